@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
-from matchrec.jit import disk_cache
+from matchrec.jit import cached_function
 from matchrec.jit.first_steps import LateKernel
 from matchrec.spark.environment import MAX_BYTES
 from matchrec.spark.sail.start import start
@@ -190,7 +190,7 @@ def _first_steps() -> None:
     these steps, and the others run compiled code.
     """
     if not FULL and LONG_RUN is None:
-        for kernel in disk_cache.CACHED_FUNCTIONS:
+        for kernel in cached_function.CACHED_FUNCTIONS:
             if isinstance(kernel, LateKernel):
                 kernel.steps_by_python.clear()
 

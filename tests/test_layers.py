@@ -9,7 +9,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from matchrec.jit.disk_cache import ENUM_SOURCES, SOURCE_FOLDERS
+from matchrec.jit.sources import ENUM_SOURCES, SOURCE_FOLDERS
 
 PACKAGE = Path(__file__).parent.parent / "matchrec"
 MODULES = sorted(PACKAGE.rglob("*.py"))

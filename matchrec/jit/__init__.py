@@ -6,9 +6,17 @@ matchrec imports numba.
     decorators   `@kernel`, `@inner`, `@spliced` and others: the ways to compile a function
     parts        functions that only kernels call
     first_steps  Python takes the first steps of a kernel, while it is not compiled
-    disk_cache   compiled functions on disk, one for each combination of types
-    trust        which folders compiled code may be loaded from
     callbacks    pointers to functions that kernels call
     views        arguments of kernels in another form, over the same memory
     bits         a float as the 64 bits that hold it
+
+Compiled functions on disk:
+
+    cached_function  a function that is compiled, or loaded, for each combination of types
+    disk_cache       the overview; makes the files of a function ready to be loaded
+    cache_files      the files of one function, and how damage to them is noticed
+    cache_folders    the folders in which numba may keep files
+    compile_lock     one process compiles a function, and the others wait for it
+    sources          a digest of the sources, so that code from other sources is not used
+    trust            which folders compiled code may be loaded from
 """

@@ -14,7 +14,10 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from matchrec.jit import disk_cache, trust
+from matchrec.jit import cache_folders, sources, trust
+from matchrec.jit.cache_files import CacheFiles
+from matchrec.jit.compile_lock import COMPILE_LOCK, lock_name, print_compiling
+from matchrec.jit.disk_cache import prepare_files
 from matchrec.jit.parts import copy_with_parts
 
 Callback = Callable[[int, int, int], int]
@@ -42,7 +45,7 @@ def make_callback(function: Callback, compiled: Callable[[], Any] | None = None)
 
 def make_pointer(function: Callback) -> Any:
     """Return a pointer to a function that is compiled or loaded from the disk cache."""
-    with disk_cache.COMPILE_LOCK:
+    with COMPILE_LOCK:
         # The pointer has the type of a callback. Otherwise, kernels would be compiled again for it.
         return _POINTER(compile_for_c(function).address)
 
@@ -58,17 +61,17 @@ def compile_for_c(function: Callback) -> Any:
     from numba.core.ccallback import CFunc
     from numba.core.sigutils import normalize_signature
 
-    name = f"{function.__qualname__}-pointer-{disk_cache.hash_sources()}"
+    name = f"{function.__qualname__}-pointer-{sources.hash_sources()}"
     copy = copy_with_parts(function, name)
     c_function: Any = CFunc(copy, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
     try:
-        folder = disk_cache.enable_caching(c_function, copy)
-        with trust.create_private_files(), disk_cache.lock_name(folder, name):
-            if not disk_cache.prepare_files(function, folder, name):
-                disk_cache.print_compiling()
+        folder = cache_folders.enable_caching(c_function, copy)
+        with trust.create_private_files(), lock_name(folder, name):
+            if not prepare_files(function, folder, name):
+                print_compiling()
             c_function.compile()
             if folder is not None:
-                disk_cache.CacheFiles(folder, name).vouch()
+                CacheFiles(folder, name).vouch()
     except OSError:  # the disk is full, or there is a file that must not be used
         c_function = CFunc(copy, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
         c_function.compile()

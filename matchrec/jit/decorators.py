@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any, ParamSpec, TypeVar
 
-from matchrec.jit.disk_cache import CachedFunction
+from matchrec.jit.cached_function import CachedFunction
 from matchrec.jit.first_steps import (
     AllocatingKernel,
     LateKernel,

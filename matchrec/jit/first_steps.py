@@ -49,7 +49,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from matchrec.jit.disk_cache import CachedFunction, Types, describe_types
+from matchrec.jit.cached_function import CachedFunction, Types, describe_types
 from matchrec.jit.parts import KernelPart
 from matchrec.jit.views import read_only, share_with_python
 from matchrec.shortcuts import current_shortcuts

@@ -40,7 +40,7 @@ from matchrec.conditions.functions.function import AnsiError
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
 from matchrec.errors.streams import stream_out_of_memory
-from matchrec.jit.disk_cache import CachedFunction
+from matchrec.jit.cached_function import CachedFunction
 from matchrec.jit.views import read_only
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.beginnings import find_possible_beginnings

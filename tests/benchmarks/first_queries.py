@@ -27,7 +27,7 @@ from typing import Any
 
 import matchrec
 from matchrec.jit import callbacks
-from matchrec.jit.disk_cache import CachedFunction
+from matchrec.jit.cached_function import CachedFunction
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from tests.benchmarks.fresh_copy import ROOT, FreshCopy, fresh_copy
 from tests.benchmarks.markdown import format_table

@@ -18,7 +18,7 @@ from matchrec.conditions.run_condition import (
     build_operation,
 )
 from matchrec.conditions.types import Kind
-from matchrec.jit.disk_cache import CACHED_FUNCTIONS
+from matchrec.jit.cached_function import CACHED_FUNCTIONS
 from matchrec.jit.first_steps import StoppableKernel
 from matchrec.plan.clauses import (
     AfterMatchSkip,

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from unittest import mock
 
-from matchrec.jit.disk_cache import CACHED_FUNCTIONS, Types
+from matchrec.jit.cached_function import CACHED_FUNCTIONS, Types
 from matchrec.jit.first_steps import LateKernel, StoppableKernel
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions

@@ -42,8 +42,8 @@ import numpy as np
 
 from matchrec.automaton.program import A_MATCH, GUARD_END
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.jit.cached_function import CachedFunction
 from matchrec.jit.decorators import spliced, stoppable_kernel
-from matchrec.jit.disk_cache import CachedFunction
 from matchrec.search.graph import number_versions
 from matchrec.search.kernel_input import SearchInput
 from matchrec.search.kernel_search import BufferSearch, Shapes, make_last_live

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from matchrec.jit.cached_function import describe_type
 from matchrec.jit.callbacks import NO_CALLBACK, compile_for_c, make_callback, make_pointer
 from matchrec.jit.decorators import kernel
-from matchrec.jit.disk_cache import describe_type
 from matchrec.jit.views import share_with_python
 
 

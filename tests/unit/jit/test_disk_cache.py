@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pytest
 from numba.core import config, event
 
-from matchrec.jit import disk_cache
+from matchrec.jit import cache_folders, compile_lock, sources
+from matchrec.jit.cached_function import find_cache_folders
 from matchrec.jit.decorators import allocating, kernel
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 
@@ -71,7 +72,9 @@ def list_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], 
     """Store compiled functions in an empty folder, and return a function that lists its files."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "cache"))
     cache = tmp_path / "cache"
-    return lambda: sorted(file for file in cache.rglob("*.*") if file.name != disk_cache.LOCK_FILE)
+    return lambda: sorted(
+        file for file in cache.rglob("*.*") if file.name != compile_lock.LOCK_FILE
+    )
 
 
 ListFiles = Callable[[], list[Path]]
@@ -91,7 +94,7 @@ def test_a_function_is_compiled_once(list_files: ListFiles, compiled: list[str])
 def test_without_numba_it_is_known_that_nothing_is_kept(
     list_files: ListFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk_cache, "find_source_cache", lambda _: Path(config.CACHE_DIR))
+    monkeypatch.setattr(cache_folders, "find_source_cache", lambda _: Path(config.CACHE_DIR))
     monkeypatch.setenv("NUMBA_CACHE_DIR", config.CACHE_DIR)
     function, other = kernel(add_up), kernel(halve)
     assert not function.may_be_on_disk(), "there is no folder"
@@ -106,7 +109,7 @@ def test_without_numba_it_is_known_that_nothing_is_kept(
 def test_the_cache_of_the_user_is_known(
     list_files: ListFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk_cache, "find_source_cache", lambda _: Path(config.CACHE_DIR))
+    monkeypatch.setattr(cache_folders, "find_source_cache", lambda _: Path(config.CACHE_DIR))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(Path(config.CACHE_DIR) / "home"))
     function = kernel(add_up)
@@ -128,7 +131,7 @@ def test_code_made_from_other_sources_is_not_used(
 ) -> None:
     kernel(add_up)(THREE)
     files = len(list_files())
-    monkeypatch.setattr(disk_cache, "hash_sources", lambda: "others")
+    monkeypatch.setattr(sources, "hash_sources", lambda: "others")
     kernel(add_up)(THREE)
     kernel(add_up)(THREE)
     assert len(compiled) == 2
@@ -196,7 +199,7 @@ def run_source(folder: Path, **environment: str) -> tuple[str, bool]:
     result = subprocess.run(
         command, env=inherited | environment, capture_output=True, text=True, check=True
     )
-    return result.stdout.strip(), disk_cache.COMPILING_MESSAGE in result.stderr
+    return result.stdout.strip(), compile_lock.COMPILING_MESSAGE in result.stderr
 
 
 def make_unwritable(folder: Path) -> None:
@@ -228,7 +231,7 @@ def test_functions_of_a_read_only_installation_are_used(
 ) -> None:
     kernel(add_up)(THREE)
     (installed,) = {file.parent for file in list_files()}
-    monkeypatch.setattr(disk_cache, "find_source_cache", lambda _: installed)
+    monkeypatch.setattr(cache_folders, "find_source_cache", lambda _: installed)
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "home"))
     assert kernel(add_up)(THREE) == 18
     assert compiled == ["add_up"]
@@ -273,15 +276,11 @@ def test_several_processes_at_once_with_nothing_kept(
 def test_places(list_files: ListFiles, tmp_path: Path) -> None:
     function = kernel(add_up)
     assert not [
-        cache_folder
-        for cache_folder in disk_cache.find_cache_folders()
-        if tmp_path in cache_folder.parents
+        cache_folder for cache_folder in find_cache_folders() if tmp_path in cache_folder.parents
     ]
     function(THREE)
     (cache_folder,) = (
-        cache_folder
-        for cache_folder in disk_cache.find_cache_folders()
-        if tmp_path in cache_folder.parents
+        cache_folder for cache_folder in find_cache_folders() if tmp_path in cache_folder.parents
     )
     assert cache_folder.parent == tmp_path / "cache"
 
@@ -296,7 +295,7 @@ def test_functions_that_allocate_are_stored_too(list_files: ListFiles, compiled:
 def test_compiling_is_reported_once(
     list_files: ListFiles, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    disk_cache.print_compiling.cache_clear()
+    compile_lock.print_compiling.cache_clear()
     kernel(add_up)(THREE)
     kernel(add_up)(THREE.astype(np.int32))
-    assert capsys.readouterr().err == f"{disk_cache.COMPILING_MESSAGE}\n"
+    assert capsys.readouterr().err == f"{compile_lock.COMPILING_MESSAGE}\n"

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pytest
 
 from matchrec.jit import first_steps
+from matchrec.jit.cached_function import describe_types
 from matchrec.jit.decorators import (
     allocating,
     inner,
@@ -29,7 +30,6 @@ from matchrec.jit.decorators import (
     stopping_point,
     stopping_test,
 )
-from matchrec.jit.disk_cache import describe_types
 from matchrec.jit.first_steps import LateKernel, LinearKernel, StoppableKernel
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from numba.core import config
 
-from matchrec.jit import disk_cache, trust
+from matchrec.jit import cache_folders, compile_lock, trust
+from matchrec.jit.cache_files import CacheFiles
 from matchrec.jit.decorators import kernel
 from matchrec.jit.trust import (
     Writers,
@@ -45,9 +46,9 @@ as_root = pytest.mark.skipif(
 @pytest.fixture(autouse=True)
 def forget_reported_faults() -> Iterator[None]:
     """Let each test report every fault again."""
-    disk_cache.print_untrusted.cache_clear()
+    cache_folders.print_untrusted.cache_clear()
     yield
-    disk_cache.print_untrusted.cache_clear()
+    cache_folders.print_untrusted.cache_clear()
 
 
 @pytest.fixture
@@ -242,7 +243,7 @@ def test_a_file_that_cannot_be_removed_is_not_loaded(
     kernel(add_up)(THREE)
     for file in list_files():
         give_away(file)
-    monkeypatch.setattr(disk_cache.CacheFiles, "remove", lambda _: None)
+    monkeypatch.setattr(CacheFiles, "remove", lambda _: None)
     for count in (2, 3):
         assert kernel(add_up)(THREE) == 18
         assert len(compiled) == count, "it is compiled, and not stored"
@@ -266,7 +267,7 @@ def test_a_place_that_others_can_change_is_passed_over(
     CHANGES[change](folder)
     passed_over = kernel(add_up).find_folder()
     assert passed_over not in (None, cache_folder)
-    assert passed_over == disk_cache.find_source_cache(add_up)
+    assert passed_over == cache_folders.find_source_cache(add_up)
     error = capsys.readouterr().err
     assert error.startswith("matchrec: compiled code is not kept where another user could change")
     assert str(folder.parent if change.startswith("above") else folder) in error
@@ -294,7 +295,7 @@ def test_code_that_was_planted_does_not_run(
     (code,) = (path for path in list_files() if path.suffix == ".nbc")
     (voucher,) = (path for path in list_files() if path.suffix == ".sha256")
     index.write_bytes(pickle.dumps(Planted()))
-    cache_files = disk_cache.CacheFiles(voucher.parent, voucher.stem)
+    cache_files = CacheFiles(voucher.parent, voucher.stem)
     assert {index, code} == {*cache_files.find_code_files()}
     voucher.write_bytes(
         cache_files.compute_digests().encode()
@@ -312,7 +313,7 @@ def test_a_planted_copy_next_to_a_read_only_installation_is_not_used(
     kernel(add_up)(THREE)
     (installed,) = {file.parent for file in list_files()}
     give_away(installed)
-    monkeypatch.setattr(disk_cache, "find_source_cache", lambda _: installed)
+    monkeypatch.setattr(cache_folders, "find_source_cache", lambda _: installed)
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "home"))
     assert kernel(add_up)(THREE) == 18
     assert len(compiled) == 2
@@ -418,7 +419,7 @@ def can_store_kernel(folder: Path, environment: dict[str, str]) -> bool:
         for _ in range(2)
     ]
     return (
-        disk_cache.COMPILING_MESSAGE in errors[0]
-        and disk_cache.COMPILING_MESSAGE not in errors[1]
+        compile_lock.COMPILING_MESSAGE in errors[0]
+        and compile_lock.COMPILING_MESSAGE not in errors[1]
         and any(folder.rglob("*.nbc"))
     )

@@ -21,7 +21,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import Kind
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors.run import failures
-from matchrec.jit.disk_cache import CACHED_FUNCTIONS
+from matchrec.jit.cached_function import CACHED_FUNCTIONS
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.search.matches import RunFailure

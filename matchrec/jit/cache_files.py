@@ -1,0 +1,84 @@
+"""The files in which numba keeps one compiled function, with a file of digests that shows damage.
+
+numba replaces each file as a whole, so what processes write at the same time is never mixed within
+a file. The file that vouches for the others is written last. The files count as missing if its
+digests differ from theirs: a disk is broken, a copy has been cut off, or another process is just
+writing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from matchrec.jit import trust
+
+
+@dataclass(frozen=True, slots=True)
+class CacheFiles:
+    """The files in a folder that hold the code of one function for one combination of types."""
+
+    folder: Path
+    # The part of the file names that numba takes from the function. It ends in a hyphen and a
+    # digest of the sources.
+    name: str
+
+    @property
+    def voucher(self) -> Path:
+        """Return the path of the file that vouches for the others."""
+        return self.folder / f"{self.name}.sha256"
+
+    def find_code_files(self) -> list[Path]:
+        """Return numba's files: the code (`.nbc`), then its index (`.nbi`)."""
+        return sorted(self.folder.glob(f"*.{self.name}-*.nb[ci]"))
+
+    def find_all(self) -> list[Path]:
+        """Return the existing files: numba's, and the one that vouches for them."""
+        return [file for file in (*self.find_code_files(), self.voucher) if os.path.lexists(file)]
+
+    def are_trusted(self, writers: trust.Writers) -> bool:
+        """Return whether nobody but these writers can have written the files."""
+        if not trust.has_users():
+            return True
+        return all(trust.find_file_fault(file, writers) is None for file in self.find_all())
+
+    def are_undamaged(self) -> bool:
+        """Return whether there is a voucher, and the files are those that it vouches for."""
+        with suppress(OSError):
+            return self.voucher.read_bytes() == self.compute_digests().encode()
+        return False
+
+    def compute_digests(self) -> str:
+        """Return the content of the voucher: a line for each file, as `sha256sum` writes it."""
+        digests = {file.name: hashlib.sha256(file.read_bytes()) for file in self.find_code_files()}
+        return "\n".join(f"{digest.hexdigest()}  {name}" for name, digest in digests.items())
+
+    def vouch(self) -> None:
+        """Vouch for the files as they are, and remove those that were made from other sources."""
+        with suppress(OSError):
+            write_file(self.voucher, self.compute_digests().encode())
+        stem = self.name.rpartition("-")[0]
+        for voucher in self.folder.glob(f"{stem}-*.sha256"):
+            if voucher != self.voucher:
+                CacheFiles(self.folder, voucher.stem).remove()
+
+    def remove(self) -> None:
+        """Remove the files, and ignore those that cannot be removed."""
+        for file in (self.voucher, *self.find_code_files()):
+            with suppress(OSError):
+                file.unlink()
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file as a whole, so that nobody reads a part of it."""
+    temporary = path.with_name(f"{path.name}.{uuid4().hex[:16]}")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,65 @@
+"""Let one thread of one process compile a function, while the others wait for its files.
+
+Spark starts as many workers as there are cores, and on a machine without compiled functions all of
+them need the same ones at once. Without a lock, each would compile them, and would damage the files
+of others. A lock of a file belongs to a process, so there is another lock for its threads:
+
+1. A thread that needs a function takes `COMPILE_LOCK`.
+2. It locks the name of the function's files with `lock_name`, and looks for them again.
+3. If they are still missing, it calls `print_compiling`, and compiles.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from threading import RLock
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+# A file beside the compiled functions. Each name locks one byte of it.
+LOCK_FILE = "compiling.lock"
+
+# Held by the thread that compiles. numba, too, lets only one thread compile at a time.
+COMPILE_LOCK = RLock()
+
+# The message names no time, which depends on the kernel, the processor and what else runs: a first
+# `aggregate` has taken from 5 to 60 seconds. docs/contributing/benchmarks.md has a table by kernel.
+COMPILING_MESSAGE = (
+    "matchrec: compiling the search for the first query of its kind on this machine; this takes"
+    " several seconds, or tens of seconds on a busy machine; `matchrec warm` does it beforehand"
+)
+
+
+@contextmanager
+def lock_name(folder: Path | None, name: str) -> Iterator[None]:
+    """Let only one process at a time run the body of the `with` for a name in a folder.
+
+    If there is no folder, or its file system has no locks, nobody waits.
+    """
+    with ExitStack() as opened:
+        with suppress(OSError):
+            if folder is not None and fcntl is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+                locks = opened.enter_context((folder / LOCK_FILE).open("ab"))
+                byte = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
+                fcntl.lockf(locks, fcntl.LOCK_EX, 1, byte)
+        yield
+
+
+@lru_cache
+def print_compiling() -> None:
+    """Print a line the first time that this process compiles, because somebody waits for it.
+
+    Only workers compile, not the process that makes a query. Their standard error is the terminal
+    in a local session; otherwise, it goes to the log of the executor.
+    """
+    sys.stderr.write(f"{COMPILING_MESSAGE}\n")
+    sys.stderr.flush()
