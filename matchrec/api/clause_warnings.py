@@ -11,10 +11,10 @@ from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.steps import SplitQuery
 from matchrec.errors.kinds import with_source
 from matchrec.errors.language import Language
+from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.errors.warnings import (
-    MatchRecognizeWarning,
-    days_in_hours,
-    nanoseconds,
+    days_counted_as_hours,
+    order_lost_with_nanoseconds,
     unbounded_runs,
     unbounded_state,
 )
@@ -39,7 +39,9 @@ def find_plan_warnings(query: SplitQuery, request: MatchRequest, source: Source)
     """Return the warnings about a clause or a rule, with their locations in its text."""
     warnings = list(find_warnings(query.written_plan))
     intervals = request.backend.find_windows_in_hours(query.plan, request.find_order_type)
-    warnings += [days_in_hours(interval.span, interval=interval.text) for interval in intervals]
+    warnings += [
+        days_counted_as_hours(interval.span, interval=interval.text) for interval in intervals
+    ]
     warnings += find_nanosecond_warnings(query.plan, request)
     return tuple(with_source(warning, source) for warning in warnings)
 
@@ -59,7 +61,7 @@ def find_nanosecond_warnings(
     order = [find_name(item.expression) for item in plan.order_by]
     keys = [find_name(key) for key in plan.keys]
     for ambiguous_times, column, count in find_nanosecond_ties(frames, order, keys):
-        yield nanoseconds(
+        yield order_lost_with_nanoseconds(
             plan.order_by[order.index(column)].expression.span,
             count=count,
             frame=ambiguous_times.frame_name,

@@ -31,7 +31,7 @@ from matchrec.dialects.products import PRODUCTS, SPARK, Product, find_likely_pro
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql.foreign_names import add_dialect_hint
-from matchrec.errors.warnings import other_in_product, warn_caller
+from matchrec.errors.warnings import differs_in_product, warn_caller
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Source
 from matchrec.spark.backends import find_backend
@@ -295,7 +295,7 @@ def warn_about_differences(translation: Translation, source: Source, product: Pr
         product: the product whose SQL it is.
     """
     messages = [note.show(source) for note in translation.notes if not note.is_compensated]
-    warn_caller(*(other_in_product(title=product.title, message=message) for message in messages))
+    warn_caller(*(differs_in_product(title=product.title, message=message) for message in messages))
 
 
 # Suggest another dialect if a query cannot be planned in the one that the user named.

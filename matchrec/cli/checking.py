@@ -12,7 +12,7 @@ from matchrec.cli import arguments
 from matchrec.cli.failures import ExitCode, label_errors, print_notice, report_warnings
 from matchrec.cli.queries import QueryRequest
 from matchrec.cli.statements import Statement
-from matchrec.errors.warnings import MatchRecognizeWarning
+from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.errors.wording import show_count
 
 if TYPE_CHECKING:

@@ -345,9 +345,8 @@ MakeRunError = Callable[..., MatchRecognizeRunError]
 # The code of an error that the engine raises in SQL that matchrec made from the user's expressions.
 NOT_COMPUTED = "expression-not-computed"
 
-# The attribute of an engine's error that holds ours, if `spark.errors.second_look` has found the
-# expression that failed.
-OUR_ERROR = "told_by_matchrec"
+# The attribute of an engine's error that holds ours: see `spark.errors.failed_actions`.
+OUR_ERROR = "matchrec_error"
 
 
 def walk_causes(error: BaseException) -> Iterator[BaseException]:

@@ -1,137 +1,42 @@
-"""The warnings: their classes, and their messages as records."""
+"""The messages of warnings: each situation has a function that returns its warning.
+
+    yield loop_takes_all_rows(span, loop="UP+", variable="UP")
+
+The classes are in `warning_classes`. The functions are in the order of what they are about: the
+clause as a whole, the end of PATTERN, comparisons in conditions, skipped rows, wildcards, and then
+the session, the rows, streams and rules. `warn_caller` gives warnings to the user's program.
+"""
 
 from __future__ import annotations
 
 import inspect
 import warnings
 
-from matchrec.errors.kinds import Located
 from matchrec.errors.language import current_language, current_surface, name_part
+from matchrec.errors.warning_classes import (
+    AnyRowsWarning,
+    BracesWarning,
+    DaysInHoursWarning,
+    EarlyEndWarning,
+    EmptyMatchesWarning,
+    MatchRecognizeWarning,
+    NanosecondsWarning,
+    NeverTrueWarning,
+    NextRowWarning,
+    NoConditionsWarning,
+    NoOrderWarning,
+    ProductWarning,
+    RejectedRuleWarning,
+    ReluctantEndWarning,
+    SameValueWarning,
+    SkippedRowWarning,
+    TiesWarning,
+    UnboundedStateWarning,
+    UntunedSessionWarning,
+    WildcardWarning,
+)
 from matchrec.errors.wording import write_name
 from matchrec.source import Span
-
-# The classes of warnings. Each says in one sentence when it is given.
-
-
-class MatchRecognizeWarning(Located, UserWarning):
-    """A query runs, but probably does not mean what you want.
-
-    It has the same attributes as `MatchRecognizeError`, but no code.
-    """
-
-
-class NoOrderWarning(MatchRecognizeWarning):
-    """The clause has no ORDER BY."""
-
-
-class NoConditionsWarning(MatchRecognizeWarning):
-    """PATTERN has variables, and the clause has neither DEFINE nor WITHIN with a time."""
-
-
-class AnyRowsWarning(MatchRecognizeWarning):
-    """PATTERN ends with a variable without a condition that takes all rows that follow.
-
-    The variable is repeated greedily without an upper bound, and the clause has no WITHIN.
-    """
-
-
-class ReluctantEndWarning(MatchRecognizeWarning):
-    """PATTERN ends with a reluctant quantifier, which stops at its smallest number of rows.
-
-    The warning is about queries that return the preferred matches.
-    """
-
-
-class EmptyMatchesWarning(MatchRecognizeWarning):
-    """The preferred match at every row is empty."""
-
-
-class SameValueWarning(MatchRecognizeWarning):
-    """A comparison in a condition has the same value of the same row on both sides."""
-
-
-class NeverTrueWarning(MatchRecognizeWarning):
-    """A comparison in a condition can never be true.
-
-    It compares with NULL, with a variable that has no row yet, or two constants.
-    """
-
-
-class SkippedRowWarning(MatchRecognizeWarning):
-    """PREV in a condition may read a row that the match skips.
-
-    The clause has SKIP TILL NEXT MATCH or SKIP TILL ANY MATCH, and the variable of the condition is
-    never the first of a match.
-    """
-
-
-class EarlyEndWarning(MatchRecognizeWarning):
-    """PATTERN ends with a repeated or optional part, so matches may end earlier than you expect.
-
-    Either a match may skip rows and the query returns the preferred matches, or it returns the
-    non-overlapping matches.
-    """
-
-
-class NextRowWarning(MatchRecognizeWarning):
-    """NOT at the end of PATTERN tests the next row only, although the clause has WITHIN.
-
-    A match of the clause may not skip rows.
-    """
-
-
-class WildcardWarning(MatchRecognizeWarning):
-    """A text in a condition has `%` or `*` as a wildcard, which the operator does not know."""
-
-
-class BracesWarning(MatchRecognizeWarning):
-    """A variable without a condition looks like a quantifier whose braces a Python f-string has
-    removed.
-
-    Its name is the name of a defined variable, followed by digits.
-    """
-
-
-class DaysInHoursWarning(MatchRecognizeWarning):
-    """WITHIN counts a day as 24 hours, although clocks change in the time zone of the session.
-
-    The length of WITHIN is a day or more, along a TIMESTAMP.
-    """
-
-
-class TiesWarning(MatchRecognizeWarning):
-    """Rows of a partition have the same ORDER BY values, but differ in columns that the query
-    reads.
-
-    The warning appears once for each query, after it has run.
-    """
-
-
-class NanosecondsWarning(MatchRecognizeWarning):
-    """Rows of a pandas, Polars or Arrow frame differ only in the nanoseconds of an ORDER BY column.
-
-    Spark's times have microseconds.
-    """
-
-
-class UnboundedStateWarning(MatchRecognizeWarning):
-    """A clause over a stream has no WITHIN, and a match may have any number of rows."""
-
-
-class RejectedRuleWarning(MatchRecognizeWarning):
-    """`on_error="continue"` leaves out a row of a table of rules that is not a valid rule."""
-
-
-class ProductWarning(MatchRecognizeWarning):
-    """With `dialect=`, a part of the query has another result here than in the product."""
-
-
-class UntunedSessionWarning(MatchRecognizeWarning):
-    """The session lacks a setting that `matchrec.tune` sets, and no value sent to Python may be
-    long.
-
-    The warning appears once, at the first such query.
-    """
 
 
 def no_order(span: Span | None) -> NoOrderWarning:
@@ -157,7 +62,7 @@ def no_conditions(span: Span | None, *, variable: str) -> NoConditionsWarning:
     )
 
 
-def any_rows(span: Span | None, *, loop: str, variable: str) -> AnyRowsWarning:
+def loop_takes_all_rows(span: Span | None, *, loop: str, variable: str) -> AnyRowsWarning:
     """Return the warning for PATTERN (A UP+) DEFINE A AS ..., whose last loop takes all rows.
 
     Args:
@@ -207,7 +112,7 @@ def reluctant_end(
     )
 
 
-def empty_matches(span: Span | None, *, pattern: str) -> EmptyMatchesWarning:
+def only_empty_matches(span: Span | None, *, pattern: str) -> EmptyMatchesWarning:
     """Return the warning for PATTERN (A*?) or PATTERN (), whose matches are all empty.
 
     Args:
@@ -252,7 +157,9 @@ def compared_with_null(span: Span, *, operator: str, other: str) -> NeverTrueWar
     )
 
 
-def compared_with_later(span: Span, *, read: str, other: str, variable: str) -> NeverTrueWarning:
+def compared_with_later_variable(
+    span: Span, *, read: str, other: str, variable: str
+) -> NeverTrueWarning:
     """Return the warning for PATTERN (A B) DEFINE A AS price < B.price.
 
     Args:
@@ -272,7 +179,7 @@ def compared_with_later(span: Span, *, read: str, other: str, variable: str) -> 
     )
 
 
-def compared_with_own(span: Span, *, read: str, stage: str, column: str) -> NeverTrueWarning:
+def compared_with_own_stage(span: Span, *, read: str, stage: str, column: str) -> NeverTrueWarning:
     """Return the warning for Pattern.begin("a").where("a.price > 5").
 
     Args:
@@ -289,7 +196,7 @@ def compared_with_own(span: Span, *, read: str, stage: str, column: str) -> Neve
     )
 
 
-def false_constants(span: Span) -> NeverTrueWarning:
+def false_constant_comparison(span: Span) -> NeverTrueWarning:
     """Return the warning for a comparison of two constants that is false, as in 1 = 2."""
     return NeverTrueWarning(
         f"a comparison of constants in {name_part('DEFINE')} is never true",
@@ -298,21 +205,27 @@ def false_constants(span: Span) -> NeverTrueWarning:
     )
 
 
-def false_texts(span: Span | None, quoted: str) -> NeverTrueWarning:
+def different_strings(span: Span | None, *, quoted: str | None) -> NeverTrueWarning:
     """Return the warning for two different strings in a comparison, as in "status" = 'on'.
 
     Args:
         span: the comparison in the text of the query.
-        quoted: the string in double quotes, with the quotes; "" if none has double quotes.
+        quoted: the string in double quotes, with the quotes; None if none has double quotes.
     """
-    column = f"write {write_name(quoted[1:-1])} without quotes, if it is a column"
-    message = f"a comparison of two strings in {name_part('DEFINE')} is never true"
-    notes = ("text in quotes is a string, also in double quotes",) if quoted else ()
-    hint = column if quoted else "compare a column; if no row should match, write FALSE"
-    return NeverTrueWarning(message, span, notes=notes, hint=hint)
+    notes: tuple[str, ...] = ()
+    hint = "compare a column; if no row should match, write FALSE"
+    if quoted is not None:
+        notes = ("text in quotes is a string, also in double quotes",)
+        hint = f"write {write_name(quoted[1:-1])} without quotes, if it is a column"
+    return NeverTrueWarning(
+        f"a comparison of two strings in {name_part('DEFINE')} is never true",
+        span,
+        notes=notes,
+        hint=hint,
+    )
 
 
-def skipped_row(span: Span | None, *, selection: str, argument: str) -> SkippedRowWarning:
+def prev_of_skipped_row(span: Span | None, *, selection: str, argument: str) -> SkippedRowWarning:
     """Return the warning for PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(price).
 
     Args:
@@ -333,7 +246,9 @@ def skipped_row(span: Span | None, *, selection: str, argument: str) -> SkippedR
     )
 
 
-def end_before_skipped_row(span: Span | None, *, loop: str, selection: str) -> EarlyEndWarning:
+def loop_ends_before_skipped_row(
+    span: Span | None, *, loop: str, selection: str
+) -> EarlyEndWarning:
     """Return the warning for PATTERN (A{3,}) SKIP TILL NEXT MATCH.
 
     Args:
@@ -352,7 +267,7 @@ def end_before_skipped_row(span: Span | None, *, loop: str, selection: str) -> E
     )
 
 
-def loop_that_completes_first(span: Span | None, *, loop: str, least: int) -> EarlyEndWarning:
+def loop_ends_when_complete(span: Span | None, *, loop: str, least: int) -> EarlyEndWarning:
     """Return the warning for PATTERN (A{3,}) with NON-OVERLAPPING MATCHES.
 
     Args:
@@ -372,7 +287,7 @@ def loop_that_completes_first(span: Span | None, *, loop: str, least: int) -> Ea
     )
 
 
-def not_for_next_row(span: Span | None, *, negation: str) -> NextRowWarning:
+def negation_of_next_row_only(span: Span | None, *, negation: str) -> NextRowWarning:
     """Return the warning for PATTERN (A NOT B) WITHIN INTERVAL 7 DAYS.
 
     Args:
@@ -459,7 +374,7 @@ def percent_in_regex(span: Span, *, operator: str, text: str, like: str) -> Wild
     )
 
 
-def braces_of_f_string(span: Span | None, variable: str, name: str, count: str) -> BracesWarning:
+def braces_of_f_string(span: Span | None, *, variable: str, name: str, count: str) -> BracesWarning:
     """Return the warning for PATTERN (A B3), which a Python f-string makes of PATTERN (A B{3}).
 
     Args:
@@ -481,7 +396,7 @@ def braces_of_f_string(span: Span | None, variable: str, name: str, count: str) 
     )
 
 
-def days_in_hours(span: Span | None, *, interval: str) -> DaysInHoursWarning:
+def days_counted_as_hours(span: Span | None, *, interval: str) -> DaysInHoursWarning:
     """Return the warning for WITHIN INTERVAL 1 DAY on Sail in America/New_York.
 
     Args:
@@ -499,7 +414,7 @@ def days_in_hours(span: Span | None, *, interval: str) -> DaysInHoursWarning:
     )
 
 
-def nanoseconds(
+def order_lost_with_nanoseconds(
     span: Span | None, *, count: int, frame: str, column: str, part: str
 ) -> NanosecondsWarning:
     """Return the warning for rows whose order is lost with their nanoseconds.
@@ -549,18 +464,18 @@ def unbounded_runs(span: Span | None = None) -> UnboundedStateWarning:
     )
 
 
-def tied_rows(number: int, clause: str, example: str) -> TiesWarning:
+def tied_rows(*, count: int, clause: str, example: str) -> TiesWarning:
     """Return the warning for rows of a partition with the same values of ORDER BY.
 
     Args:
-        number: how many rows have the same values as the row before them.
+        count: how many rows have the same values as the row before them.
         clause: ORDER BY as the user's language calls it.
         example: the values that two of these rows have.
     """
-    if number == 1:
+    if count == 1:
         rows = f"1 row has the same {clause} values as the row before it"
     else:
-        rows = f"{number:,} rows have the same {clause} values as the row before them"
+        rows = f"{count:,} rows have the same {clause} values as the row before them"
     return TiesWarning(
         rows,
         notes=(
@@ -576,7 +491,7 @@ def rejected_rule(*, error: str) -> RejectedRuleWarning:
     return RejectedRuleWarning(f"a rule is left out: {error}")
 
 
-def other_in_product(*, title: str, message: str) -> ProductWarning:
+def differs_in_product(*, title: str, message: str) -> ProductWarning:
     """Return the warning for a part of the query with another result here than in the product."""
     return ProductWarning(f"{title}: {message}")
 

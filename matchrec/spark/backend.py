@@ -311,7 +311,7 @@ class Backend:
             a token that the workers of the query carry; "" if the engine's error names the
             expression.
         """
-        from matchrec.spark.errors.worker_errors import watch_java
+        from matchrec.spark.errors.failed_actions import watch_java
 
         watch_java()
         return ""
@@ -446,9 +446,9 @@ class SparkConnect(Backend):
 
     def watch_rows(self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
         """Let the client show the errors of workers as users read them."""
-        from matchrec.spark.errors.second_look import watch
+        from matchrec.spark.errors.failed_actions import watch_client
 
-        watch(self.spark)
+        watch_client(self.spark)
         return ""
 
     def make_observation(self, name: str) -> Any:

@@ -11,8 +11,8 @@ mistake in the query is reported when the user writes it. `api.clause.Clause.eva
 4. `match_rows` lets workers match these rows. They return what the output reads of the matches.
 5. `project` lets Spark compute the columns of the result over these reads.
 
-Three watchers say what went wrong once a job runs: `watch_rows` and `watch_matches` say which
-expression failed, and `watch_ties` says which rows have no order.
+If something goes wrong once a job runs, `watch_rows` and `keep_match_expressions` make it possible
+to say which expression failed, and `watch_ties` says which rows have no order.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import UnsortedPreparation
 from matchrec.spark.compile import CompiledRules, compile_query
-from matchrec.spark.errors.second_look import watch_matches
+from matchrec.spark.errors.second_look import keep_match_expressions
 from matchrec.spark.ranges import (
     WITHOUT_WINDOW,
     Ranges,
@@ -164,7 +164,7 @@ def match_and_project(compiled: CompiledRules) -> ClauseResult:
     dataframe = project(request.relation, compiled_query, matched, token)
     if computes_in_spark(compiled_query):
         if token and not compiled_query.aggregates:
-            watch_matches(request.runner, matched, token, find_sql_origins(compiled_query))
+            keep_match_expressions(request.runner, matched, token, find_sql_origins(compiled_query))
         result_fields = infer_result_fields(request, query.outputs, compiled_query, schema)
         if result_fields is None:
             dataframe = analyse_result(request, compiled_query, dataframe, schema)

@@ -28,7 +28,8 @@ from pyspark.sql import types as spark_types
 
 from matchrec.arguments import SESSION, check_arguments
 from matchrec.errors import machine as errors
-from matchrec.errors.warnings import UntunedSessionWarning, untuned_session
+from matchrec.errors.warning_classes import UntunedSessionWarning
+from matchrec.errors.warnings import untuned_session
 from matchrec.spark.backends import find_backend
 from matchrec.spark.session import find_application, find_context, is_connect, is_stopped
 

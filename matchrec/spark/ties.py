@@ -5,7 +5,7 @@ call that has run the query, so it is given in the thread of that call, as it re
 
 - PySpark Classic passes every answer of Java to `get_return_value`, where PySpark itself
   translates errors. Spark applies the updates of an accumulator before an action answers.
-- For a client of Connect, `errors.second_look` calls `warn_of_ties` after each call. This works
+- For a client of Connect, `errors.failed_actions` calls `warn_of_ties` after each call. This works
   only if the server runs inside this program, such as the Sail that `matchrec.session` starts.
 
 Workers of other servers cannot report: they have no accumulator, and are not threads of this
@@ -127,4 +127,4 @@ def warn_of_ties() -> None:
     for query, ties in reported.take().items():
         if query not in _warned:
             _warned.append(query)
-            warn_caller(tied_rows(ties.number, ties.clause, ties.example))
+            warn_caller(tied_rows(count=ties.number, clause=ties.clause, example=ties.example))

@@ -177,8 +177,8 @@ def test_rows_are_read_again_only_where_something_fails(
 
     origins = {"v + 1": SqlOrigin("the condition of `A`", "DEFINE")}
     look = SecondLook("", origins, lambda texts: rows.selectExpr(*texts), refuse_to_read)
-    assert look.find("divide by zero") is None
-    assert SecondLook("", {}, lambda _: refuse_to_read(), refuse_to_read).find(None) is None
+    assert look.find_error("divide by zero") is None
+    assert SecondLook("", {}, lambda _: refuse_to_read(), refuse_to_read).find_error(None) is None
 
 
 @pytest.mark.filterwarnings("ignore:toPandas attempted")

@@ -1,7 +1,8 @@
 """Rules that warn about plans that can run, but probably do not mean what the user wanted.
 
-A rule is a function `warn_about_...` over a plan. For each one, `errors.warnings` has a class whose
-docstring says when the rule applies, and a function that words the warning.
+A rule is a function `warn_about_...` over a plan. For each one, `errors.warning_classes` has a
+class whose docstring says when the rule applies, and `errors.warnings` a function that words the
+warning.
 
     comparisons     a value compared with itself, with NULL, or with a row that is not there yet
     wildcards       `*` in LIKE, `%` in a comparison

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.errors import warnings
 from matchrec.errors.language import SQL, current_language
+from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import (
@@ -77,7 +78,7 @@ class ComparisonInCondition:
     is_required: bool
 
 
-def warn_about_comparisons(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+def warn_about_comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for each comparison in a condition that probably has a mistake."""
     find_subject = cache(EarlyVariables(plan).find_subject)
     for definition in plan.definitions:
@@ -96,26 +97,26 @@ def warn_about_comparisons(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeW
                 yield from warn_about_constants(part)
 
 
-def warn_about_constants(comparison: Operation) -> Iterator[warnings.MatchRecognizeWarning]:
+def warn_about_constants(comparison: Operation) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for a comparison of constants that must hold, but is false.
 
     In `"status" = 'on'`, the text in double quotes was probably meant as the name of a column.
     """
     if is_false(comparison):
-        yield warnings.false_constants(comparison.span)
+        yield warnings.false_constant_comparison(comparison.span)
         return
     texts = [find_literal_text(operand) for operand in comparison.operands]
     # Texts that differ only in case or in outer blanks raise no warning: a collation may make them
     # equal.
     folded_texts = {text[1:-1].strip().casefold() for text in texts}
     if comparison.operator == "=" and all(texts) and len(folded_texts) == 2:
-        in_double_quotes = next((text for text in texts if text[0] == '"'), "")
-        yield warnings.false_texts(comparison.span, in_double_quotes)
+        in_double_quotes = next((text for text in texts if text[0] == '"'), None)
+        yield warnings.different_strings(comparison.span, quoted=in_double_quotes)
 
 
 def warn_about_operands(
     part: ComparisonInCondition, find_subject: SubjectFinder
-) -> Iterator[warnings.MatchRecognizeWarning]:
+) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if a comparison is of a value with itself, a later row or NULL."""
     comparison = part.comparison
     plan = part.plan
@@ -138,7 +139,7 @@ def warn_about_operands(
 
 def warn_about_later_rows(
     part: ComparisonInCondition, find_subject: SubjectFinder
-) -> Iterator[warnings.MatchRecognizeWarning]:
+) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if a comparison reads a column of a variable that has no row yet.
 
     A stage may read its own events: those before the event that is tested.
@@ -161,9 +162,11 @@ def warn_about_later_rows(
         if plan.staging:
             read = f"{variable_read}.{column}"
         if variable_read == subject.name:
-            yield warnings.compared_with_own(span, read=read, column=column, stage=variable_read)
+            yield warnings.compared_with_own_stage(
+                span, read=read, column=column, stage=variable_read
+            )
         else:
-            yield warnings.compared_with_later(
+            yield warnings.compared_with_later_variable(
                 span, read=read, other=variable_read, variable=subject.name
             )
 

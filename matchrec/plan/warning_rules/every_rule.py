@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from matchrec.errors import warnings
 from matchrec.errors.language import SQL, current_language
+from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.warning_rules.comparisons import warn_about_comparisons
 from matchrec.plan.warning_rules.omissions import (
@@ -20,7 +20,7 @@ from matchrec.plan.warning_rules.pattern_ends import (
 )
 from matchrec.plan.warning_rules.skipped_rows import warn_about_skipped_rows
 
-WarningRule = Callable[[MatchPlan], Iterator[warnings.MatchRecognizeWarning]]
+WarningRule = Callable[[MatchPlan], Iterator[MatchRecognizeWarning]]
 
 RULES: tuple[WarningRule, ...] = (warn_about_comparisons, warn_about_skipped_rows)
 
@@ -35,7 +35,7 @@ RULES_OF_SQL: tuple[WarningRule, ...] = (
 )
 
 
-def find_warnings(plan: MatchPlan) -> tuple[warnings.MatchRecognizeWarning, ...]:
+def find_warnings(plan: MatchPlan) -> tuple[MatchRecognizeWarning, ...]:
     """Return warnings about what in a plan is probably not meant, in the order of the rules.
 
     A warning that several rules give is returned once. The rules depend on the language of the
@@ -46,7 +46,7 @@ def find_warnings(plan: MatchPlan) -> tuple[warnings.MatchRecognizeWarning, ...]
         plan: a resolved plan, so that each column has one name.
     """
     rules = RULES_OF_SQL if current_language() is SQL else RULES
-    unique: dict[object, warnings.MatchRecognizeWarning] = {}
+    unique: dict[object, MatchRecognizeWarning] = {}
     for rule in rules:
         for warning in rule(plan):
             unique[type(warning), warning.message, warning.spans] = warning

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matchrec.errors import warnings
+from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan import pattern as patterns
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Span
@@ -30,20 +31,20 @@ def find_location_of_order(plan: MatchPlan) -> Span | None:
     return plan.pattern.span
 
 
-def warn_about_order(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+def warn_about_order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if there is no ORDER BY."""
     if not plan.order_by:
         yield warnings.no_order(find_location_of_order(plan))
 
 
-def warn_about_conditions(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+def warn_about_conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if there are no conditions, and no window that limits which rows match."""
     names = patterns.list_variable_names(plan.pattern)
     if names and not plan.definitions and not plan.intervals:
         yield warnings.no_conditions(plan.pattern.span, variable=names[0])
 
 
-def warn_about_eaten_braces(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+def warn_about_eaten_braces(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for a variable without a condition that is a defined variable plus digits.
 
     A Python f-string turns `B{3}` into `B3`.

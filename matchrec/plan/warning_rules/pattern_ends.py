@@ -15,18 +15,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.errors import warnings
+from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.expression import Scalar, render
 from matchrec.plan.match_plan import MatchPlan
 
 
-def warn_about_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+def warn_about_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if all matches are empty, or the last loop takes no row or any row."""
     is_preferred = plan.output is MatchOutput.PREFERRED
     has_empty_preferred = is_preferred and prefers_empty(plan.pattern)
     if has_empty_preferred or not patterns.list_variable_names(plan.pattern):
-        yield warnings.empty_matches(plan.pattern.span, pattern=patterns.show_pattern(plan.pattern))
+        yield warnings.only_empty_matches(
+            plan.pattern.span, pattern=patterns.show_pattern(plan.pattern)
+        )
         return
     defined = {definition.variable for definition in plan.definitions}
     windows = (plan.within, plan.within_rows, plan.row_gap)
@@ -44,7 +47,7 @@ def warn_about_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]
             continue
         takes_any_row = isinstance(loop.part, patterns.Variable) and loop.part.name not in defined
         if takes_any_row and loop.most is None and defined and not has_window:
-            yield warnings.any_rows(
+            yield warnings.loop_takes_all_rows(
                 loop.span,
                 loop=patterns.show_pattern(loop),
                 variable=patterns.show_pattern(loop.part),
@@ -60,7 +63,7 @@ def show_fewest(loop: patterns.Quantified) -> str:
     return patterns.show_pattern(replace(loop, most=loop.least, greedy=True))
 
 
-def warn_about_early_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for each loop at the end of PATTERN that ends earlier than its rows do.
 
     With SKIP TILL, a preferred match ends before the first row that it would have to skip there.
@@ -77,12 +80,12 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWa
         if not loop.greedy:
             continue
         if completes_first:
-            yield warnings.loop_that_completes_first(
+            yield warnings.loop_ends_when_complete(
                 loop.span, loop=patterns.show_pattern(loop), least=loop.least
             )
         elif not restricted.isdisjoint(patterns.list_variable_names(loop)):
             # A loop without restricted variables takes every row, so it never skips one.
-            yield warnings.end_before_skipped_row(
+            yield warnings.loop_ends_before_skipped_row(
                 loop.span, loop=patterns.show_pattern(loop), selection=plan.selection.value
             )
 
@@ -92,7 +95,7 @@ def is_true(condition: Scalar) -> bool:
     return not condition.references and render(condition, str).strip(" ()").upper() == "TRUE"
 
 
-def warn_about_negated_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+def warn_about_negated_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for each NOT at the end of PATTERN that tests only the next row of a window.
 
     If rows may be skipped, such a NOT holds until the window ends. Most readers expect that from
@@ -105,7 +108,9 @@ def warn_about_negated_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognize
         and not plan.needs_event_selection
     ):
         for negation in find_last_negations(plan.pattern):
-            yield warnings.not_for_next_row(negation.span, negation=patterns.show_pattern(negation))
+            yield warnings.negation_of_next_row_only(
+                negation.span, negation=patterns.show_pattern(negation)
+            )
 
 
 def find_last_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:

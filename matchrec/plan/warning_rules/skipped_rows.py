@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matchrec.errors import warnings
+from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.clauses import EventSelection
 from matchrec.plan.expression import ColumnReference
 from matchrec.plan.match_plan import MatchPlan
@@ -12,7 +13,7 @@ from matchrec.plan.row_counts import find_first_variables
 from matchrec.plan.warning_rules.references import reads_current_row, show_plain_argument
 
 
-def warn_about_skipped_rows(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+def warn_about_skipped_rows(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for PREV of the current row if rows may be skipped.
 
     The row before may be one that the match has skipped. PREV of the first variable looks at the
@@ -28,7 +29,7 @@ def warn_about_skipped_rows(plan: MatchPlan) -> Iterator[warnings.MatchRecognize
             if isinstance(reference, ColumnReference) and reads_current_row(
                 reference, definition, plan, step=-1
             ):
-                yield warnings.skipped_row(
+                yield warnings.prev_of_skipped_row(
                     reference.span,
                     selection=plan.selection.value,
                     argument=show_plain_argument(reference),

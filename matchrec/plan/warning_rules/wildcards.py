@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from matchrec.errors import warnings
+from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.expression import Operation
 from matchrec.plan.warning_rules.references import find_literal_text
 
@@ -34,7 +35,7 @@ _STAR_AS_WILDCARD = re.compile(r"(?=.*[^\W\d_])((\.?\*)?[^%*]+\*|\.?\*[^%*]+)", 
 _REGEX_SYNTAX = re.compile(r"[.\[\](){}^$|+*?\\]")
 
 
-def warn_about_wildcards(operation: Operation) -> Iterator[warnings.MatchRecognizeWarning]:
+def warn_about_wildcards(operation: Operation) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for each text with a wildcard that the operator does not know.
 
     `kind LIKE 'payment*'` looks for an asterisk, and `kind = 'payment%'` for a percent sign. Texts
@@ -62,7 +63,7 @@ def warn_about_wildcards(operation: Operation) -> Iterator[warnings.MatchRecogni
             yield warnings.percent_in_regex(operation.span, operator=operator, text=text, like=like)
 
 
-def warn_about_star(operation: Operation) -> Iterator[warnings.MatchRecognizeWarning]:
+def warn_about_star(operation: Operation) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if the pattern of LIKE has a wildcard of a shell or a regular expression."""
     for pattern in operation.operands[1:2]:
         text = find_literal_text(pattern)[1:-1]

@@ -34,7 +34,7 @@ from matchrec.plan.show import write_aggregate_call
 from matchrec.plan.text import View, quote_string, read_words, write_select
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.folds import FOLDS, Fold, FoldedValues, write_distinct_values
-from matchrec.spark.errors.second_look import watch_matches
+from matchrec.spark.errors.second_look import keep_match_expressions
 from matchrec.spark.relation import Runner
 from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem
@@ -152,7 +152,7 @@ class MatchAggregates:
             item_origins = {
                 item.sql: origins[index] for item, index in zip(items, folds, strict=True)
             }
-            watch_matches(self.runner, arrays, self.token, item_origins)
+            keep_match_expressions(self.runner, arrays, self.token, item_origins)
         return self.runner.select(arrays, [*kept_columns, *map(str, items)])
 
     def describe_values(

@@ -8,10 +8,12 @@
 Spark shows the SQL that has failed (see `errors.run.origins`). Other engines say only what is
 wrong. For such a session matchrec evaluates expressions once more after a failure:
 
-1. `watch` wraps the client's calls that run something.
-2. The plan of a call that fails contains tokens, which name the queries of ours that it has run.
-3. For each of these queries, all expressions over a row of the input are evaluated, then those over
-   a match. The list is halved until a single expression is left that fails by itself.
+1. `keep_expressions` and `keep_match_expressions` keep a `SecondLook` for each query: its
+   expressions, and a token that is in the plan of the query.
+2. After a failure, `failed_actions` calls `find_failed_expression`, which finds the tokens in the
+   plan that has failed, and so the looks.
+3. For each look, all expressions over a row of the input are evaluated, then those over a match.
+   The list is halved until a single expression is left that fails by itself.
 4. The same is done with the operands of this expression, to find the smallest part that fails.
 
 Without a failure nothing is evaluated.
@@ -20,18 +22,17 @@ Without a failure nothing is evaluated.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import partial
 from threading import Lock
 from typing import Any, TypeVar, cast
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from matchrec.compile.steps import SplitQuery
 from matchrec.conditions.row_column import RowColumn
@@ -47,38 +48,23 @@ from matchrec.plan.expression import (
     split_conjuncts,
     write_row_sql,
 )
-from matchrec.spark.errors.worker_errors import replace_text, show_worker_error
 from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.words import explain_value_failure, read_value_failure
 from matchrec.spark.session import silence_analysis
-from matchrec.spark.ties import warn_of_ties
 
 T = TypeVar("T")
 F = TypeVar("F")
 
 TOKEN = re.compile(rb"matchrec-look-[0-9a-f]{32}")
 
-# The attribute of a client whose calls are watched.
-WATCHED = "_matchrec_watched"
-
 # The attribute of a plan that holds its looks.
-HELD = "_matchrec_look"
-
-# The calls of a client of Connect that run a plan, or a command with a plan in it. The last two
-# return their answers one by one.
-CALLS = (
-    "to_table",
-    "to_pandas",
-    "execute_command",
-    "to_table_as_iterator",
-    "execute_command_as_iterator",
-)
+LOOKS = "_matchrec_looks"
 
 # How the message of a worker begins that has read a row that cannot be computed.
 NOT_COMPUTED = row_not_computed(reason="", hint=None).message
 
 # True while a second look runs queries: their failures are not explained.
-_LOOKING: ContextVar[bool] = ContextVar("whether a second look asks", default=False)
+_LOOKING: ContextVar[bool] = ContextVar("whether a second look runs queries", default=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,24 +81,25 @@ class SecondLook:
     rows: Callable[[], DataFrame]
     # All expressions of the plan. The SQL that fails is one of them or a part of one.
     scalars: tuple[Scalar, ...] = ()
-    # What reads values of several rows of the input, which no SQL over one row computes.
+    # Where the user wrote what reads several rows of the input, which no SQL over one row computes.
     neighbours: tuple[SqlOrigin, ...] = ()
 
-    def find(self, of_rows: str | None) -> MatchRecognizeRunError | None:
+    def find_error(self, worker_sentence: str | None) -> MatchRecognizeRunError | None:
         """Return the error of the first expression that fails by itself.
 
         If each of them can be computed, and only one part of the query reads several rows, it is
         the error of that part.
 
         Args:
-            of_rows: what a worker says about a row that it has read; None if no worker failed.
+            worker_sentence: what a worker says about a row that it has read; None if no worker
+                failed.
 
         Returns:
             The error; None if no expression is to blame, or if the rows themselves cannot be read.
         """
         failure = find_first_failing(tuple(self.origins), self.find_failure)
         if failure is None:
-            return self.find_neighbour(of_rows)
+            return self.find_neighbour(worker_sentence)
         if find_frame_failure(self.rows) is not None:
             return None
         culprit, sentence = failure
@@ -124,13 +111,13 @@ class SecondLook:
             sentence = part_sentence
         return make_computation_error(build_failure(self.origins[culprit], part, sentence))
 
-    def find_neighbour(self, of_rows: str | None) -> MatchRecognizeRunError | None:
+    def find_neighbour(self, worker_sentence: str | None) -> MatchRecognizeRunError | None:
         """Return the error of the only part that reads several rows; None if there is not one."""
-        if not of_rows or len(self.neighbours) != 1:
+        if not worker_sentence or len(self.neighbours) != 1:
             return None
         if find_frame_failure(self.rows) is not None:
             return None
-        return make_computation_error(build_failure(self.neighbours[0], "", of_rows))
+        return make_computation_error(build_failure(self.neighbours[0], "", worker_sentence))
 
     def find_failure(self, texts: Sequence[str]) -> str | None:
         """Return why some expressions cannot be computed; None if all can be. Runs a query."""
@@ -145,7 +132,7 @@ class SecondLook:
         """
         parts = (part for scalar in self.scalars for part in expression.walk_scalar(scalar))
         row_parts = filter(expression.reads_columns_only, parts)
-        scalar = next((part for part in row_parts if text in render_both(part)), None)
+        scalar = next((part for part in row_parts if text in render_both_forms(part)), None)
         while isinstance(scalar, Operation):
             failing = [
                 operand
@@ -158,7 +145,7 @@ class SecondLook:
         return text if scalar is None else write_row_sql(scalar)
 
 
-def render_both(part: Scalar) -> tuple[str, str]:
+def render_both_forms(part: Scalar) -> tuple[str, str]:
     """Return both texts of an expression over one row: as written, and with its ANDs joined again.
 
     The compiler splits conditions and joins them again, so that its SQL is one or the other.
@@ -172,8 +159,8 @@ _looks: WeakKeyDictionary[SecondLook, None] = WeakKeyDictionary()
 _changing = Lock()
 
 
-def watch_rows(rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
-    """Find out which expression it was if a query over the prepared rows fails from now on.
+def keep_expressions(rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
+    """Keep the expressions over the input, for a second look if a query over its rows fails.
 
     Args:
         rows: the prepared rows.
@@ -201,55 +188,56 @@ def watch_rows(rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery
         scalars=tuple(scalars),
         neighbours=tuple(neighbours),
     )
-    keep(look, rows)
-    watch(rows.sparkSession)
+    attach_look(look, rows)
     return look.token
 
 
-def watch_matches(
+def keep_match_expressions(
     runner: Runner, matched: DataFrame, token: str, items: Mapping[str, SqlOrigin]
 ) -> None:
-    """Find out which of some expressions it was if a query over `matched` fails from now on.
+    """Keep expressions over the matches, for a second look if a query over `matched` fails.
 
     Args:
         runner: runs the expressions as the query does: its session may lack some functions.
         matched: the rows of the workers, which have the token.
-        token: what `watch_rows` has returned.
+        token: what `keep_expressions` has returned.
         items: where the user wrote each expression, by its SQL over `matched`.
     """
     if items:
         select = partial(runner.select, matched)
-        keep(SecondLook(token, items, select, lambda: matched), matched)
+        attach_look(SecondLook(token, items, select, lambda: matched), matched)
 
 
-def keep(look: SecondLook, rows: DataFrame) -> None:
-    """Keep a look as long as there is a DataFrame over some rows, by attaching it to their plan."""
-    vars(cast("Any", rows)._plan).setdefault(HELD, []).append(look)
+def attach_look(look: SecondLook, rows: DataFrame) -> None:
+    """Attach a look to the plan of some rows, so that it lives as long as a DataFrame over them."""
+    vars(cast("Any", rows)._plan).setdefault(LOOKS, []).append(look)
     with _changing:
         _looks[look] = None
 
 
 def find_first_failing(
-    items: Sequence[T], ask: Callable[[Sequence[T]], F | None]
+    items: Sequence[T], find_failure: Callable[[Sequence[T]], F | None]
 ) -> tuple[T, F] | None:
     """Return the first of several items that fails by itself, and its failure.
 
-    If items do not fail together, none of them fails by itself, so that few questions suffice:
+    If items do not fail together, none of them fails by itself, so few calls suffice:
     about twice the logarithm of the number of items.
 
     Args:
         items: the items.
-        ask: returns the failure of some items together; None if they do not fail.
+        find_failure: returns the failure of some items together; None if they do not fail.
     """
     if not items:
         return None
-    failure = ask(items)
+    failure = find_failure(items)
     if failure is None:
         return None
     if len(items) == 1:
         return items[0], failure
     middle = len(items) // 2
-    return find_first_failing(items[:middle], ask) or find_first_failing(items[middle:], ask)
+    return find_first_failing(items[:middle], find_failure) or find_first_failing(
+        items[middle:], find_failure
+    )
 
 
 def find_frame_failure(make_frame: Callable[[], DataFrame]) -> str | None:
@@ -264,66 +252,22 @@ def find_frame_failure(make_frame: Callable[[], DataFrame]) -> str | None:
     return None
 
 
-def watch(spark: SparkSession) -> None:
-    """Watch the calls of a session's client that run something, if they are not watched yet."""
-    client: Any = cast("Any", spark).client
-    if vars(client).setdefault(WATCHED, False):
-        return
-    for name in CALLS:
-        if hasattr(client, name):  # PySpark 3.5 lacks the last one
-            setattr(client, name, watch_call(getattr(client, name)))
-    setattr(client, WATCHED, True)
+def is_second_look() -> bool:
+    """Return whether the query that runs is one of a second look."""
+    return _LOOKING.get()
 
 
-def watch_call(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return one of the `CALLS` that also explains a failure, and warns of ties once it has run."""
+def find_failed_expression(error: PySparkException, plan: Any) -> MatchRecognizeRunError | None:
+    """Return the error of the expression that a query could not compute.
 
-    @wraps(call)
-    def run(plan: Any, *args: Any, **arguments: Any) -> Any:
-        """Make the call, explain its failures and warn of ties."""
-        with explain_failures(plan):
-            answer = call(plan, *args, **arguments)
-        if isinstance(answer, Iterator):
-            return watch_answers(answer, plan)
-        warn_of_ties()
-        return answer
-
-    return run
-
-
-def watch_answers(answers: Iterator[Any], plan: Any) -> Iterator[Any]:
-    """Return the answers of a watched call that returns them one by one."""
-    with explain_failures(plan):
-        yield from answers
-    warn_of_ties()
-
-
-@contextmanager
-def explain_failures(plan: Any) -> Iterator[None]:
-    """Replace an error inside of the `with` statement by one in the user's terms.
-
-    It names the expression that could not be computed, or is the error of a worker.
+    Queries run that evaluate the expressions again.
 
     Args:
-        plan: the plan that runs inside, as a message of Spark Connect.
-    """
-    try:
-        yield
-    except PySparkException as error:
-        explained = None
-        if not _LOOKING.get():
-            explained = explain(error, plan) or show_worker_error(error)
-        if explained is None:
-            raise
-        raise explained from None
-
-
-def explain(error: PySparkException, plan: Any) -> PySparkException | None:
-    """Return the error, of the same class, in terms of the user's text.
+        error: why the query failed, in the words of the engine or of a worker.
+        plan: the plan of the query, as a message of Spark Connect.
 
     Returns:
-        The error, with ours in its attribute `OUR_ERROR`; None if no value of the input is to
-        blame.
+        The error; None if no value of the input is to blame, or no expression fails by itself.
     """
     worker_error = MatchRecognizeRunError.from_exception(error)
     text = str(error) if worker_error is None else worker_error.message
@@ -331,21 +275,19 @@ def explain(error: PySparkException, plan: Any) -> PySparkException | None:
     sentence = explain_value_failure(text)
     if not is_about_input or sentence is None:
         return None
-    of_rows = None if worker_error is None else sentence.removeprefix(NOT_COMPUTED)
+    worker_sentence = None if worker_error is None else sentence.removeprefix(NOT_COMPUTED)
     tokens = {token.decode() for token in TOKEN.findall(plan.SerializeToString())}
     with _changing:
         looks = [look for look in _looks if look.token in tokens]
     run_error = None
     with silence_analysis(), set_variable(_LOOKING, True):
         for look in looks:
-            run_error = look.find(of_rows)
+            run_error = look.find_error(worker_sentence)
             if run_error is not None:
                 break
     if run_error is None and looks:
-        run_error = explain_elsewhere(text, is_in_input=of_rows is not None)
-    if run_error is None:
-        return None
-    return replace_text(error, run_error)
+        run_error = explain_elsewhere(text, is_in_input=worker_sentence is not None)
+    return run_error
 
 
 def explain_elsewhere(text: str, *, is_in_input: bool) -> MatchRecognizeRunError | None:

@@ -263,9 +263,11 @@ class Sail(SparkConnect):
 
     def watch_rows(self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
         """Prepare to find out which expression over the input failed, if the query fails."""
-        from matchrec.spark.errors.second_look import watch_rows
+        from matchrec.spark.errors.failed_actions import watch_client
+        from matchrec.spark.errors.second_look import keep_expressions
 
-        return watch_rows(rows, relation, queries)
+        watch_client(self.spark)
+        return keep_expressions(rows, relation, queries)
 
     @property
     def has_watermarks(self) -> bool:

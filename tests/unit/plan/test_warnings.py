@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from matchrec.errors import warnings as kinds
-from matchrec.errors.kinds import with_source
-from matchrec.errors.warnings import MatchRecognizeWarning
+from matchrec.errors import warning_classes as kinds
+from matchrec.errors.kinds import Located, with_source
+from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.plan.warning_rules.every_rule import find_warnings
 from matchrec.source import Source
@@ -47,8 +47,8 @@ def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
         for warning in list_warnings(record.given)
     }
     classes = {value for value in vars(kinds).values() if isinstance(value, type)}
-    warning_classes = {class_ for class_ in classes if issubclass(class_, kinds.Located)}
-    of_plans = {kinds.Located, kinds.MatchRecognizeWarning}
+    warning_classes = {class_ for class_ in classes if issubclass(class_, Located)}
+    of_plans = {Located, kinds.MatchRecognizeWarning}
     of_queries = {kinds.ProductWarning, kinds.UnboundedStateWarning}
     of_calls = {kinds.DaysInHoursWarning, kinds.RejectedRuleWarning, kinds.UntunedSessionWarning}
     of_runs, of_frames = {kinds.TiesWarning}, {kinds.NanosecondsWarning}

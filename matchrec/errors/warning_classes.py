@@ -1,0 +1,130 @@
+"""The classes of warnings, which `matchrec.warnings` publishes.
+
+Each docstring says when the warning appears. `errors.warnings` has the functions that
+word the warnings of each class.
+"""
+
+from __future__ import annotations
+
+from matchrec.errors.kinds import Located
+
+
+class MatchRecognizeWarning(Located, UserWarning):
+    """A query runs, but probably does not mean what you want.
+
+    It has the same attributes as `MatchRecognizeError`, but no code.
+    """
+
+
+class NoOrderWarning(MatchRecognizeWarning):
+    """The clause has no ORDER BY."""
+
+
+class NoConditionsWarning(MatchRecognizeWarning):
+    """PATTERN has variables, and the clause has neither DEFINE nor WITHIN with a time."""
+
+
+class AnyRowsWarning(MatchRecognizeWarning):
+    """PATTERN ends with a variable without a condition that takes all rows that follow.
+
+    The variable is repeated greedily without an upper bound, and the clause has no WITHIN.
+    """
+
+
+class ReluctantEndWarning(MatchRecognizeWarning):
+    """PATTERN ends with a reluctant quantifier, which stops at its smallest number of rows.
+
+    The warning is about queries that return the preferred matches.
+    """
+
+
+class EmptyMatchesWarning(MatchRecognizeWarning):
+    """The preferred match at every row is empty."""
+
+
+class SameValueWarning(MatchRecognizeWarning):
+    """A comparison in a condition has the same value of the same row on both sides."""
+
+
+class NeverTrueWarning(MatchRecognizeWarning):
+    """A comparison in a condition can never be true.
+
+    It compares with NULL, with a variable that has no row yet, or two constants.
+    """
+
+
+class SkippedRowWarning(MatchRecognizeWarning):
+    """PREV in a condition may read a row that the match skips.
+
+    The clause has SKIP TILL NEXT MATCH or SKIP TILL ANY MATCH, and the variable of the condition is
+    never the first of a match.
+    """
+
+
+class EarlyEndWarning(MatchRecognizeWarning):
+    """PATTERN ends with a repeated or optional part, so matches may end earlier than you expect.
+
+    Either a match may skip rows and the query returns the preferred matches, or it returns the
+    non-overlapping matches.
+    """
+
+
+class NextRowWarning(MatchRecognizeWarning):
+    """NOT at the end of PATTERN tests the next row only, although the clause has WITHIN.
+
+    A match of the clause may not skip rows.
+    """
+
+
+class WildcardWarning(MatchRecognizeWarning):
+    """A text in a condition has `%` or `*` as a wildcard, which the operator does not know."""
+
+
+class BracesWarning(MatchRecognizeWarning):
+    """A variable without a condition looks like a quantifier whose braces a Python f-string has
+    removed.
+
+    Its name is the name of a defined variable, followed by digits.
+    """
+
+
+class DaysInHoursWarning(MatchRecognizeWarning):
+    """WITHIN counts a day as 24 hours, although clocks change in the time zone of the session.
+
+    The length of WITHIN is a day or more, along a TIMESTAMP.
+    """
+
+
+class TiesWarning(MatchRecognizeWarning):
+    """Rows of a partition have the same ORDER BY values, but differ in columns that the query
+    reads.
+
+    The warning appears once for each query, after it has run.
+    """
+
+
+class NanosecondsWarning(MatchRecognizeWarning):
+    """Rows of a pandas, Polars or Arrow frame differ only in the nanoseconds of an ORDER BY column.
+
+    Spark's times have microseconds.
+    """
+
+
+class UnboundedStateWarning(MatchRecognizeWarning):
+    """A clause over a stream has no WITHIN, and a match may have any number of rows."""
+
+
+class RejectedRuleWarning(MatchRecognizeWarning):
+    """`on_error="continue"` leaves out a row of a table of rules that is not a valid rule."""
+
+
+class ProductWarning(MatchRecognizeWarning):
+    """With `dialect=`, a part of the query has another result here than in the product."""
+
+
+class UntunedSessionWarning(MatchRecognizeWarning):
+    """The session lacks a setting that `matchrec.tune` sets, and no value sent to Python may be
+    long.
+
+    The warning appears once, at the first such query.
+    """

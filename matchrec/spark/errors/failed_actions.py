@@ -1,0 +1,152 @@
+"""Let a failed action raise an error that users can read: our headline, place, note and help.
+
+    [PYTHON_EXCEPTION] ... Traceback ...        →    the condition of `A` divides by zero
+    (a page of traceback, our error, its fields)       note: in the partition with sym = 'X', ...
+
+An engine passes the error of a Python worker to the driver as text, between a traceback of the
+worker and its own words. The last line of this text has the fields of the error, for
+`MatchRecognizeRunError.from_exception`. So the calls that bring an error to the program are
+replaced:
+
+- `watch_java`, for Spark in this process: PySpark's conversion of Java's errors.
+- `watch_client`, for Spark Connect and Sail: the calls of the client that run a plan. If Sail
+  cannot compute an expression, `second_look` finds out which one it was.
+
+The error that is raised has the class of the engine's, and ours in its attribute `OUR_ERROR`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, cast
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from matchrec.errors.kinds import OUR_ERROR, MatchRecognizeRunError
+from matchrec.errors.run.location import read_fields
+from matchrec.spark.errors.second_look import find_failed_expression, is_second_look
+from matchrec.spark.errors.users_terms import reword
+from matchrec.spark.ties import warn_of_ties
+
+
+def show_worker_error(error: PySparkException) -> PySparkException | None:
+    """Return an engine's error, of its class, with the text of the worker's error alone.
+
+    Returns:
+        The error, with ours in its attribute `OUR_ERROR`; None if no worker of ours raised it.
+    """
+    if read_fields(str(error)) is None:
+        return None
+    run_error = MatchRecognizeRunError.from_exception(error)
+    return None if run_error is None else replace_text(error, run_error)
+
+
+def replace_text(error: PySparkException, run_error: MatchRecognizeRunError) -> PySparkException:
+    """Return an engine's error, of its class, with the text of an error of ours."""
+    shown: PySparkException = reword(error, str(run_error))
+    setattr(shown, OUR_ERROR, run_error)
+    return shown
+
+
+# Spark in this process.
+
+# The attribute of a function that `watch_java` has made.
+_SHOWS_WORKER_ERRORS = "_matchrec_shows_worker_errors"
+
+
+def watch_java() -> None:
+    """Let errors of Java that workers raised have the text that users need, from now on.
+
+    PySpark calls `convert_exception` for each error of Java that it turns into a Python error.
+    """
+    from pyspark.errors.exceptions import captured
+
+    convert_exception: Callable[[Any], PySparkException] = captured.convert_exception
+    if hasattr(convert_exception, _SHOWS_WORKER_ERRORS):
+        return
+
+    @wraps(convert_exception)
+    def convert_and_show(java_error: Any) -> PySparkException:
+        """Return the error of PySpark for one of Java, with the text of the worker's error."""
+        error = convert_exception(java_error)
+        return show_worker_error(error) or error
+
+    setattr(convert_and_show, _SHOWS_WORKER_ERRORS, True)
+    cast("Any", captured).convert_exception = convert_and_show
+
+
+# Spark Connect and Sail.
+
+# The attribute of a client whose calls are watched.
+WATCHED = "_matchrec_watched"
+
+# The calls of a client of Connect that run a plan, or a command with a plan in it. The last two
+# return their answers one by one.
+CALLS = (
+    "to_table",
+    "to_pandas",
+    "execute_command",
+    "to_table_as_iterator",
+    "execute_command_as_iterator",
+)
+
+
+def watch_client(spark: SparkSession) -> None:
+    """Watch the calls of a session's client that run something, if they are not watched yet."""
+    client: Any = cast("Any", spark).client
+    if vars(client).setdefault(WATCHED, False):
+        return
+    for name in CALLS:
+        if hasattr(client, name):  # PySpark 3.5 lacks the last one
+            setattr(client, name, watch_call(getattr(client, name)))
+    setattr(client, WATCHED, True)
+
+
+def watch_call(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return one of the `CALLS` that also explains a failure, and warns of ties once it has run."""
+
+    @wraps(call)
+    def run(plan: Any, *args: Any, **arguments: Any) -> Any:
+        """Make the call, explain its failures and warn of ties."""
+        with explain_failures(plan):
+            answer = call(plan, *args, **arguments)
+        if isinstance(answer, Iterator):
+            return watch_answers(answer, plan)
+        warn_of_ties()
+        return answer
+
+    return run
+
+
+def watch_answers(answers: Iterator[Any], plan: Any) -> Iterator[Any]:
+    """Return the answers of a watched call that returns them one by one."""
+    with explain_failures(plan):
+        yield from answers
+    warn_of_ties()
+
+
+@contextmanager
+def explain_failures(plan: Any) -> Iterator[None]:
+    """Replace an error inside of the `with` statement by one in the user's terms.
+
+    It names the expression that could not be computed, or is the error of a worker.
+
+    Args:
+        plan: the plan that runs inside, as a message of Spark Connect.
+    """
+    try:
+        yield
+    except PySparkException as error:
+        if is_second_look():  # which reads the engine's own text
+            raise
+        run_error = find_failed_expression(error, plan)
+        if run_error is None:
+            explained = show_worker_error(error)
+        else:
+            explained = replace_text(error, run_error)
+        if explained is None:
+            raise
+        raise explained from None
