@@ -104,16 +104,16 @@ def duplicate_table(*, name: str) -> MatchRecognizeError:
 def not_a_whole_number(*, argument: str, least: int) -> MatchRecognizeError:
     """Return the error for a number in an option that is too small, or for another text."""
     return MatchRecognizeError(
-        f"`{argument}` is not a whole number of {least} or more", code="not-a-whole-number"
+        f"`{argument}` is not a whole number of {least} or more",
+        hint=f"write a number such as {max(least, 10)}",
+        code="not-a-whole-number",
     )
 
 
 def number_too_large(*, argument: str, most: int) -> MatchRecognizeError:
     """Return the error for a number in an option that is too large."""
     return MatchRecognizeError(
-        f"`{argument}` is too large",
-        notes=(f"the largest number is {most:,}",),
-        code="number-too-large",
+        f"`{argument}` is too large", hint=f"write a number up to {most:,}", code="number-too-large"
     )
 
 

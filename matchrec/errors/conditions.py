@@ -316,6 +316,7 @@ def wrong_aggregate_argument_type(
         return MatchRecognizePlanError(
             f"`{function}` in {name_part('DEFINE')} takes one argument, not {count}",
             span,
+            hint=f"write one argument, such as {function}(A.x)",
             code="aggregate-takes-one-argument",
         )
     number = find_number_example(type_names[0]) if type_names else None
@@ -336,7 +337,7 @@ def wrong_aggregate_argument_type(
 
 
 _OF_ONE_VALUE = frozenset({"avg", "mean", "sum", "min", "max", "median", "stddev", "variance"})
-AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
+AS_MEASURE = "compute it as a measure, and filter the result with WHERE after the clause"
 
 
 def wrong_within_type(order: str, interval: str, *spans: Span | None) -> MatchRecognizeError:
@@ -363,7 +364,7 @@ def wrong_within_type(order: str, interval: str, *spans: Span | None) -> MatchRe
             hint = "order by a number or a time, such as CAST(x AS TIMESTAMP)"
     within, order_by = name_part("WITHIN"), name_part("ORDER BY")
     return MatchRecognizePlanError(
-        f"{within} is {interval.upper()}, but {order_by} is {order.upper()}",
+        f"{within} has type {interval.upper()}, but {order_by} has type {order.upper()}",
         *spans,
         hint=hint,
         code="wrong-within-type",

@@ -41,8 +41,8 @@ def not_a_rule(*, name: str, value: object) -> MatchRecognizePlanError:
         f"rule `{name}` of `match_rules` is {describe_value(value)}",
         notes=(
             (
-                "it must be a clause, a SASE+ query, a Pattern, or a dict that maps the time from "
-                "which a version applies to one of these"
+                "it must be a clause, a SASE+ query, a Pattern, or a dict of versions of one of "
+                "these, {valid_from: rule}"
             ),
         ),
         hint=f'write "{name}": "PATTERN (...) DEFINE ..."',

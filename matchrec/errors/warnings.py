@@ -57,7 +57,7 @@ def no_conditions(span: Span | None, *, variable: str) -> NoConditionsWarning:
     return NoConditionsWarning(
         "MATCH_RECOGNIZE has no DEFINE",
         span,
-        notes=("every pattern variable is true for every row",),
+        notes=("without conditions, every row can be mapped to every pattern variable",),
         hint=f"add conditions after PATTERN (...), such as DEFINE {variable} AS x > 1",
     )
 

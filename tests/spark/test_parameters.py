@@ -184,7 +184,7 @@ def write_frame(length: str) -> str:
         (
             "{:n,:m}",
             {"n": 3, "m": 2},
-            "the quantifier in PATTERN asks for at least 3 and at most 2",
+            "the lower bound 3 of the quantifier in PATTERN is above its upper bound 2",
             7,
         ),
         ("{@n}", {"n": 1}, "parameter `@n` is not supported in PATTERN", 2),

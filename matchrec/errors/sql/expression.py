@@ -12,7 +12,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.language import current_language, current_surface, name_part
+from matchrec.errors.language import current_language, name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
 from matchrec.errors.wording import join_names
@@ -60,14 +60,9 @@ def columns_of_two_variables(
         second: another one, or the word for all rows of the match.
     """
     return MatchRecognizePlanError(
-        f"{function} in {clause} reads rows of two variables, {first} and {second}",
+        f"{function} in {clause} reads rows of {first} and of {second}",
         *spans,
-        notes=(
-            (
-                "every column in it must belong to one variable; a column without a variable "
-                "belongs to all"
-            ),
-        ),
+        notes=("all columns in a call must have the same pattern variable before them, or none",),
         hint=f"write the variable before each column, or one {function} for each variable",
         code="columns-of-two-variables",
     )
@@ -241,12 +236,11 @@ def window_function_not_allowed(
         arguments: its arguments in parentheses, as the user wrote them.
     """
     words = current_language()
-    surface = current_surface()
     match function.upper():
         case "LAG":
-            hint = f"write PREV{arguments}, or pass {surface.write_option('dialect', 'snowflake')}"
+            hint = f"write PREV{arguments}"
         case "LEAD":
-            hint = f"write NEXT{arguments}, or pass {surface.write_option('dialect', 'snowflake')}"
+            hint = f"write NEXT{arguments}"
         case "NTH_VALUE":
             hint = "write FIRST(x, n - 1)"
         case "ROW_NUMBER":

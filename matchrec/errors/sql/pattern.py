@@ -29,7 +29,10 @@ def stray_character(span: Span, *, text: str) -> MatchRecognizeParseError:
         case ":":
             hint = "write a parameter only as the bound of a quantifier: A{:n}"
         case "-":
-            hint = "write A B for A and then B, a_b for a name with `_`, {- A -} for an exclusion"
+            hint = (
+                "write A B for A and then B, A{3,5} for 3 to 5 rows, a_b for a name with `_`, "
+                "{- A -} for an exclusion"
+            )
         case "!":
             hint = "write a variable whose condition in DEFINE is the negation"
         case "[":
@@ -247,7 +250,7 @@ def two_quantifiers(span: Span, *, first: str, second: str) -> MatchRecognizePar
 def bounds_reversed(span: Span | None, *, least: int, most: int) -> MatchRecognizeParseError:
     """Return the error for {5,2}."""
     return MatchRecognizeParseError(
-        f"the quantifier in PATTERN asks for at least {least} and at most {most}",
+        f"the lower bound {least} of the quantifier in PATTERN is above its upper bound {most}",
         span,
         hint=f"write {{{most},{least}}}",
         code="bounds-reversed",

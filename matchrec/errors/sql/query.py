@@ -54,7 +54,7 @@ def reject_other_language(text: str, offset: int = 0) -> None:
 def misspelt_clause(span: Span, *, text: str) -> MatchRecognizeParseError:
     """Return the error for a word such as MATCH_RECOGNISE before a clause."""
     return MatchRecognizeParseError(
-        f"unknown clause `{text}` with a PATTERN",
+        f"unknown keyword `{text}` in the query",
         span,
         hint="write MATCH_RECOGNIZE",
         code="misspelt-clause",

@@ -258,7 +258,10 @@ def unclosed_bracket_in_expression(
 def missing_expression(span: Span, *, where: str) -> MatchRecognizeParseError:
     """Return the error for an empty text where an expression is needed."""
     return MatchRecognizeParseError(
-        f"missing expression in {where}", span, code="missing-expression"
+        f"missing expression in {where}",
+        span,
+        hint="write a column or another expression",
+        code="missing-expression",
     )
 
 

@@ -153,6 +153,9 @@ def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
     if hint:
         return "", hint
     first, _, field = name.partition(".")
+    is_variable = field.upper() in names.variables and clause not in BEFORE_THE_MATCH
+    if is_variable and first in names.columns:
+        return f"`{field}` is a pattern variable", f"write {field}.{first}"
     if field and first in names.columns:
         shown = "printSchema() shows the fields of a struct"
         hint = f"write {first}['{field}'] if it is a map; {shown}"

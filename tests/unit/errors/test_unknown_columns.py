@@ -15,6 +15,7 @@ from matchrec.errors.sql.unknown_names import KnownNames, unknown_column
         ("event_type", ["ts", "event type"], "write `event type`"),
         ("prise", ["ts", "price"], "write price"),
         ("s.q", ["ts", "s"], "write s['q'] if it is a map; printSchema() shows the fields of a "),
+        ("price.A", ["ts", "price"], "write A.price"),
         ("1_000", ["ts"], "write 1000 for a number, `1_000` for a name"),
         ("price", ["_c0", "_c1"], "read the file with the names in its first line: spark.read"),
         ("NaN", ["ts"], "write isnan(x) for a test, CAST('NaN' AS DOUBLE) for the value"),
