@@ -10,10 +10,10 @@ Prints Markdown. `--write docs` also puts every part's tables between its marks 
 of virtual environments with `apache-flink`, `pandas-match-recognize`, and `duckdb` with `pyarrow`.
 `--scale 0.01 --rounds 1` checks that all of it runs. `--seed` and `--rows` are of the kinds, and of
 the queries that others have published; `--data` names a folder where their tables stay, to be read
-again. `sail` runs on Sail, without Java; `crossing` is the same on Spark, and `above` divides what
-Spark takes above it. `duckdb` is the queries of DuckDB's authors, on Sail. With `--duckdb-python`,
-DuckDB runs window SQL, and its own MATCH_RECOGNIZE if that DuckDB has the clause; the lines say
-whether it has.
+again. `sail` and `small` run on Sail, without Java; `crossing` is like `sail` on Spark, and `above`
+divides what Spark takes above it. `duckdb` is the queries of DuckDB's authors, on Sail. With
+`--duckdb-python`, DuckDB runs window SQL, and its own MATCH_RECOGNIZE if that DuckDB has the
+clause; the lines say whether it has.
 Needs Linux, as it reads /proc.
 """
 
@@ -38,6 +38,7 @@ from tests.benchmarks import (
     memory,
     published,
     settings,
+    small_queries,
 )
 from tests.benchmarks.machine import describe_machine, read_load_averages
 from tests.benchmarks.markdown import write_section
@@ -68,6 +69,7 @@ PARTS: dict[str, Part] = {
     "cold": cold.report,
     "recipes": first_queries.recipes,
     "steps": first_queries.steps,
+    "small": small_queries.report,
 }
 
 
