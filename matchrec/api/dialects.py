@@ -37,11 +37,13 @@ from matchrec.source import Source
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.users_terms import RewrittenEngineError
 from matchrec.spark.request import NO_OPTIONS
-from matchrec.syntax import tokens as lexing
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.locate import QueryNode, has_clause, may_have_clause, parse_sql
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.spellings import find_spellings
+from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokens import SPARK as SPARK_QUOTES
+from matchrec.syntax.tokens import Dialect
 
 if TYPE_CHECKING:
     from matchrec.dialects.rules.visible_columns import ClauseKinds, ColumnKinds, TableLookup
@@ -117,7 +119,7 @@ def has_clause_in_dialect(spark: SparkSession, text: str, dialect: str) -> bool:
     product = PRODUCTS[dialect]
     try:
         if product is SPARK:
-            tokens = lexing.read_tokens(text, inputs.find_quote_dialect(spark, text))
+            tokens = read_tokens(text, inputs.find_quote_dialect(spark, text))
         else:
             from matchrec.dialects.translate import read_product_tokens
 
@@ -127,7 +129,7 @@ def has_clause_in_dialect(spark: SparkSession, text: str, dialect: str) -> bool:
         return True
 
 
-def add_spellings(spark: SparkSession, query: QueryNode, quotes: lexing.Dialect) -> QueryNode:
+def add_spellings(spark: SparkSession, query: QueryNode, quotes: Dialect) -> QueryNode:
     """Return the query with other spellings of the parts that Sail reads differently from Spark.
 
     Args:
@@ -200,7 +202,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
 
             parse_sase_once(text, None)
         elif PRODUCTS[language] is SPARK:
-            query = parse_once(text, (), lexing.SPARK)
+            query = parse_once(text, (), SPARK_QUOTES)
             with locate_errors(query.source):
                 for site in query.sites:
                     lower_site(site, values)
@@ -220,7 +222,7 @@ def check_clause(text: str) -> None:
         MatchRecognizeError: the clause has a mistake.
     """
     with leave_rest_to_session(text):
-        parse_clause_once(text, lexing.SPARK)
+        parse_clause_once(text, SPARK_QUOTES)
 
 
 @contextmanager

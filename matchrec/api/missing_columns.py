@@ -12,7 +12,7 @@ from matchrec.api.clause import EvaluatedClause
 from matchrec.errors.sql import query as errors
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import RewrittenEngineError
-from matchrec.syntax.tokens import read_tokens
+from matchrec.syntax.tokenize import read_tokens
 
 
 def advise_on_unknown_column(

@@ -70,7 +70,7 @@ from matchrec.spark.request import (
 from matchrec.spark.rule_sets import build
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import MatchRecognize, PartitionKey, SortKey
-from matchrec.syntax.tokens import read_tokens
+from matchrec.syntax.tokenize import read_tokens
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -129,7 +129,7 @@ def replace_file_names(text: str, table_names: Collection[str]) -> tuple[str, li
 
 def try_read_tokens(text: str) -> TokenSequence | None:
     """Return the tokens of a text; None if it has a mistake, which is reported later."""
-    from matchrec.syntax.tokens import read_tokens
+    from matchrec.syntax.tokenize import read_tokens
 
     try:
         return read_tokens(text)

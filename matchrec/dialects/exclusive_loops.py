@@ -27,7 +27,7 @@ from matchrec.errors.sql.window import unsupported_by_product
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, list_top_level_parts, show_name
 from matchrec.source import Span
 from matchrec.syntax.nodes import MatchRecognize
-from matchrec.syntax.tokens import read_tokens
+from matchrec.syntax.tokenize import read_tokens
 
 
 @dataclass(frozen=True, slots=True)

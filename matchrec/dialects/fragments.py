@@ -45,7 +45,8 @@ from matchrec.errors.sql.foreign_names import find_dialect_syntax_hint
 from matchrec.errors.sql.tokens import UNFINISHED
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import AFTER_OPERAND
-from matchrec.syntax.tokens import SEMANTICS, make_sequence
+from matchrec.syntax.tokenize import make_sequence
+from matchrec.syntax.tokens import SEMANTICS
 
 # A prefix that turns the relation of a clause into a query: the relation follows FROM.
 SELECT_ALL = "SELECT * FROM "

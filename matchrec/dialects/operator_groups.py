@@ -20,7 +20,8 @@ from sqlglot import Token
 from matchrec.dialects.edits import Edit, apply_edits
 from matchrec.dialects.products import Product
 from matchrec.source import Span
-from matchrec.syntax.tokens import TokenSequence, make_sequence, split_words
+from matchrec.syntax.tokenize import make_sequence
+from matchrec.syntax.tokens import TokenSequence, split_words
 
 # How strong operators are: a stronger one takes its operands first. Equal ones go from the left.
 Strengths = Mapping[str, int]

@@ -48,7 +48,8 @@ from matchrec.syntax.nodes import Site
 from matchrec.syntax.pattern_windows import PatternWindow, find_pattern_windows
 from matchrec.syntax.relation import find_relation_start
 from matchrec.syntax.row_pattern import read_parameter
-from matchrec.syntax.tokens import TokenSequence, find_frames, make_sequence, rename_token
+from matchrec.syntax.tokenize import make_sequence, rename_token
+from matchrec.syntax.tokens import TokenSequence, find_frames
 
 # The words that a query can start with.
 _STATEMENTS = read_words("STATEMENT")

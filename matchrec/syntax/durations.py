@@ -22,7 +22,8 @@ from matchrec.errors.wording import describe_value
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.text import MICROSECONDS, Amount
 from matchrec.source import Span
-from matchrec.syntax.tokens import UNITS_OF_TIME, TokenSequence, read_amount
+from matchrec.syntax.amounts import read_amount
+from matchrec.syntax.tokens import UNITS_OF_TIME, TokenSequence
 
 NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
 # Durations must be shorter than this, in microseconds or in the unit of the order column.

@@ -31,6 +31,7 @@ from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text import NONDETERMINISTIC, is_reserved
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax import nodes
+from matchrec.syntax.amounts import read_number_of_rows, read_whole_number, reject_unit_in_number
 from matchrec.syntax.durations import WrittenDuration, build_interval, is_length_of_time
 from matchrec.syntax.expressions.reader import ClausePart, split_items
 from matchrec.syntax.row_pattern import make_symbol_outside_error, parse_row_pattern, read_parameter
@@ -43,6 +44,7 @@ from matchrec.syntax.sections import (
     read_section_tokens,
     read_words_after_pattern,
 )
+from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import (
     CALLS_OVER_SEVERAL_ROWS,
     SPARK,
@@ -52,10 +54,6 @@ from matchrec.syntax.tokens import (
     TokenKind,
     TokenRange,
     TokenSequence,
-    read_number_of_rows,
-    read_tokens,
-    read_whole_number,
-    reject_unit_in_number,
     split_words,
 )
 

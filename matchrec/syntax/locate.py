@@ -40,7 +40,8 @@ from matchrec.syntax.result_use import find_renames, find_use
 from matchrec.syntax.row_pattern import list_parameters
 from matchrec.syntax.spellings import Spelling
 from matchrec.syntax.stored_text import reject_stored_text, stores_text
-from matchrec.syntax.tokens import SPARK, Dialect, TokenSequence, find_frames, read_tokens
+from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokens import SPARK, Dialect, TokenSequence, find_frames
 from matchrec.syntax.with_clauses import WithClause, find_visible, find_with_clauses
 
 if TYPE_CHECKING:

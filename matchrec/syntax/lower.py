@@ -41,7 +41,7 @@ from matchrec.syntax.durations import WrittenDuration, build_interval, read_posi
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.row_pattern import ParameterValues, fill_bounds, look_up_value, read_number
-from matchrec.syntax.tokens import read_tokens
+from matchrec.syntax.tokenize import read_tokens
 
 # NOT in PATTERN if rows may be skipped: it names rows that must not be between two rows of a match.
 #

@@ -28,6 +28,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.rules import check_unique, list_all_references
 from matchrec.plan.text import Amount
 from matchrec.source import Span
+from matchrec.syntax.amounts import read_whole_number
 from matchrec.syntax.expressions.expression import parse_row_expression
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.frame_restriction import FrameRestriction
@@ -35,7 +36,7 @@ from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import InitialOrSeek, MatchRecognize, WindowCall, name_uncalled
 from matchrec.syntax.row_pattern import ParameterValues, read_number
 from matchrec.syntax.seek import build_seek_plan, read_match_only
-from matchrec.syntax.tokens import TokenSequence, read_whole_number
+from matchrec.syntax.tokens import TokenSequence
 from matchrec.syntax.window_functions import read_function
 
 

@@ -17,7 +17,8 @@ from matchrec.errors.sql.clause import misspelt_pattern, pattern_without_parenth
 from matchrec.errors.sql.tokens import strange_sign
 from matchrec.source import Span
 from matchrec.syntax.clause_locations import find_part_at
-from matchrec.syntax.tokens import TokenSequence, read_tokens
+from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokens import TokenSequence
 
 CLAUSE_NAME = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
 

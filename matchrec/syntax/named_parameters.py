@@ -8,7 +8,7 @@ from itertools import pairwise
 from sqlglot import TokenType
 
 from matchrec.source import Span
-from matchrec.syntax.tokens import read_sqlglot_tokens
+from matchrec.syntax.tokenize import read_sqlglot_tokens
 
 
 def find_parameters(text: str) -> Iterator[tuple[str, Span]]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sqlglot import TokenType
 
 from matchrec.plan.text import Template, View, is_reserved
-from matchrec.syntax.tokens import read_sqlglot_tokens
+from matchrec.syntax.tokenize import read_sqlglot_tokens
 
 _SELECT_FROM = re.compile(
     r"\s*SELECT(?:\s*\*\s*|\s+(?P<names>[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)\s+)FROM\s*",

@@ -24,7 +24,8 @@ from matchrec.plan.text import (
 from matchrec.source import Source, Span
 from matchrec.syntax.locate import QueryNode
 from matchrec.syntax.nodes import Site
-from matchrec.syntax.tokens import find_frames, read_tokens
+from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokens import find_frames
 
 if TYPE_CHECKING:
     from matchrec.syntax.window_blocks import Block

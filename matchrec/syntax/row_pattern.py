@@ -28,15 +28,8 @@ from matchrec.errors.wording import describe_value
 from matchrec.plan import pattern as patterns
 from matchrec.plan.text import find_positional_parameter, is_reserved, name_parameter
 from matchrec.source import Span
-from matchrec.syntax.tokens import (
-    MOST_ROWS,
-    Cursor,
-    Token,
-    TokenKind,
-    TokenSequence,
-    read_whole_number,
-    split_words,
-)
+from matchrec.syntax.amounts import MOST_ROWS, read_whole_number
+from matchrec.syntax.tokens import Cursor, Token, TokenKind, TokenSequence, split_words
 
 # How many groups may be inside of each other. More would exceed Python's stack in a later pass.
 DEEPEST = 100

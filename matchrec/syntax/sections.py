@@ -18,17 +18,12 @@ from matchrec.errors.sql.query import reject_other_language
 from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput
 from matchrec.plan.text import read_words
 from matchrec.source import Span
+from matchrec.syntax.amounts import make_first_matches
 from matchrec.syntax.clause_locations import find_part_at
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.expressions.reader import ClausePart, reject_unquoted_characters
 from matchrec.syntax.row_pattern import make_symbol_outside_error, read_parameter
-from matchrec.syntax.tokens import (
-    TokenKind,
-    TokenSequence,
-    make_first_matches,
-    pair_brackets,
-    split_words,
-)
+from matchrec.syntax.tokens import TokenKind, TokenSequence, pair_brackets, split_words
 
 _PARTS_IN_ORDER = tuple(ClausePart)
 _PARTS_OF_ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)

@@ -17,7 +17,8 @@ from matchrec.errors.sql import query as errors
 from matchrec.plan.text import NO_ALIAS_OF_SAIL, quote_name
 from matchrec.source import Span
 from matchrec.syntax.from_relations import find_relations_after
-from matchrec.syntax.tokens import SPARK, Dialect, TokenRange, TokenSequence, read_tokens
+from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokens import SPARK, Dialect, TokenRange, TokenSequence
 from matchrec.syntax.with_clauses import WithClause, find_with_clauses
 
 

@@ -1,37 +1,22 @@
-"""Split texts into tokens, pair their brackets, and walk over them.
-
-sqlglot finds the tokens of SQL. They are converted to tokens of our own, which all parsers of this
-package read:
+"""Tokens of a text: what they are, which words are keywords, and how parsers walk over them.
 
 - A token is one word: `PARTITION BY` is two.
 - Its span is half open and counts from the start of the whole query.
-- Every token is in the text, while sqlglot reads `1BD` as `1::BD`.
+- Every token is in the text.
+
+`tokenize.read_tokens` makes the tokens of a text.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from fractions import Fraction
-from functools import cache, cached_property
-from itertools import pairwise
-from operator import attrgetter
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import TypeVar
 
-from sqlglot import Dialect as SqlglotDialect
-from sqlglot import Token as SqlglotToken
-from sqlglot import TokenType
-from sqlglot.dialects.spark import Spark
-from sqlglot.errors import TokenError
-
-from matchrec.errors.kinds import MatchRecognizeParseError
-from matchrec.errors.sql import clause as errors
-from matchrec.errors.sql.tokens import unclosed_text
-from matchrec.plan.clauses import FirstMatches
 from matchrec.plan.expression import MatchFunction
-from matchrec.plan.text import MICROSECONDS, Amount, read_words
+from matchrec.plan.text import read_words
 from matchrec.source import Span
 
 T = TypeVar("T")
@@ -227,309 +212,6 @@ class Cursor:
         return items
 
 
-# The greatest number of rows or repetitions: what Spark takes as the distance of `lag`.
-MOST_ROWS = 2**31 - 1
-
-
-def read_whole_number(digits: str) -> int | None:
-    """Return the number that digits are; None if it is greater than `MOST_ROWS`.
-
-    >>> read_whole_number("007"), read_whole_number("9" * 5000)
-    (7, None)
-    """
-    significant = digits.lstrip("0") or "0"
-    if len(significant) > len(str(MOST_ROWS)):  # Python refuses to convert very long ones
-        return None
-    number = int(significant)
-    return number if number <= MOST_ROWS else None
-
-
-# Amounts of constants: numbers, and intervals of time.
-#
-# 1800    30.5    INTERVAL '1' HOUR    INTERVAL 1 HOUR 30 MINUTES    INTERVAL '90 minutes'
-
-
-def read_amount(text: str) -> Amount | None:
-    """Return the amount of a number; None if it is not exact or too long.
-
-    It has at most 19 digits, or 18 before a point and 18 after it.
-
-    >>> read_amount("1800L"), read_amount("1e3")
-    (Amount(value=Fraction(1800, 1), is_time=False, is_days=False), None)
-    """
-    number = text
-    if "." not in text and text[-1:] in ("L", "l"):  # the suffix of BIGINT
-        number = text[:-1]
-    integer_digits, point, fraction_digits = number.partition(".")
-    most_digits = 18 if point else 19
-    if not (integer_digits + fraction_digits).isdecimal():
-        return None
-    if max(len(integer_digits), len(fraction_digits)) > most_digits:
-        return None
-    return Amount(Fraction(number))
-
-
-# Letters after a number that a reader takes for a unit of time, but that are a type in Spark SQL.
-_UNITS_IN_NUMBERS = {
-    "S": ("SMALLINT", "SECONDS"),
-    "D": ("DOUBLE", "DAYS"),
-    "Y": ("TINYINT", "YEARS"),
-}
-
-
-def reject_unit_in_number(token: Token) -> None:
-    """Reject `30s`, `30d` and `30y` as the length of a window.
-
-    `30L` and `30BD` are accepted, because no unit of time is written like that.
-
-    Raises:
-        MatchRecognizeParseError: the token is such a number.
-    """
-    number = token.text[:-1]
-    letter = token.text[-1:].upper()
-    if token.kind is TokenKind.NUMBER and letter in _UNITS_IN_NUMBERS and number[-1:].isdigit():
-        type_name, unit = _UNITS_IN_NUMBERS[letter]
-        raise errors.unit_without_interval(
-            token.span, amount=token.text, number=number, type_name=type_name, unit=unit
-        )
-
-
-def read_interval_amount(words: Iterable[str]) -> Amount | None:
-    """Return the length of an interval; None if it is not exact.
-
-    It is exact if it consists of numbers, each before its unit, and no unit is months or years.
-
-    Args:
-        words: the tokens after INTERVAL; texts have their quotes.
-
-    >>> read_interval_amount(["'1 DAY'"]).is_days, read_interval_amount(["1", "MONTH"])
-    (True, None)
-    """
-    unquoted_text = " ".join(word.strip("'\"") for word in words)
-    numbers_and_units = unquoted_text.split()  # such as 1, HOUR, 30, MINUTES
-    numbers = [read_amount(word) for word in numbers_and_units[::2]]
-    units = [word.upper().removesuffix("S") for word in numbers_and_units[1::2]]
-    if not numbers or len(numbers) != len(units):
-        return None
-    has_only_exact_units = all(unit in MICROSECONDS for unit in units)
-    if not has_only_exact_units:
-        return None
-    microseconds = Fraction(0)
-    for number, unit in zip(numbers, units, strict=True):
-        if number is None or (number.value.denominator != 1 and unit != "SECOND"):
-            return None  # Spark allows fractions of seconds only
-        microseconds += number.value * MICROSECONDS[unit]
-    if microseconds.denominator != 1:
-        return None
-    return Amount(microseconds, is_time=True, is_days=set(units) == {"DAY"})
-
-
-def make_first_matches(number: str, span: Span | None) -> FirstMatches:
-    """Return the option `FIRST number MATCHES`.
-
-    Raises:
-        MatchRecognizeParseError: the number is not from 1 to `MOST_ROWS`.
-    """
-    return FirstMatches(read_number_of_rows(number, span, errors.not_a_number_of_matches), span)
-
-
-def read_number_of_rows(
-    number: str,
-    span: Span | None,
-    make_error: Callable[..., MatchRecognizeParseError] = errors.not_a_number_of_rows,
-) -> int:
-    """Return the number of `WITHIN number ROWS`.
-
-    Args:
-        number: the number as it is written.
-        span: what the error points at.
-        make_error: makes the error for other numbers.
-
-    Raises:
-        MatchRecognizeParseError: the number is not from 1 to `MOST_ROWS`.
-    """
-    count = read_whole_number(number) if number.isdecimal() else None
-    if not count:
-        raise make_error(span, number=number, limit=MOST_ROWS)
-    return count
-
-
-# Split a text into tokens: sqlglot finds its own tokens, which are then converted to ours.
-
-_SEVERAL_WORDS = re.compile(r"\w+(\s+\w+)*")
-# Our kind for a kind of sqlglot. All others are words or symbols, which depends on their text.
-_KINDS = {
-    token_type: TokenKind.STRING
-    for token_type in TokenType
-    if f"_{token_type.name}".endswith("_STRING")
-} | {TokenType.IDENTIFIER: TokenKind.QUOTED, TokenType.NUMBER: TokenKind.NUMBER}
-
-
-def read_sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list[SqlglotToken]:
-    """Return the tokens that sqlglot finds in a text of Spark SQL.
-
-    In `"a".x` the quotes enclose a name in every dialect, because no dot follows a string.
-
-    Args:
-        text: the text.
-        offset: where it starts in the query, for the error.
-        dialect: how double quotes are read.
-
-    Raises:
-        MatchRecognizeParseError: a string, a quoted name or a comment is not closed.
-    """
-    try:
-        tokens = tokenize_sql(Spark, text)
-    except TokenError as error:
-        span = _find_unclosed(text)
-        mark = text[span.start : span.end]
-        raise unclosed_text(span.shift_by(offset), mark=mark) from error
-    if '"' not in text:
-        return tokens
-    if dialect is Dialect.QUOTED_NAMES:
-        return list(_read_quoted_names(tokens, text))
-    for index, (token, next_token) in enumerate(pairwise(tokens)):
-        is_in_double_quotes = token.token_type is TokenType.STRING and text[token.start] == '"'
-        if is_in_double_quotes and next_token.token_type is TokenType.DOT:
-            tokens[index] = rename_token(token, TokenType.IDENTIFIER, token.text)
-    return tokens
-
-
-@cache
-def _make_tokenizer(dialect: type[SqlglotDialect]) -> Any:
-    """Return the tokenizer of a dialect without its commands.
-
-    So EXPLAIN, and a column called `show`, are words; a command would take the rest of the text.
-    """
-    return type("Words", (dialect.tokenizer_class,), {"COMMANDS": set()})
-
-
-def tokenize_sql(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]:
-    """Return the tokens that a dialect of sqlglot finds in a query, a script or an expression."""
-    tokens: list[SqlglotToken] = _make_tokenizer(dialect)(dialect=dialect()).tokenize(text)
-    if _MAY_BE_NAMES.isdisjoint(map(attrgetter("token_type"), tokens)):
-        return tokens
-    for index, (token, next_token) in enumerate(pairwise(tokens)):
-        types = token.token_type, next_token.token_type
-        is_window_function = types == (TokenType.WINDOW, TokenType.L_PAREN)  # not the clause
-        is_table_named_output = types == (TokenType.INTO, TokenType.RETURNING)
-        if is_window_function:
-            tokens[index] = rename_token(token, TokenType.VAR, token.text)
-        elif is_table_named_output:
-            tokens[index + 1] = rename_token(next_token, TokenType.VAR, next_token.text)
-    return tokens
-
-
-_MAY_BE_NAMES = frozenset({TokenType.WINDOW, TokenType.RETURNING})
-
-
-def _read_quoted_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[SqlglotToken]:
-    """Yield the tokens with a name for each string in double quotes.
-
-    sqlglot reads `"a""b"` as two strings. It is one name.
-    """
-    index = 0
-    while index < len(tokens):
-        first = last = tokens[index]
-        index += 1
-        if first.token_type is not TokenType.STRING or text[first.start] != '"':
-            yield first
-            continue
-        while index < len(tokens) and text[last.end : last.end + 2] == '""':
-            last = tokens[index]
-            index += 1
-        name = text[first.start + 1 : last.end].replace('""', '"')
-        yield rename_token(first, TokenType.IDENTIFIER, name, last.end)
-
-
-def rename_token(
-    token: SqlglotToken, kind: TokenType, text: str, end: int | None = None
-) -> SqlglotToken:
-    """Return a copy of a token with another kind and text.
-
-    Args:
-        token: the token.
-        kind: the new kind.
-        text: the new text.
-        end: the last character that it replaces, if it replaces tokens after it, too.
-    """
-    last = token.end if end is None else end
-    return SqlglotToken(kind, text, token.line, token.col, token.start, last, token.comments)
-
-
-def find_frames(tokens: Sequence[Token]) -> Iterator[tuple[str, Span]]:
-    """Yield name and span of every `{name}` that is written without blanks."""
-    for opening, name, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        if opening.key == "{" and closing.key == "}" and name.is_word:
-            span = opening.span.to(closing.span)
-            has_no_blanks = span.end - span.start == len(name.text) + len("{}")
-            if has_no_blanks:
-                yield name.text, span
-
-
-def convert_tokens(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:
-    """Convert the tokens of sqlglot to our own.
-
-    Hints to Spark are dropped like comments. A number that sqlglot splits, such as `.5`, is one
-    token, and tokens that it invents are dropped: they overlap the one before.
-
-    Args:
-        tokens: the tokens of sqlglot.
-        text: their text.
-        offset: where it starts in the query.
-    """
-    converted: list[Token] = []
-    end = -1  # of the characters that have a token
-    for token in tokens:
-        if token.start < end or token.token_type is TokenType.HINT:
-            continue
-        new_tokens = _convert_token(token, text, offset)
-        number = new_tokens[0]
-        if number.kind is TokenKind.NUMBER and converted and converted[-1].key == ".":
-            point = converted[-1]
-            if point.span.end == number.span.start:
-                converted.pop()
-                span = point.span.to(number.span)
-                new_tokens = [Token(TokenKind.NUMBER, f".{number.text}", span)]
-        converted += new_tokens
-        end = token.end + 1
-    return tuple(converted)
-
-
-def _convert_token(token: SqlglotToken, text: str, offset: int) -> list[Token]:
-    """Return our tokens for one of sqlglot, which may have several words, such as `PARTITION BY`.
-
-    `text` and `offset` are as for `convert_tokens`.
-    """
-    token_text = text[token.start : token.end + 1]
-    span = Span(token.start + offset, token.end + 1 + offset)
-    kind = _KINDS.get(token.token_type)
-    if kind is not None:
-        return [Token(kind, token.text if kind is TokenKind.QUOTED else token_text, span)]
-    if token_text.isascii() and token_text.isidentifier():
-        return [Token(TokenKind.WORD, token_text, span)]
-    if _SEVERAL_WORDS.fullmatch(token_text):
-        return [
-            Token(TokenKind.WORD, word[0], Span(*word.span()).shift_by(span.start))
-            for word in re.finditer(r"\w+", token_text)
-        ]
-    return [Token(TokenKind.SYMBOL, token_text, span)]
-
-
-_QUOTE_OR_COMMENT = re.compile(
-    r"""--[^\n]* | /\*.*?\*/ | '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`]|``)*`""",
-    re.VERBOSE | re.DOTALL,
-)
-
-
-def _find_unclosed(text: str) -> Span:
-    """Return the mark that opens a string, a quoted name or a comment that is not closed."""
-    without_closed = _QUOTE_OR_COMMENT.sub(lambda closed: " " * len(closed[0]), text)
-    opening = re.search(r"""['"`]|/[*]""", without_closed)
-    position = opening.start() if opening else len(text)
-    return Span(position, position + 1)
-
-
 TokenRange = tuple[int, int]  # half-open range of indices of tokens
 
 # The first words of queries; some are functions, too.
@@ -688,26 +370,11 @@ class TokenSequence:
         return tuple(zip([start, *(comma + 1 for comma in commas)], [*commas, end], strict=True))
 
 
-def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSequence:
-    """Return the tokens of a text of Spark SQL.
-
-    Args:
-        text: the text.
-        dialect: how double quotes are read.
-        offset: where the text starts in the query.
-
-    Raises:
-        MatchRecognizeParseError: a string, a quoted name or a comment is not closed.
-
-    >>> [token.key for token in read_tokens("order by a.x").tokens]
-    ['ORDER', 'BY', 'A', '.', 'X']
-    """
-    return make_sequence(read_sqlglot_tokens(text, offset, dialect), text, dialect, offset)
-
-
-def make_sequence(
-    sqlglot_tokens: Sequence[SqlglotToken], text: str, dialect: Dialect = SPARK, offset: int = 0
-) -> TokenSequence:
-    """Return the sequence of the tokens that a tokenizer of sqlglot has found in a text."""
-    tokens = convert_tokens(sqlglot_tokens, text, offset)
-    return TokenSequence(text, tokens, pair_brackets(tokens), offset, dialect)
+def find_frames(tokens: Sequence[Token]) -> Iterator[tuple[str, Span]]:
+    """Yield name and span of every `{name}` that is written without blanks."""
+    for opening, name, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if opening.key == "{" and closing.key == "}" and name.is_word:
+            span = opening.span.to(closing.span)
+            has_no_blanks = span.end - span.start == len(name.text) + len("{}")
+            if has_no_blanks:
+                yield name.text, span

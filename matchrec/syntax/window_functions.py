@@ -24,10 +24,11 @@ from matchrec.plan.expression import (
     set_final_semantics,
     write_row_sql,
 )
+from matchrec.syntax.amounts import read_whole_number
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.nodes import WindowCall
-from matchrec.syntax.tokens import TokenSequence, read_whole_number, split_words
+from matchrec.syntax.tokens import TokenSequence, split_words
 
 # The functions that return the value of one row, and from which end of the match they count.
 _ROW_VALUES = {

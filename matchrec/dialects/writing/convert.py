@@ -39,7 +39,8 @@ from matchrec.plan.show import show_scalar
 from matchrec.source import Source, Span
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
-from matchrec.syntax.tokens import find_frames, read_tokens
+from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokens import find_frames
 
 # The span of notes and errors about the whole query.
 START = Span(0, 1)

@@ -24,6 +24,7 @@ from matchrec.syntax import tokens
 from matchrec.syntax.expressions.call_parts import find_arguments
 from matchrec.syntax.expressions.expression import ScalarReader
 from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.tokenize import convert_tokens, read_sqlglot_tokens
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence
 
 # The tokens of SQL, with three differences: `80%` before `*` is one number, `12hours` is a number
@@ -40,7 +41,7 @@ def read_text(text: str) -> TokenSequence:
     ['WITHIN', '12', 'hours', '0.8', '*', 'a', '.', 'x']
     """
     result: list[Token] = []
-    for token in tokens.convert_tokens(tokens.read_sqlglot_tokens(text), text):
+    for token in convert_tokens(read_sqlglot_tokens(text), text):
         start, end = token.span.start, token.span.end
         before = result[-1] if result else token
         number_and_word = _NUMBER_AND_WORD.fullmatch(token.text)

@@ -26,17 +26,16 @@ from matchrec.plan.rules import check_unique
 from matchrec.plan.text import MICROSECONDS, quote_string
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Origin, Source, Span
-from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import (
+from matchrec.syntax.amounts import (
     MOST_ROWS,
-    Token,
-    TokenKind,
     make_first_matches,
     read_amount,
     read_interval_amount,
     read_whole_number,
     reject_unit_in_number,
 )
+from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.tokens import Token, TokenKind
 
 
 def parse(text: str, origin: Origin | None = None) -> SaseQuery:

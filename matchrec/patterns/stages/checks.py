@@ -12,8 +12,8 @@ from matchrec.arguments import Condition, WindowKind
 from matchrec.errors import stages as errors
 from matchrec.patterns.stages.tree import Stage, Test, list_named_stages, walk_stages
 from matchrec.plan.stages import Contiguity
+from matchrec.syntax.amounts import MOST_ROWS
 from matchrec.syntax.durations import Duration
-from matchrec.syntax.tokens import MOST_ROWS
 
 # The values of `kind` in `Pattern.within`: which events a window limits.
 KINDS = get_args(WindowKind)

@@ -36,7 +36,7 @@ from matchrec.source import Source
 from matchrec.syntax.durations import Duration
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import read_tokens
+from matchrec.syntax.tokenize import read_tokens
 
 
 def read_sum(navigation: Navigation, text: str) -> Term:

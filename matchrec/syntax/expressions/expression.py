@@ -33,9 +33,17 @@ from matchrec.plan.operations import (
 )
 from matchrec.plan.text import NONDETERMINISTIC
 from matchrec.source import Source, Span
-from matchrec.syntax import tokens as lexing
 from matchrec.syntax.expressions.operands import OperandReader
 from matchrec.syntax.expressions.reader import ClausePart, Scope, read_column_path
+from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokens import (
+    CONSTANT_CALLS,
+    SPARK,
+    Dialect,
+    TokenKind,
+    TokenSequence,
+    split_words,
+)
 
 # Other ways to write an operator.
 SAME_SIGNS = {"==": "=", "!=": "<>"}
@@ -53,7 +61,7 @@ BINARY = {
 
 SHIFTS = (">>>", ">>", "<<")
 _NO_OPERATOR = (-1, "")
-_WORDS_AFTER_NOT = lexing.split_words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
+_WORDS_AFTER_NOT = split_words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
 
 # For each word between a text and a pattern, the name of its operation.
 LIKE_OPERATORS = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
@@ -248,7 +256,7 @@ class ScalarReader(OperandReader):
         if sign == "~" and self.text.text_at(self.text.span(start - 1, start + 1)) == "=~":
             raise self.make_unexpected_error()
         self.position += 1
-        is_number = self.kind_at(start + 1) is lexing.TokenKind.NUMBER
+        is_number = self.kind_at(start + 1) is TokenKind.NUMBER
         operand = self.read_unary()
         if sign == "~":
             return self.make_operation("~", start, operand)
@@ -262,7 +270,7 @@ class ScalarReader(OperandReader):
         return self.make_operation("NEG", start, operand)
 
 
-def parse_scalar(tokens: lexing.TokenSequence, scope: Scope) -> Scalar:
+def parse_scalar(tokens: TokenSequence, scope: Scope) -> Scalar:
     """Parse tokens that must be one expression.
 
     Raises:
@@ -270,14 +278,14 @@ def parse_scalar(tokens: lexing.TokenSequence, scope: Scope) -> Scalar:
 
     >>> from matchrec.plan.expression import render
     >>> scope = Scope(ClausePart.DEFINE, ("A",))
-    >>> tree = parse_scalar(lexing.read_tokens("A.price > 2 * PREV(a.price)"), scope)
+    >>> tree = parse_scalar(read_tokens("A.price > 2 * PREV(a.price)"), scope)
     >>> tree.operator, render(tree, lambda reference: f"<{reference.argument}>")
     ('>', '<price> > 2 * <price>')
     """
     return _read(tokens, scope)[1]
 
 
-def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> RowExpression:
+def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpression:
     """Parse an expression over one row of the input, or a constant.
 
     Args:
@@ -304,10 +312,10 @@ def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> Ro
 
 def make_key_expression(text: str) -> RowExpression:
     """Return an expression over one row, given its text in Spark's dialect. It must be valid."""
-    return RowExpression(text, names=read_column_path(lexing.read_tokens(text).tokens))
+    return RowExpression(text, names=read_column_path(read_tokens(text).tokens))
 
 
-def _read(tokens: lexing.TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
+def _read(tokens: TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
     """Parse tokens that must be one expression. Return the reader, too."""
     reader = ScalarReader(tokens, scope)
     try:
@@ -329,7 +337,7 @@ def _is_constant(reader: ScalarReader) -> bool:
         has_no_arguments = reader.key_at(index + 2) == ")"
         if function in NONDETERMINISTIC:
             return False
-        if has_no_arguments and function not in lexing.CONSTANT_CALLS:
+        if has_no_arguments and function not in CONSTANT_CALLS:
             return False
     return True
 
@@ -339,9 +347,7 @@ def _is_constant(reader: ScalarReader) -> bool:
 _DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
 
 
-def read_order_by(
-    texts: str | Sequence[str], dialect: lexing.Dialect = lexing.SPARK
-) -> tuple[str, ...]:
+def read_order_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
     """Return the expressions of the argument `order_by` as SQL of Spark.
 
     Raises:
@@ -353,9 +359,7 @@ def read_order_by(
     return expressions
 
 
-def read_partition_by(
-    texts: str | Sequence[str], dialect: lexing.Dialect = lexing.SPARK
-) -> tuple[str, ...]:
+def read_partition_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
     """Return the expressions of the argument `partition_by` as SQL of Spark.
 
     Raises:
@@ -365,7 +369,7 @@ def read_partition_by(
 
 
 def _read_argument(
-    texts: str | Sequence[str], part: ClausePart, dialect: lexing.Dialect
+    texts: str | Sequence[str], part: ClausePart, dialect: Dialect
 ) -> tuple[str, ...]:
     """Return the expressions of the argument with the name of a part of the clause.
 
@@ -378,7 +382,7 @@ def _read_argument(
     for text in (texts,) if isinstance(texts, str) else texts:
         with locate_errors(Source(text), Language({part.value: argument})):
             try:
-                expression = parse_row_expression(lexing.read_tokens(text, dialect), part)
+                expression = parse_row_expression(read_tokens(text, dialect), part)
             except MatchRecognizeParseError as error:
                 span = error.span or Span(0, 0)
                 unexpected = text[span.start : span.end].upper()

@@ -12,8 +12,9 @@ from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.plan.expression import MATCH_NUMBER, Aggregate, Frame, list_inner_references
 from matchrec.plan.show import show_frame
+from matchrec.syntax.amounts import read_whole_number
 from matchrec.syntax.expressions.reader import ExpressionCursor
-from matchrec.syntax.tokens import TokenSequence, read_whole_number
+from matchrec.syntax.tokens import TokenSequence
 
 _DIRECTIONS = {"PRECEDING": -1, "FOLLOWING": 1}
 

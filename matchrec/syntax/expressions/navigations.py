@@ -34,6 +34,7 @@ from matchrec.plan.expression import (
     set_semantics,
     write_row_sql,
 )
+from matchrec.syntax.amounts import MOST_ROWS, read_whole_number
 from matchrec.syntax.expressions.call_parts import (
     check_arguments_of_call,
     find_nulls_word,
@@ -43,15 +44,7 @@ from matchrec.syntax.expressions.call_parts import (
 from matchrec.syntax.expressions.match_functions import read_classifier
 from matchrec.syntax.expressions.reader import ExpressionCursor
 from matchrec.syntax.row_pattern import read_number, read_parameter
-from matchrec.syntax.tokens import (
-    LOGICAL,
-    MOST_ROWS,
-    PHYSICAL,
-    SEMANTICS,
-    TokenKind,
-    TokenRange,
-    read_whole_number,
-)
+from matchrec.syntax.tokens import LOGICAL, PHYSICAL, SEMANTICS, TokenKind, TokenRange
 
 
 def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) -> Scalar:

@@ -34,6 +34,7 @@ from matchrec.plan.operations import (
 )
 from matchrec.plan.operators import is_operation
 from matchrec.plan.text import NONDETERMINISTIC, quote_name, separate_words
+from matchrec.syntax.amounts import read_amount, read_interval_amount
 from matchrec.syntax.expressions import references
 from matchrec.syntax.expressions.reader import (
     AFTER_OPERAND,
@@ -54,8 +55,6 @@ from matchrec.syntax.tokens import (
     WINDOW_ONLY,
     Dialect,
     TokenKind,
-    read_amount,
-    read_interval_amount,
     split_words,
 )
 

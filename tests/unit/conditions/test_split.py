@@ -21,7 +21,7 @@ from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
-from matchrec.syntax.tokens import read_tokens
+from matchrec.syntax.tokenize import read_tokens
 
 UNION = "CASE WHEN (x > 0) OR ((x < 9) AND (z)) THEN 1 / x END"
 

@@ -26,7 +26,7 @@ from matchrec.syntax.expressions.expression import parse_row_expression
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
-from matchrec.syntax.tokens import read_tokens
+from matchrec.syntax.tokenize import read_tokens
 
 TYPES = {
     "i": ValueType(Family.INTEGER, "int", 32),

@@ -5,7 +5,7 @@ import pytest
 from matchrec.plan.resolve import InputColumns, resolve_row
 from matchrec.syntax.expressions.expression import parse_row_expression
 from matchrec.syntax.expressions.reader import ClausePart
-from matchrec.syntax.tokens import read_tokens
+from matchrec.syntax.tokenize import read_tokens
 
 COLUMNS = InputColumns(("sym", "Price", "a b", "twice", "twice"), alias="t")
 

@@ -11,7 +11,7 @@ from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan.expression import Aggregate
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import read_tokens
+from matchrec.syntax.tokenize import read_tokens
 from matchrec.worker.arrays import add_structs
 from matchrec.worker.wire import Struct
 

@@ -32,7 +32,8 @@ from matchrec.syntax.nodes import (
     SortKey,
     WindowNode,
 )
-from matchrec.syntax.tokens import Dialect, TokenKind, read_tokens
+from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokens import Dialect, TokenKind
 from tests.generators.clause_text import write_clause
 from tests.quick.scale import examples
 from tests.unit import golden_text

@@ -1,0 +1,212 @@
+"""Split a text into tokens. sqlglot finds tokens, which are then converted to ours.
+
+The tokens of sqlglot differ from ours: `PARTITION BY` is one of them, and `1BD` is three (`1::BD`),
+one of which is not in the text. `read_tokens` is what all parsers call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from operator import attrgetter
+from typing import Any
+
+from sqlglot import Dialect as SqlglotDialect
+from sqlglot import Token as SqlglotToken
+from sqlglot import TokenType
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import TokenError
+
+from matchrec.errors.sql.tokens import unclosed_text
+from matchrec.source import Span
+from matchrec.syntax.tokens import SPARK, Dialect, Token, TokenKind, TokenSequence, pair_brackets
+
+_SEVERAL_WORDS = re.compile(r"\w+(\s+\w+)*")
+# Our kind for a kind of sqlglot. All others are words or symbols, which depends on their text.
+_KINDS = {
+    token_type: TokenKind.STRING
+    for token_type in TokenType
+    if f"_{token_type.name}".endswith("_STRING")
+} | {TokenType.IDENTIFIER: TokenKind.QUOTED, TokenType.NUMBER: TokenKind.NUMBER}
+
+
+def read_sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list[SqlglotToken]:
+    """Return the tokens that sqlglot finds in a text of Spark SQL.
+
+    In `"a".x` the quotes enclose a name in every dialect, because no dot follows a string.
+
+    Args:
+        text: the text.
+        offset: where it starts in the query, for the error.
+        dialect: how double quotes are read.
+
+    Raises:
+        MatchRecognizeParseError: a string, a quoted name or a comment is not closed.
+    """
+    try:
+        tokens = tokenize_sql(Spark, text)
+    except TokenError as error:
+        span = _find_unclosed(text)
+        mark = text[span.start : span.end]
+        raise unclosed_text(span.shift_by(offset), mark=mark) from error
+    if '"' not in text:
+        return tokens
+    if dialect is Dialect.QUOTED_NAMES:
+        return list(_read_quoted_names(tokens, text))
+    for index, (token, next_token) in enumerate(pairwise(tokens)):
+        is_in_double_quotes = token.token_type is TokenType.STRING and text[token.start] == '"'
+        if is_in_double_quotes and next_token.token_type is TokenType.DOT:
+            tokens[index] = rename_token(token, TokenType.IDENTIFIER, token.text)
+    return tokens
+
+
+@cache
+def _make_tokenizer(dialect: type[SqlglotDialect]) -> Any:
+    """Return the tokenizer of a dialect without its commands.
+
+    So EXPLAIN, and a column called `show`, are words; a command would take the rest of the text.
+    """
+    return type("Words", (dialect.tokenizer_class,), {"COMMANDS": set()})
+
+
+def tokenize_sql(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]:
+    """Return the tokens that a dialect of sqlglot finds in a query, a script or an expression."""
+    tokens: list[SqlglotToken] = _make_tokenizer(dialect)(dialect=dialect()).tokenize(text)
+    if _MAY_BE_NAMES.isdisjoint(map(attrgetter("token_type"), tokens)):
+        return tokens
+    for index, (token, next_token) in enumerate(pairwise(tokens)):
+        types = token.token_type, next_token.token_type
+        is_window_function = types == (TokenType.WINDOW, TokenType.L_PAREN)  # not the clause
+        is_table_named_output = types == (TokenType.INTO, TokenType.RETURNING)
+        if is_window_function:
+            tokens[index] = rename_token(token, TokenType.VAR, token.text)
+        elif is_table_named_output:
+            tokens[index + 1] = rename_token(next_token, TokenType.VAR, next_token.text)
+    return tokens
+
+
+_MAY_BE_NAMES = frozenset({TokenType.WINDOW, TokenType.RETURNING})
+
+
+def _read_quoted_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[SqlglotToken]:
+    """Yield the tokens with a name for each string in double quotes.
+
+    sqlglot reads `"a""b"` as two strings. It is one name.
+    """
+    index = 0
+    while index < len(tokens):
+        first = last = tokens[index]
+        index += 1
+        if first.token_type is not TokenType.STRING or text[first.start] != '"':
+            yield first
+            continue
+        while index < len(tokens) and text[last.end : last.end + 2] == '""':
+            last = tokens[index]
+            index += 1
+        name = text[first.start + 1 : last.end].replace('""', '"')
+        yield rename_token(first, TokenType.IDENTIFIER, name, last.end)
+
+
+def rename_token(
+    token: SqlglotToken, kind: TokenType, text: str, end: int | None = None
+) -> SqlglotToken:
+    """Return a copy of a token with another kind and text.
+
+    Args:
+        token: the token.
+        kind: the new kind.
+        text: the new text.
+        end: the last character that it replaces, if it replaces tokens after it, too.
+    """
+    last = token.end if end is None else end
+    return SqlglotToken(kind, text, token.line, token.col, token.start, last, token.comments)
+
+
+def convert_tokens(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:
+    """Convert the tokens of sqlglot to our own.
+
+    Hints to Spark are dropped like comments. A number that sqlglot splits, such as `.5`, is one
+    token, and tokens that it invents are dropped: they overlap the one before.
+
+    Args:
+        tokens: the tokens of sqlglot.
+        text: their text.
+        offset: where it starts in the query.
+    """
+    converted: list[Token] = []
+    end = -1  # of the characters that have a token
+    for token in tokens:
+        if token.start < end or token.token_type is TokenType.HINT:
+            continue
+        new_tokens = _convert_token(token, text, offset)
+        number = new_tokens[0]
+        if number.kind is TokenKind.NUMBER and converted and converted[-1].key == ".":
+            point = converted[-1]
+            if point.span.end == number.span.start:
+                converted.pop()
+                span = point.span.to(number.span)
+                new_tokens = [Token(TokenKind.NUMBER, f".{number.text}", span)]
+        converted += new_tokens
+        end = token.end + 1
+    return tuple(converted)
+
+
+def _convert_token(token: SqlglotToken, text: str, offset: int) -> list[Token]:
+    """Return our tokens for one of sqlglot, which may have several words, such as `PARTITION BY`.
+
+    `text` and `offset` are as for `convert_tokens`.
+    """
+    token_text = text[token.start : token.end + 1]
+    span = Span(token.start + offset, token.end + 1 + offset)
+    kind = _KINDS.get(token.token_type)
+    if kind is not None:
+        return [Token(kind, token.text if kind is TokenKind.QUOTED else token_text, span)]
+    if token_text.isascii() and token_text.isidentifier():
+        return [Token(TokenKind.WORD, token_text, span)]
+    if _SEVERAL_WORDS.fullmatch(token_text):
+        return [
+            Token(TokenKind.WORD, word[0], Span(*word.span()).shift_by(span.start))
+            for word in re.finditer(r"\w+", token_text)
+        ]
+    return [Token(TokenKind.SYMBOL, token_text, span)]
+
+
+_QUOTE_OR_COMMENT = re.compile(
+    r"""--[^\n]* | /\*.*?\*/ | '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`]|``)*`""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def _find_unclosed(text: str) -> Span:
+    """Return the mark that opens a string, a quoted name or a comment that is not closed."""
+    without_closed = _QUOTE_OR_COMMENT.sub(lambda closed: " " * len(closed[0]), text)
+    opening = re.search(r"""['"`]|/[*]""", without_closed)
+    position = opening.start() if opening else len(text)
+    return Span(position, position + 1)
+
+
+def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSequence:
+    """Return the tokens of a text of Spark SQL.
+
+    Args:
+        text: the text.
+        dialect: how double quotes are read.
+        offset: where the text starts in the query.
+
+    Raises:
+        MatchRecognizeParseError: a string, a quoted name or a comment is not closed.
+
+    >>> [token.key for token in read_tokens("order by a.x").tokens]
+    ['ORDER', 'BY', 'A', '.', 'X']
+    """
+    return make_sequence(read_sqlglot_tokens(text, offset, dialect), text, dialect, offset)
+
+
+def make_sequence(
+    sqlglot_tokens: Sequence[SqlglotToken], text: str, dialect: Dialect = SPARK, offset: int = 0
+) -> TokenSequence:
+    """Return the sequence of the tokens that a tokenizer of sqlglot has found in a text."""
+    tokens = convert_tokens(sqlglot_tokens, text, offset)
+    return TokenSequence(text, tokens, pair_brackets(tokens), offset, dialect)
