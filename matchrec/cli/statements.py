@@ -75,7 +75,11 @@ def split_statements(text: str) -> tuple[Statement, ...]:
     tokens = try_read_tokens(text)
     if tokens is None or SCRIPT.match(drop_comments(text)):
         return (Statement(text),)
-    semicolons = [index for index in tokens.indices_by_key.get(";", ()) if tokens.around[index] < 0]
+    semicolons = [
+        index
+        for index in tokens.indices_by_key.get(";", ())
+        if tokens.enclosing_openings[index] < 0
+    ]
     starts = [0, *(index + 1 for index in semicolons)]
     ends = [*semicolons, len(tokens)]
     spans = [
@@ -144,7 +148,7 @@ def find_file_tokens(tokens: TokenSequence) -> Iterator[Token]:
     follows_start = False
     for index in range(len(tokens)):
         token = tokens[index]
-        parenthesis = tokens.around[index]
+        parenthesis = tokens.enclosing_openings[index]
         follows_comma = tokens.key(index - 1) == "," and separates_relations.get(parenthesis, False)
         is_relation = token.is_string and (follows_start or follows_comma)
         if is_relation and has_known_format(read_path(token)):
@@ -161,7 +165,7 @@ def starts_relation(tokens: TokenSequence, index: int) -> bool:
 
     The FROM in `trim(LEADING 'x' FROM s)` and in `a IS DISTINCT FROM b` is not.
     """
-    parenthesis = tokens.around[index]
+    parenthesis = tokens.enclosing_openings[index]
     is_in_query = parenthesis < 0 or tokens.key(parenthesis + 1) in SUBQUERY_STARTS
     is_comparison = tokens.key(index - 1) == "DISTINCT"
     return tokens.key(index) in RELATION_STARTS and is_in_query and not is_comparison

@@ -181,7 +181,7 @@ def _find_timestamp_by(tokens: TokenSequence, location: ClauseLocation) -> int |
     Raises:
         MatchRecognizeError: the relation has PARTITION BY.
     """
-    before = list(tokens.walk_level(tokens.around[location.word] + 1, location.word))
+    before = list(tokens.walk_level(tokens.enclosing_openings[location.word] + 1, location.word))
     starts = [index for index in before if tokens.key(index) in ("FROM", "JOIN")]
     if starts:
         before = [index for index in before if index > starts[-1]]

@@ -132,7 +132,7 @@ def is_from(tokens: TokenSequence, index: int) -> bool:
     words_before = tokens.key(index - 2), tokens.key(index - 1)
     if words_before in (("IS", "DISTINCT"), ("NOT", "DISTINCT")):
         return False
-    opening = tokens.around[index]
+    opening = tokens.enclosing_openings[index]
     keys_before = {tokens.key(before) for before in tokens.walk_level(opening + 1, index)}
     if tokens.key(index - 1) == "AS" and "SELECT" in keys_before:
         is_alias = tokens.key(index + 1) in ("", ",", ")", "FROM")

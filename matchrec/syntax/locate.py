@@ -163,7 +163,7 @@ def has_clause(tokens: TokenSequence) -> bool:
 def _reject_several_statements(tokens: TokenSequence) -> None:
     """Raise an error if a statement follows a semicolon, because no call takes more than one."""
     for index in tokens.indices_by_key.get(";", ()):
-        is_outside_brackets = tokens.around[index] < 0
+        is_outside_brackets = tokens.enclosing_openings[index] < 0
         if is_outside_brackets and tokens.key(index + 1) not in (";", ""):
             raise errors.several_statements(tokens[index].span)
 

@@ -318,7 +318,12 @@ def _lower_gaps(clause: nodes.MatchRecognize, values: ParameterValues) -> Iterat
     """Yield the windows between rows of a match."""
     for window in clause.windows:
         if window.is_gap:
-            yield Gap(_read_interval(window, values), window.after, window.to, window.span)
+            yield Gap(
+                _read_interval(window, values),
+                window.from_variable,
+                window.to_variable,
+                window.span,
+            )
 
 
 def _check_options(clause: nodes.MatchRecognize) -> None:

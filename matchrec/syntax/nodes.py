@@ -58,7 +58,7 @@ class WindowNode:
     WITHIN interval                             the first and the last row of the match
     WITHIN n ROWS                               the same, in rows of the partition
     WITHIN interval BETWEEN ROWS                neighbouring rows of the match
-    WITHIN interval FROM after TO to            the rows of two variables
+    WITHIN interval FROM variable TO variable   the rows of two variables
     """
 
     # The length; the number if it is `n ROWS`.
@@ -68,8 +68,8 @@ class WindowNode:
     # Whether BETWEEN ROWS follows the length.
     between_rows: bool = False
     # The variables after FROM and TO.
-    after: str | None = None
-    to: str | None = None
+    from_variable: str | None = None
+    to_variable: str | None = None
     # The number of `n ROWS`; 0 if it is a parameter.
     rows: int | None = None
     # The parameter that is written instead of the number or the length.
@@ -83,7 +83,7 @@ class WindowNode:
     @property
     def is_gap(self) -> bool:
         """Return whether it is between rows of a match, and not for the whole match."""
-        return self.between_rows or self.after is not None
+        return self.between_rows or self.from_variable is not None
 
 
 def check_distinct_windows(windows: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
@@ -95,7 +95,9 @@ def check_distinct_windows(windows: tuple[WindowNode, ...]) -> tuple[WindowNode,
     """
     firsts: dict[tuple[bool, str | None, str | None], WindowNode] = {}
     for window in windows:
-        first = firsts.setdefault((window.between_rows, window.after, window.to), window)
+        first = firsts.setdefault(
+            (window.between_rows, window.from_variable, window.to_variable), window
+        )
         if first is not window:
             have_same_unit = (first.rows is None) is (window.rows is None)
             if have_same_unit:

@@ -269,7 +269,7 @@ def is_window(tokens: TokenSequence, opening: int) -> bool:
         return True
     if tokens.key(opening - 1) != "AS":
         return False
-    level = tokens.walk_level(tokens.around[opening] + 1, opening)
+    level = tokens.walk_level(tokens.enclosing_openings[opening] + 1, opening)
     return any(tokens.key(index) == "WINDOW" for index in level)
 
 

@@ -37,7 +37,7 @@ def find_relation(tokens: TokenSequence, location: ClauseLocation) -> FromRelati
         raise _explain_misplaced(tokens, location.word)
     if tokens.key(start - 2) == "," and tokens.key(start - 1) == "FROM":
         raise errors.comma_before_from(tokens[start - 2].span)
-    is_in_brackets = tokens.around[start] >= 0
+    is_in_brackets = tokens.enclosing_openings[start] >= 0
     if is_in_brackets:
         _reject_correlation(tokens, start, location.word)
     return relation
@@ -94,7 +94,7 @@ def _find_relation_starts(tokens: TokenSequence, last: int) -> Iterator[int]:
         tokens: the tokens of the query.
         last: a token in that FROM, such as the word of a clause. Relations after it are left out.
     """
-    opening = tokens.around[last]
+    opening = tokens.enclosing_openings[last]
     from_ = _find_last_from(tokens, last)
     if from_ is not None:
         start = from_ + 1
@@ -136,7 +136,7 @@ def _find_last_from(tokens: TokenSequence, last: int) -> int | None:
     using: int | None = None  # the first USING after the nearest MERGE
     follows_merge = False
     index = last
-    while index > tokens.around[last] + 1:
+    while index > tokens.enclosing_openings[last] + 1:
         index -= 1
         index = tokens.openings.get(index, index)  # skips brackets
         if is_from(tokens, index):
@@ -171,7 +171,7 @@ def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:
         is_table_definition = tokens.key(opening - 1) == "AS"
         if not is_lateral and (_is_in_from(tokens, opening) or is_table_definition):
             continue
-        outer = tokens.around[opening]
+        outer = tokens.enclosing_openings[opening]
         for index in tokens.walk_level(outer + 1, tokens.pairs.get(outer, len(tokens))):
             for relation in find_relations_after(
                 tokens, index, tokens.find_end_of_parentheses(index)

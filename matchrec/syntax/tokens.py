@@ -248,7 +248,7 @@ class TokenSequence:
         return {closing: opening for opening, closing in self.pairs.items()}
 
     @cached_property
-    def around(self) -> tuple[int, ...]:
+    def enclosing_openings(self) -> tuple[int, ...]:
         """Return, for each token, the opening bracket of the innermost pair around it, or -1.
 
         A bracket is outside of the pair that it belongs to.
@@ -349,10 +349,10 @@ class TokenSequence:
 
     def walk_brackets_around(self, index: int) -> Iterator[int]:
         """Yield the opening brackets of the pairs around a token, innermost first."""
-        opening = self.around[index]
+        opening = self.enclosing_openings[index]
         while opening >= 0:
             yield opening
-            opening = self.around[opening]
+            opening = self.enclosing_openings[opening]
 
     def walk_level(self, start: int, end: int) -> Iterator[int]:
         """Yield the indices from `start` to `end`, without the insides of brackets.

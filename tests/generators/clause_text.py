@@ -79,9 +79,10 @@ def write_window(window: WindowNode) -> str:
     """Return an item of WITHIN."""
     if window.between_rows:
         return f"{window.interval.text} BETWEEN ROWS"
-    if window.after is None or window.to is None:
+    if window.from_variable is None or window.to_variable is None:
         return window.interval.text
-    return f"{window.interval.text} FROM {show_name(window.after)} TO {show_name(window.to)}"
+    variables = f"{show_name(window.from_variable)} TO {show_name(window.to_variable)}"
+    return f"{window.interval.text} FROM {variables}"
 
 
 def write_column(name: str) -> str:

@@ -384,7 +384,7 @@ class OperandReader(ExpressionCursor):
             return False
         if after in AFTER_OPERAND and after != "WHEN":
             return self.key_at(start + 2) == "WHEN"
-        end = self.text.pairs.get(self.text.around[start], self.end)
+        end = self.text.pairs.get(self.text.enclosing_openings[start], self.end)
         keys = map(self.key_at, self.text.walk_level(start + 1, end))
         if after == "WHEN" and self.key_at(start - 1) == "CASE":
             # `CASE case WHEN` compares a column, `CASE CASE WHEN ... END WHEN` another CASE.

@@ -207,7 +207,7 @@ class ExpressionCursor(Cursor, ABC):
             return syntax_errors.unfinished_expression(token.span, where=self.where)
         if (
             self.text.has_keys(self.position, "ORDER", "BY")
-            and self.text.around[self.position] >= 0
+            and self.text.enclosing_openings[self.position] >= 0
         ):
             order_by = self.text.span(self.position, self.position + 2)
             return errors.order_by_in_call(order_by, clause=self.where)

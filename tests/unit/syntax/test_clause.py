@@ -165,10 +165,10 @@ LENGTHS = EXPRESSIONS.filter(lambda written: written.text[0] != "'")  # a text i
 WINDOWS = st.lists(
     st.one_of(
         st.builds(WindowNode, LENGTHS, st.just(NOWHERE), st.booleans()),
-        st.builds(WindowNode, LENGTHS, st.just(NOWHERE), after=NAMES, to=NAMES),
+        st.builds(WindowNode, LENGTHS, st.just(NOWHERE), from_variable=NAMES, to_variable=NAMES),
     ),
     max_size=3,
-    unique_by=lambda window: (window.between_rows, window.after, window.to),
+    unique_by=lambda window: (window.between_rows, window.from_variable, window.to_variable),
 ).map(tuple)
 CLAUSES = st.builds(
     MatchRecognize,
