@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 from matchrec.automaton.program import GUARD_END, GUARD_START
@@ -199,7 +199,3 @@ class CompiledQuery:
         if not self.rows_per_match.is_window_output:
             return None
         return Frame(0, None if self.window_rows is None else self.window_rows - 1)
-
-    def limit(self, max_steps: int) -> CompiledQuery:
-        """Return the query with a limit on its steps in one partition: see `Task.max_steps`."""
-        return replace(self, task=replace(self.task, max_steps=max_steps))

@@ -532,12 +532,13 @@ def find_operations(typed: TypedStep) -> Iterator[TypedStep]:
         yield from find_operations(part)
 
 
-def build_compiled_query(
+def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two options
     query: SplitQuery,
     conditions: TypedConditions,
     joined: JoinedQueries,
     algorithm: str,
     earlier_columns: tuple[RowColumn, ...] = (),
+    max_steps: int | None = None,
 ) -> CompiledQuery:
     """Return the compiled query of a query whose conditions are typed.
 
@@ -550,13 +551,14 @@ def build_compiled_query(
         earlier_columns: the columns that are sent for all queries and for those compiled before
             this one. `CompiledQuery.sent_columns` has them first, and then the columns that only
             this query needs.
+        max_steps: the largest number of steps in one partition; None for no limit.
 
     Raises:
         MatchRecognizeError: the algorithm cannot run the plan, or a measure is not supported.
     """
     plan = query.plan
     outputs, collector = build_result_columns(query, conditions, earlier_columns)
-    task = build_task(query, conditions, joined)
+    task = build_task(query, conditions, joined, max_steps)
     totalled: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
         task, totalled = link_totals(plan, plan.totals, task, collector)
@@ -640,13 +642,16 @@ def build_result_column(output: schema.OutputColumn, collector: ReadCollector) -
     )
 
 
-def build_task(query: SplitQuery, conditions: TypedConditions, joined: JoinedQueries) -> Task:
+def build_task(
+    query: SplitQuery, conditions: TypedConditions, joined: JoinedQueries, max_steps: int | None
+) -> Task:
     """Return the task of the search.
 
     Args:
         query: the query.
         conditions: its conditions, typed.
         joined: all queries that share the rows.
+        max_steps: the largest number of steps in one partition; None for no limit.
     """
     plan = query.plan
     bits = find_condition_bits(query, conditions, joined)
@@ -677,6 +682,7 @@ def build_task(query: SplitQuery, conditions: TypedConditions, joined: JoinedQue
         stages=stages,
         partial=plan.partial,
         most_matches=None if plan.first_matches is None else plan.first_matches.count,
+        max_steps=max_steps,
     )
 
 

@@ -512,12 +512,10 @@ def compile_rule(
     """
     options = request.options
     compiled_query = build_compiled_query(
-        query, conditions, joined, options.algorithm, earlier_columns
+        query, conditions, joined, options.algorithm, earlier_columns, options.max_steps
     )
     if request.is_stream:
         from matchrec.spark.streaming.prepare import check_compiled_query
 
         check_compiled_query(compiled_query)
-    if options.max_steps is not None:
-        compiled_query = compiled_query.limit(options.max_steps)
     return compiled_query
