@@ -47,7 +47,7 @@ from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import UnsortedPreparation
-from matchrec.spark.compile import CompiledRules, compile_query
+from matchrec.spark.compile import CompiledRules, compile_query, compile_unused_outputs
 from matchrec.spark.errors.second_look import keep_match_expressions
 from matchrec.spark.ranges import (
     WITHOUT_WINDOW,
@@ -123,21 +123,20 @@ def build_clause_result(request: MatchRequest) -> ClauseResult:
     (rule,) = request.rules
     with silence_analysis(), request.locate_rule_errors(rule):
         compiled = compile_query(request)
-        if compiled.unused is not None:
-            check_unused(compiled, compiled.unused)
+        check_unused_outputs(compiled)
         return match_and_project(cut_partitions(compiled))
 
 
-def check_unused(compiled: CompiledRules, unused_query: CompiledQuery) -> None:
-    """Let Spark check output columns that nobody uses, over no rows, for errors in them.
+def check_unused_outputs(compiled: CompiledRules) -> None:
+    """Check the output columns of a clause that nobody uses. Spark checks them over no rows.
 
-    Args:
-        compiled: the clause.
-        unused_query: its query of these columns.
+    Raises:
+        MatchRecognizeError: a column is not supported.
 
     Raises one of Spark's `QUERY_ERRORS` if Spark rejects a column.
     """
-    if not computes_in_spark(unused_query):
+    unused_query = compile_unused_outputs(compiled)
+    if unused_query is None or not computes_in_spark(unused_query):
         return
     request = compiled.request
     (query,) = compiled.queries

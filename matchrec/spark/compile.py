@@ -63,9 +63,6 @@ class CompiledRules:
     # The typed conditions and the compiled query of each rule, in the order of the rules.
     conditions: tuple[TypedConditions, ...]
     compiled_queries: tuple[CompiledQuery, ...]
-    # The query of the output columns that nobody uses. It is checked, and never run. None if all
-    # are used.
-    unused: CompiledQuery | None
 
     @property
     def queries(self) -> tuple[SplitQuery, ...]:
@@ -443,17 +440,12 @@ def build_compiled_rules(
     """
     joined = preparation.joined
     check_types(request, joined)
-    unused = None
     compiled_queries = []
     earlier_columns = joined.shared_columns
     for rule, query, typed in zip(request.rules, joined.queries, conditions, strict=True):
         with request.locate_rule_errors(rule):
             if request.event_columns is not None:
                 check_dividing_columns(query, typed)
-            if query.unused_outputs:
-                unused = compile_rule(
-                    request, query.compute_unused_outputs(), typed, joined, earlier_columns
-                )
             compiled_query = compile_rule(request, query, typed, joined, earlier_columns)
         compiled_queries.append(compiled_query)
         earlier_columns = compiled_query.sent_columns.columns
@@ -462,7 +454,24 @@ def build_compiled_rules(
         preparation=preparation,
         conditions=conditions,
         compiled_queries=tuple(compiled_queries),
-        unused=unused,
+    )
+
+
+def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
+    """Return the query of the output columns of a clause that nobody uses; None if all are used.
+
+    The query is checked, and never run.
+
+    Raises:
+        MatchRecognizeError: a column is not supported.
+    """
+    joined = compiled.preparation.joined
+    (query,) = joined.queries
+    if not query.unused_outputs:
+        return None
+    (conditions,) = compiled.conditions
+    return compile_rule(
+        compiled.request, query.compute_unused_outputs(), conditions, joined, joined.shared_columns
     )
 
 
