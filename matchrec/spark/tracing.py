@@ -117,7 +117,7 @@ def collect_partition(request: MatchRequest, target: Target) -> CollectedPartiti
     (rule,) = request.rules
     with silence_analysis(), request.locate_rule_errors(rule):
         compiled = compile_query(request)
-        return PartitionCollector(request, compiled, target).collect()
+        return PartitionCollector(compiled, target).collect()
 
 
 def find_irrelevant_rows(filters: list[BoolArray]) -> frozenset[int]:
@@ -131,9 +131,13 @@ def find_irrelevant_rows(filters: list[BoolArray]) -> frozenset[int]:
 class PartitionCollector:
     """A collector of the partition of a target."""
 
-    request: MatchRequest
     compiled: CompiledRules
     target: Target
+
+    @property
+    def request(self) -> MatchRequest:
+        """Return the clause with its input and its options."""
+        return self.compiled.request
 
     @property
     def plan(self) -> MatchPlan:

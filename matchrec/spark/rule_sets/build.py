@@ -126,10 +126,14 @@ class BuiltRuleSet:
     """The rows of all rules of a set, and what they were built from."""
 
     rows: DataFrame  # of the workers, see `worker.rule_set`
-    request: MatchRequest
     rule_set: RuleSet
     slots: Slots
     compiled: CompiledRules
+
+    @property
+    def request(self) -> MatchRequest:
+        """Return the rules with their input and their options."""
+        return self.compiled.request
 
     @property
     def queries(self) -> Mapping[str, SplitQuery]:
@@ -152,7 +156,7 @@ class BuiltRuleSet:
         relation = self.request.relation
         runner = replace(relation.runner, backend=find_backend(rows.sparkSession))
         request = replace(self.request, relation=replace(relation, runner=runner))
-        return replace(self, rows=rows, request=request)
+        return replace(self, rows=rows, compiled=replace(self.compiled, request=request))
 
 
 # Building a set.
@@ -183,7 +187,7 @@ def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
             has_versions=any(rule.version is not None for rule in request.rules),
         )
         rows, slots = run_rules(compiled, rule_set)
-        return BuiltRuleSet(rows, request, rule_set, slots, compiled)
+        return BuiltRuleSet(rows, rule_set, slots, compiled)
 
 
 def check_shared_plan(request: MatchRequest) -> None:
