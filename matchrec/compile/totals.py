@@ -34,7 +34,7 @@ from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.totals import TotalAggregate, Totals
-from matchrec.search.task import Task, TaskTotals, Total
+from matchrec.search.task import Task, TaskTotals, Total, TotalFunction
 from matchrec.shortcuts import current_shortcuts
 
 # The aggregates of one match that runs carry. The value on the first or last row of a variable
@@ -166,15 +166,19 @@ def build_total(
     function = read.aggregate.function
     if read.measure is None:
         return Total(
-            over=function, inside="count", members=frozenset(), column=None, is_float=False
+            outer_function=TotalFunction(function),
+            inner_function=TotalFunction.COUNT,
+            members=frozenset(),
+            column=None,
+            is_float=False,
         )
     inside, variable = find_inner_aggregate(read.measure)
     column = read.measure.column
     is_floating = column is not None and types[column].family is Family.FLOATING
     adds_numbers = choose_aspect(function, inside) is ColumnAspect.NUMBERS
     return Total(
-        over="sum" if function == "avg" else function,
-        inside=inside,
+        outer_function=TotalFunction("sum" if function == "avg" else function),
+        inner_function=TotalFunction(inside),
         members=plan.members[variable],
         column=values,
         is_float=is_floating and adds_numbers,

@@ -28,10 +28,17 @@ from matchrec.jit.callbacks import NO_CALLBACK, Callback
 from matchrec.jit.views import read_only
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.carried_totals import AGGREGATE_SIZE, CODES, count_words
+from matchrec.search.kernels.carried_totals import (
+    AGGREGATE_SIZE,
+    INNER_FUNCTION,
+    IS_FLOAT,
+    OUTER_FUNCTION,
+    VALUES,
+    count_words,
+)
 from matchrec.search.matches import encode_skip, find_skip_targets
 from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions
-from matchrec.search.task import Condition, Task
+from matchrec.search.task import Condition, Task, TotalFunction
 from matchrec.shortcuts import current_shortcuts
 
 if TYPE_CHECKING:
@@ -257,11 +264,13 @@ def build_total_arrays(
     grouping = task.totals.grouping
     members = np.zeros((len(totals), len(task.variables)), np.bool_)
     codes = np.zeros((len(totals), AGGREGATE_SIZE), np.int64)
+    functions = list(TotalFunction)
     for index, total in enumerate(totals):
         members[index, list(total.members)] = True
-        over = CODES[total.over]
-        inside = CODES[total.inside]
-        codes[index] = over, inside, encode_optional(total.column), total.is_float
+        codes[index, OUTER_FUNCTION] = functions.index(total.outer_function)
+        codes[index, INNER_FUNCTION] = functions.index(total.inner_function)
+        codes[index, VALUES] = encode_optional(total.column)
+        codes[index, IS_FLOAT] = total.is_float
 
     # The columns that only totals read are the last ones.
     last_column = max((encode_optional(total.column) for total in totals), default=-1)

@@ -12,7 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.carried_totals import KNOWN, ROW, VALUE, count_words, locate_total
+from matchrec.search.kernels.carried_totals import (
+    KNOWN_COUNT,
+    ROW,
+    VALUE,
+    count_words,
+    locate_total,
+)
 from matchrec.search.matches import DOUBLE_WORD
 from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.search.task import Task
@@ -25,8 +31,8 @@ class Extreme:
     The extreme is the value of one row, so that row is stored beside it.
     """
 
-    # The column with the number of ways that have a value, as the bits of a double.
-    known_ways: int
+    # The column with the number of paths that have a value, as the bits of a double.
+    known_count: int
     # The columns with the value, and with the row that has it.
     value: int
     row: int
@@ -35,7 +41,7 @@ class Extreme:
 
     def has_value(self, nodes: IntArray) -> BoolArray:
         """Return bool[n], which nodes have a value."""
-        return np.asarray(nodes[:, self.known_ways] != 0)
+        return np.asarray(nodes[:, self.known_count] != 0)
 
 
 Extremes = tuple[Extreme, ...]
@@ -56,7 +62,7 @@ def list_row_extremes(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
             first = begin + locate_total(index)
             extremes.append(
                 Extreme(
-                    known_ways=first + KNOWN + DOUBLE_WORD,
+                    known_count=first + KNOWN_COUNT + DOUBLE_WORD,
                     value=first + VALUE,
                     row=first + VALUE + ROW,
                     column=total.column,

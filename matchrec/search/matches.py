@@ -26,7 +26,7 @@ from matchrec.search.kernels.layout import SkipRule
 from matchrec.search.partitions import BoolArray, IntArray, list_positions
 
 # Of the three words of a number in `Matches.totals`, the one with the bits of a double: see
-# `kernels.carried_totals`. A number of matches or ways is zero only if this word is.
+# `kernels.carried_totals`. A number of matches or paths is zero only if this word is.
 DOUBLE_WORD = 2
 
 

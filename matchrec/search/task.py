@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from matchrec.automaton.compiled_pattern import CompiledPattern
@@ -97,17 +98,30 @@ class StageOptions:
     outputs_timeouts: bool = False
 
 
+class TotalFunction(Enum):
+    """A function by which an aggregate over all matches is computed: see `Total`."""
+
+    COUNT = "count"
+    SUM = "sum"
+    MIN = "min"
+    MAX = "max"
+    # The value on the first or last row. Only the inner function may be one of these.
+    FIRST = "first"
+    LAST = "last"
+
+
 @dataclass(frozen=True, slots=True)
 class Total:
     """An aggregate over all matches, of a value that each match has.
 
-    `sum(FIRST(A.price))` over all matches has over="sum", inside="first" and members={A}.
+    For `sum(FIRST(A.price))` over all matches, the outer function is SUM, the inner function is
+    FIRST, and the members are {A}.
     """
 
-    # The aggregate over the matches: count, sum, min or max.
-    over: str
-    # How a match's value is computed from its rows of `members`: one of the above, first or last.
-    inside: str
+    # Aggregates the values of all matches.
+    outer_function: TotalFunction
+    # Computes the value of one match from its rows of `members`.
+    inner_function: TotalFunction
     # Ids of the variables whose rows are read.
     members: frozenset[int]
     # Index of the column that is read, among the columns that only totals read; None for a count of
@@ -119,7 +133,8 @@ class Total:
     @property
     def is_row_value(self) -> bool:
         """Return whether the result is the value of one row, so that this row can be named."""
-        return self.over in ("min", "max") and self.inside not in ("count", "sum")
+        is_extreme = self.outer_function in (TotalFunction.MIN, TotalFunction.MAX)
+        return is_extreme and self.inner_function not in (TotalFunction.COUNT, TotalFunction.SUM)
 
 
 @dataclass(frozen=True, slots=True)

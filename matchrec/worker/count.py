@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.carried_totals import WAYS
+from matchrec.search.kernels.carried_totals import PATH_COUNT
 from matchrec.search.matches import DOUBLE_WORD, Matches
 from matchrec.search.partitions import IntArray
 from matchrec.worker import wire
@@ -123,7 +123,7 @@ def count_matches_of_chunk(matches: Matches) -> int:
     without being built, the number is at most the greatest BIGINT.
     """
     if matches.totals is not None:
-        match_counts = view_as_doubles(matches.totals[:, WAYS + DOUBLE_WORD])
+        match_counts = view_as_doubles(matches.totals[:, PATH_COUNT + DOUBLE_WORD])
         return int(min(match_counts.sum(), GREATEST_BIGINT))
     if matches.pointers is not None:
         return int(matches.pointers.completes.sum())

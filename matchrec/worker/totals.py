@@ -17,7 +17,7 @@ from matchrec.output.reads import ReadTotal
 from matchrec.search.kernels import carried_totals
 from matchrec.search.matches import DOUBLE_WORD, RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray
-from matchrec.search.task import Total
+from matchrec.search.task import Total, TotalFunction
 from matchrec.worker import wire
 from matchrec.worker.arrays import make_array, take_column, view_as_doubles
 from matchrec.worker.decimals import SURELY_TOO_LARGE, find_too_large, make_decimals, widen_for_sum
@@ -63,16 +63,17 @@ class TotalFiller:
         words = self.words
         total = self.total
         begin = carried_totals.locate_total(self.index)
-        known_matches = words[:, begin + carried_totals.KNOWN :]  # those whose measure is not NULL
+        # How many matches have a measure that is not NULL.
+        known_count = words[:, begin + carried_totals.KNOWN_COUNT :]
         value = words[:, begin + carried_totals.VALUE :]
-        is_null = known_matches[:, DOUBLE_WORD] == 0
-        if total.over == "count":
+        is_null = known_count[:, DOUBLE_WORD] == 0
+        if total.outer_function is TotalFunction.COUNT:
             no_nulls = np.zeros(len(words), np.bool_)
-            counted = words if self.read.measure is None else known_matches
+            counted = words if self.read.measure is None else known_count
             return self.make_numbers(counted, no_nulls)
-        if total.over == "sum":
+        if total.outer_function is TotalFunction.SUM:
             return self.make_numbers(value, is_null)
-        if total.inside in ("count", "sum"):
+        if total.inner_function in (TotalFunction.COUNT, TotalFunction.SUM):
             return self.make_extremes(value, is_null)
         rows = np.where(is_null, -1, value[:, carried_totals.ROW])
         return self.values.take(make_array(rows, rows < 0))
@@ -116,29 +117,31 @@ class TotalFiller:
                 measure is a double, the numbers themselves.
         """
         if self.total.is_float:
-            number_of_matches = view_as_doubles(self.words[:, carried_totals.WAYS + DOUBLE_WORD])
-            return doubles, np.isinf(number_of_matches)
+            match_counts = self.words[:, carried_totals.PATH_COUNT + DOUBLE_WORD]
+            return doubles, np.isinf(view_as_doubles(match_counts))
         low, high = numbers[:, 0], numbers[:, 1]
         has_wrapped = ~(doubles <= SURELY_TOO_LARGE)
         large = high * 2.0**64 + low.view(np.uint64)
         exact = np.where(high == low >> 63, low.astype(np.float64), large)
-        if "count" in (self.total.over, self.total.inside):
+        if TotalFunction.COUNT in (self.total.outer_function, self.total.inner_function):
             # no count is negative, so the doubles are the numbers, if only roughly
             return np.where(has_wrapped, doubles, exact), np.isinf(doubles)
         return exact, has_wrapped
 
     def find_exact_type(self) -> pa.DataType:
         """Return the type of a count or a sum that is exact: BIGINT or a decimal."""
-        number_type = pa.int64()
-        if self.total.over == "sum" and self.total.inside != "count":
-            number_type = self.values.type
+        total = self.total
+        counts = TotalFunction.COUNT in (total.outer_function, total.inner_function)
+        number_type = pa.int64() if counts else self.values.type
         is_decimal = pa.types.is_decimal(number_type)
         if self.read.aggregate.cast is not None:
             return pa.decimal128(38, number_type.scale if is_decimal else 0)
         if not is_decimal:
             return pa.int64()
         type_of_sum = widen_for_sum(number_type)
-        return widen_for_sum(type_of_sum) if self.total.inside == "sum" else type_of_sum
+        if total.inner_function is TotalFunction.SUM:
+            return widen_for_sum(type_of_sum)
+        return type_of_sum
 
     def make_extremes(self, words: IntArray, is_null: BoolArray) -> pa.Array:
         """Return the least or greatest count or sum of a match in each group.

@@ -32,7 +32,7 @@ from matchrec.search.kernel_input import prepare_input
 from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.kernels.totals import TotalsSearch
 from matchrec.search.partitions import IntArray, Partitions
-from matchrec.search.task import Capacity, Task, TaskTotals, Total
+from matchrec.search.task import Capacity, Task, TaskTotals, Total, TotalFunction
 from tests.benchmarks.machine import find_processor_name, read_load_averages
 from tests.benchmarks.markdown import format_table
 from tests.benchmarks.sase_workload import link_query, make_partitions, make_stream
@@ -112,7 +112,7 @@ def count_matches(task: Task, rows: Partitions) -> SearchResult:
     return SearchResult(matches, best, size)
 
 
-TOTAL = Total("sum", "count", frozenset({0}), None, is_float=False)
+TOTAL = Total(TotalFunction.SUM, TotalFunction.COUNT, frozenset({0}), None, is_float=False)
 
 
 def read_total(words: IntArray) -> int:

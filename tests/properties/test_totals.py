@@ -27,7 +27,7 @@ from matchrec.search.live_runs import count_node_columns
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.strategies import SearchAlgorithm
-from matchrec.search.task import Capacity, Task, TaskTotals, Total
+from matchrec.search.task import Capacity, Task, TaskTotals, Total, TotalFunction
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.generators.selection import cases, general, sequences
 from tests.properties.test_engines import ROWS
@@ -145,7 +145,13 @@ def make_total(index: int, aggregate: CarriedAggregate, query: SelectionQuery) -
     ids = frozenset(names.index(member) for member in members)
     column = None if aggregate.column is None else index
     floats = is_added(aggregate) and aggregate.kind is Kind.FLOATING
-    return Total(aggregate.over, aggregate.inside, ids, column, floats)
+    return Total(
+        outer_function=TotalFunction(aggregate.over),
+        inner_function=TotalFunction(aggregate.inside),
+        members=ids,
+        column=column,
+        is_float=floats,
+    )
 
 
 def read_number(words: IntArray) -> int:
@@ -172,7 +178,7 @@ def read_total(
         numbers: for each searched row, its number among `rows`; None if all rows were searched.
     """
     begin = kernel.locate_total(index)
-    known_matches = words[begin + kernel.KNOWN :]
+    known_matches = words[begin + kernel.KNOWN_COUNT :]
     value = words[begin + kernel.VALUE :]
     if aggregate.over == "count":
         return read_number(known_matches)

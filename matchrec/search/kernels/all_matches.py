@@ -49,7 +49,7 @@ from matchrec.search.kernel_input import SearchInput
 from matchrec.search.kernel_search import BufferSearch, Shapes, make_last_live
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import add_node, is_expired, put_run
-from matchrec.search.kernels.carried_totals import carry_totals, join_totals, merge_ways
+from matchrec.search.kernels.carried_totals import add_totals, carry_totals, join_totals
 from matchrec.search.kernels.finished_matches import (
     SelectionProgress,
     keep_better,
@@ -557,7 +557,7 @@ def accept(
         group = row if totals.grouping == layout.BY_END else work.progress.partition
         if totals.grouping == layout.BY_START:
             group = start
-        merge_ways(totals.groups[group], last_node[layout.NODE_SIZE :], totals)
+        add_totals(totals.groups[group], last_node[layout.NODE_SIZE :], totals)
         return layout.DONE
     return unwind_matches(node, row, slot, rules, rows, work, conditions, negation)
 

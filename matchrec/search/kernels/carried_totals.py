@@ -1,26 +1,30 @@
-"""What runs carry for aggregates over all matches: the totals of all ways to a node.
+"""What runs carry for aggregates over all matches: the totals of all paths to a node.
 
-A *way* is a run that leads to a node of the buffer. Each node has, after its own columns, the
-totals of all ways that lead to it: how many ways there are, and for each aggregate the sum or the
-extreme of its measure over them.
+A *path* is a way to map rows that leads to a node of the buffer. Each node has, after its own
+columns, the totals of all paths that lead to it: how many there are, and for each aggregate the sum
+or the extreme of its measure over them. The *measure* is the value that each match has, such as
+`FIRST(A.price)`.
 
-1. Mapping a row changes the totals of all ways of a node at once (`carry_totals`).
+1. Mapping a row changes the totals of all paths of a node at once (`carry_totals`).
 2. Where runs merge, the totals of both are added (`join_totals`).
-3. Where runs accept, their totals are added to those of their group (`merge_ways`).
+3. Where runs accept, their totals are added to those of their group (`add_totals`).
 
 So the cost is that of the runs, however many matches they stand for.
 
-    SEQ(A+ a[]) with skip till any match, count(*), rows A A A: ways that end at each row 1, 2, 4
+    SEQ(A+ a[]) with skip till any match, count(*), rows A A A: paths that end at each row 1, 2, 4
 
-The words of a node or group are the number of ways, then for each aggregate:
+The words of the totals are the number of paths, then for each aggregate:
 
-    unset       number of ways on which the measure has read nothing yet
-    known       number of ways on which it is not NULL
-    value       the sum of the measure over the known ways; or its extreme, and the row of that
+    unset count    number of paths on which the measure has read nothing yet
+    known count    number of paths on which it is not NULL
+    value          the sum of the measure over the known paths; or its extreme, and the row of that
+
+In the functions here, `totals` is int64[w], the totals of a node or group, and `begin` is the word
+at which those of one aggregate begin.
 
 A number has three words: 128 bits that wrap, the low word first, and the sum of what was added,
 without signs, as a double. By the double, the reader can tell whether the 128 bits may have
-wrapped. A sum of doubles is only the double. The double of an extreme bounds, over all known ways,
+wrapped. A sum of doubles is only the double. The double of an extreme bounds, over all known paths,
 the sum of the values without their signs.
 
 Sources: Poppe, Lei, Rundensteiner, Maier, "GRETA: Graph-based Real-time Event Trend Aggregation",
@@ -44,27 +48,27 @@ from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import TotalArrays
 from matchrec.search.matches import DOUBLE_WORD
 from matchrec.search.partitions import IntArray
+from matchrec.search.task import TotalFunction
 
-# Columns of `TotalArrays.aggregates`.
-OVER_MATCHES = 0  # the aggregate over all matches
-IN_A_MATCH = 1  # the aggregate of a match's rows, or the row, that the measure is
+# Columns of `TotalArrays.aggregates`. The functions are codes, in the order of `TotalFunction`.
+OUTER_FUNCTION = 0  # COUNT, SUM, MIN or MAX: aggregates the measure over all matches
+INNER_FUNCTION = 1  # any function: computes the measure from the rows of a match
 VALUES = 2  # index of the column in `TotalArrays.values`, -1 for a count of rows
 IS_FLOAT = 3  # whether the column holds the bits of doubles
 AGGREGATE_SIZE = 4
 
-COUNT, SUM, MIN, MAX, FIRST, LAST = range(6)
-CODES = {"count": COUNT, "sum": SUM, "min": MIN, "max": MAX, "first": FIRST, "last": LAST}
+COUNT, SUM, MIN, MAX, FIRST, LAST = range(len(TotalFunction))
 
 # Words of a number, after the low one. The third word is DOUBLE_WORD.
 HIGH_WORD = 1
 NUMBER_SIZE = 3
 
-# A node, after its own columns, and a group have first the number of ways, which begins at the word
-# WAYS, and then the totals: see `locate_total`.
-WAYS = 0
-# The words of a total at which its numbers begin, counted from where the total begins.
-UNSET = 0
-KNOWN = 3
+# The words of a node, after its own columns, or of a group: first the number of paths, then the
+# totals of each aggregate (see `locate_total`).
+PATH_COUNT = 0
+# The words at which the numbers of an aggregate begin, counted from where its totals begin.
+UNSET_COUNT = 0
+KNOWN_COUNT = 3
 VALUE = 6
 TOTAL_SIZE = 9
 ROW = 1  # the word with the row of an extreme, after VALUE
@@ -73,15 +77,18 @@ LOW_HALF = np.int64(0xFFFFFFFF)  # of a word
 SIGN_BIT = np.int64(-(2**63))
 
 
-def count_words(totals: int) -> int:
-    """Return how many words the totals of a node or group have."""
-    return NUMBER_SIZE + totals * TOTAL_SIZE
+def count_words(aggregates: int) -> int:
+    """Return how many words the totals of a node or group have, for so many aggregates."""
+    return NUMBER_SIZE + aggregates * TOTAL_SIZE
 
 
 @inlined
 def locate_total(index: int) -> int:
-    """Return the word at which a total begins."""
+    """Return the word at which the totals of an aggregate begin."""
     return NUMBER_SIZE + index * TOTAL_SIZE
+
+
+# Numbers of 128 bits. `word` is where a number begins in its array.
 
 
 @inlined
@@ -91,20 +98,20 @@ def find_carry(low: int, added: int) -> int:
 
 
 @inlined
-def add_to_double(numbers: IntArray, at: int, added: float) -> None:
-    """Add to the double of the number at `at`."""
-    double = bits_to_float(numbers[at + DOUBLE_WORD])
-    numbers[at + DOUBLE_WORD] = float_to_bits(double + added)
+def add_to_double(numbers: IntArray, word: int, added: float) -> None:
+    """Add to the double of a number."""
+    double = bits_to_float(numbers[word + DOUBLE_WORD])
+    numbers[word + DOUBLE_WORD] = float_to_bits(double + added)
 
 
 @inlined
-def add_number(to: IntArray, at: int, other: IntArray, other_at: int) -> None:
-    """Add the number at `other_at` of `other` to the number at `at` of `to`."""
-    low = wrapped_sum(to[at], other[other_at])
-    high = wrapped_sum(to[at + HIGH_WORD], other[other_at + HIGH_WORD])
-    to[at + HIGH_WORD] = wrapped_sum(high, find_carry(low, other[other_at]))
-    to[at] = low
-    add_to_double(to, at, bits_to_float(other[other_at + DOUBLE_WORD]))
+def add_number(numbers: IntArray, word: int, added: IntArray, added_word: int) -> None:
+    """Add the number at `added_word` of `added` to the number at `word` of `numbers`."""
+    low = wrapped_sum(numbers[word], added[added_word])
+    high = wrapped_sum(numbers[word + HIGH_WORD], added[added_word + HIGH_WORD])
+    numbers[word + HIGH_WORD] = wrapped_sum(high, find_carry(low, added[added_word]))
+    numbers[word] = low
+    add_to_double(numbers, word, bits_to_float(added[added_word + DOUBLE_WORD]))
 
 
 @inlined
@@ -121,128 +128,69 @@ def multiply_high(left: int, right: int) -> int:
 
 
 @inlined
-def add_product(
-    to: IntArray, at: int, ways: IntArray, ways_at: int, value: int, is_float: int
-) -> None:
-    """Add a value times a number of ways to the number at `at` of `to`.
+def add_product(numbers: IntArray, word: int, count_word: int, value: int, is_float: int) -> None:
+    """Add a value times a count to a number. Both numbers are in the same array.
 
-    The number of ways is at `ways_at` of `ways`. `is_float` is 1 if the value is the bits of a
-    double, and 0 if it is an integer.
+    The count is at `count_word`. `is_float` is 1 if the value is the bits of a double, and 0 if it
+    is an integer.
     """
-    number_of_ways = bits_to_float(ways[ways_at + DOUBLE_WORD])
+    count = bits_to_float(numbers[count_word + DOUBLE_WORD])
     if is_float:
-        add_to_double(to, at, number_of_ways * bits_to_float(value))
+        add_to_double(numbers, word, count * bits_to_float(value))
         return
-    low = ways[ways_at]
-    high = ways[ways_at + HIGH_WORD]
+    low = numbers[count_word]
+    high = numbers[count_word + HIGH_WORD]
     product_low = wrapped_product(low, value)
     product_high = wrapped_sum(multiply_high(low, value), wrapped_product(high, value))
     if value < 0:  # as an unsigned word it is greater by 2**64
         product_high = wrapped_sum(product_high, wrapped_product(low, -1))
-    sum_low = wrapped_sum(to[at], product_low)
-    sum_high = wrapped_sum(to[at + HIGH_WORD], product_high)
-    to[at + HIGH_WORD] = wrapped_sum(sum_high, find_carry(sum_low, product_low))
-    to[at] = sum_low
-    add_to_double(to, at, number_of_ways * abs(np.float64(value)))
+    sum_low = wrapped_sum(numbers[word], product_low)
+    sum_high = wrapped_sum(numbers[word + HIGH_WORD], product_high)
+    numbers[word + HIGH_WORD] = wrapped_sum(sum_high, find_carry(sum_low, product_low))
+    numbers[word] = sum_low
+    add_to_double(numbers, word, count * abs(np.float64(value)))
 
 
 @inlined
-def is_zero(numbers: IntArray, at: int) -> bool:
-    """Return whether a number of ways is zero. Its double suffices, as it is never negative."""
-    return bits_to_float(numbers[at + DOUBLE_WORD]) == 0.0
+def is_zero(numbers: IntArray, word: int) -> bool:
+    """Return whether a count is zero. Its double suffices, as it is never negative."""
+    return bits_to_float(numbers[word + DOUBLE_WORD]) == 0.0
 
 
 @inlined
-def clear_number(numbers: IntArray, at: int) -> None:
+def clear_number(numbers: IntArray, word: int) -> None:
     """Set a number to zero."""
-    numbers[at] = 0
-    numbers[at + HIGH_WORD] = 0
-    numbers[at + DOUBLE_WORD] = 0
+    numbers[word] = 0
+    numbers[word + HIGH_WORD] = 0
+    numbers[word + DOUBLE_WORD] = 0
 
 
 @inlined
-def copy_number(to: IntArray, at: int, other: IntArray, other_at: int) -> None:
-    """Set the number at `at` of `to` to the number at `other_at` of `other`."""
-    to[at] = other[other_at]
-    to[at + HIGH_WORD] = other[other_at + HIGH_WORD]
-    to[at + DOUBLE_WORD] = other[other_at + DOUBLE_WORD]
+def copy_number(numbers: IntArray, word: int, copied_word: int) -> None:
+    """Set the number at `word` to the number at `copied_word`."""
+    numbers[word] = numbers[copied_word]
+    numbers[word + HIGH_WORD] = numbers[copied_word + HIGH_WORD]
+    numbers[word + DOUBLE_WORD] = numbers[copied_word + DOUBLE_WORD]
+
+
+# Extremes
 
 
 @inlined
-def is_before(value: int, other: int, aggregate: int, is_float: int) -> bool:
-    """Return whether `value` is the extreme of two values. `aggregate` is MIN or MAX."""
+def is_before(value: int, other: int, function: int, is_float: int) -> bool:
+    """Return whether `value` is the extreme of two different values. `function` is MIN or MAX."""
     if is_float:
         order = order_of_floats(bits_to_float(value), bits_to_float(other))
     else:
         order = order_of_integers(value, other)
-    return order < 0 if aggregate == MIN else order > 0
+    return order < 0 if function == MIN else order > 0
 
 
 @inlined
-def is_extreme(ways: IntArray, at: int, value: int, aggregate: int, is_float: int) -> bool:
-    """Return whether a value is the extreme of itself and the value of the known ways."""
-    has_value = not is_zero(ways, at + KNOWN)
-    return not has_value or is_before(value, ways[at + VALUE], aggregate, is_float)
-
-
-@inner
-def begin_ways(ways: IntArray, totals: TotalArrays) -> None:
-    """Write the totals before the first row: one way, on which nothing has been read."""
-    for word in range(ways.shape[0]):
-        ways[word] = 0
-    ways[WAYS] = 1
-    ways[WAYS + DOUBLE_WORD] = float_to_bits(1.0)
-    for total in range(totals.aggregates.shape[0]):
-        at = locate_total(total)
-        is_counted = totals.aggregates[total, IN_A_MATCH] == COUNT
-        copy_number(ways, at + (KNOWN if is_counted else UNSET), ways, WAYS)
-
-
-@inner
-def map_row(ways: IntArray, variable: int, row: int, totals: TotalArrays) -> None:
-    """Change the totals as a row is mapped to a variable on all ways."""
-    for total in range(totals.aggregates.shape[0]):
-        if not totals.members[total, variable]:
-            continue
-        spec = totals.aggregates[total]
-        aggregate = spec[OVER_MATCHES]
-        inside = spec[IN_A_MATCH]
-        column = spec[VALUES]
-        at = locate_total(total)
-        value = np.int64(1)
-        is_present = True
-        if column >= 0:
-            is_present = totals.valid[column, row]
-            if inside != COUNT:
-                value = totals.values[column, row]
-        if inside == LAST:  # forget the row before, as if nothing had been read
-            copy_number(ways, at + UNSET, ways, WAYS)
-            clear_number(ways, at + KNOWN)
-            clear_number(ways, at + VALUE)
-        if inside == FIRST or inside == LAST:
-            read_first(ways, at, value, row, spec, is_present)
-        elif is_present:
-            if aggregate == SUM:
-                add_product(ways, at + VALUE, ways, WAYS, value, spec[IS_FLOAT])
-            elif aggregate != COUNT:
-                extend_extreme(ways, at, value, row, spec)
-            copy_number(ways, at + KNOWN, ways, WAYS)
-            clear_number(ways, at + UNSET)
-
-
-@inlined
-def read_first(
-    ways: IntArray, at: int, value: int, row: int, spec: IntArray, is_present: bool
-) -> None:
-    """Give a value, or NULL, to the ways on which nothing has been read."""
-    if is_present and not is_zero(ways, at + UNSET):
-        aggregate = spec[OVER_MATCHES]
-        if aggregate == SUM:
-            add_product(ways, at + VALUE, ways, at + UNSET, value, spec[IS_FLOAT])
-        elif aggregate != COUNT:
-            keep_extreme(ways, at, value, row, spec)
-        add_number(ways, at + KNOWN, ways, at + UNSET)
-    clear_number(ways, at + UNSET)
+def is_extreme(totals: IntArray, begin: int, value: int, function: int, is_float: int) -> bool:
+    """Return whether a value is the extreme of itself and the value of the known paths."""
+    has_value = not is_zero(totals, begin + KNOWN_COUNT)
+    return not has_value or is_before(value, totals[begin + VALUE], function, is_float)
 
 
 @inlined
@@ -253,73 +201,143 @@ def find_magnitude(value: int, is_float: int) -> float:
 
 
 @inlined
-def raise_bound(ways: IntArray, at: int, bound: float) -> None:
-    """Make sure that the double of the extreme at `at` is at least a bound.
+def raise_bound(totals: IntArray, begin: int, bound: float) -> None:
+    """Make sure that the double of an extreme is at least a bound.
 
-    It bounds what has been added up on all ways, not only on the one that has the extreme: a sum
+    It bounds what has been added up on all paths, not only on the one that has the extreme: a sum
     that has wrapped, or that an infinity has made NaN, may lose every comparison.
     """
-    double_at = at + VALUE + DOUBLE_WORD
-    if bits_to_float(ways[double_at]) < bound:
-        ways[double_at] = float_to_bits(bound)
+    double_word = begin + VALUE + DOUBLE_WORD
+    if bits_to_float(totals[double_word]) < bound:
+        totals[double_word] = float_to_bits(bound)
 
 
 @inlined
-def keep_extreme(ways: IntArray, at: int, value: int, row: int, spec: IntArray) -> None:
-    """Keep a value and its row if it is the extreme of itself and the value of the known ways."""
-    if is_extreme(ways, at, value, spec[OVER_MATCHES], spec[IS_FLOAT]):
-        ways[at + VALUE] = value
-        ways[at + VALUE + ROW] = row
-    raise_bound(ways, at, find_magnitude(value, spec[IS_FLOAT]))  # if it begins a sum
+def keep_extreme(totals: IntArray, begin: int, value: int, row: int, aggregate: IntArray) -> None:
+    """Keep a value and its row if it is the extreme of itself and the value of the known paths."""
+    if is_extreme(totals, begin, value, aggregate[OUTER_FUNCTION], aggregate[IS_FLOAT]):
+        totals[begin + VALUE] = value
+        totals[begin + VALUE + ROW] = row
+    raise_bound(totals, begin, find_magnitude(value, aggregate[IS_FLOAT]))  # if it begins a sum
 
 
 @inlined
-def extend_extreme(ways: IntArray, at: int, value: int, row: int, spec: IntArray) -> None:
+def extend_extreme(totals: IntArray, begin: int, value: int, row: int, aggregate: IntArray) -> None:
     """Change the extreme of a measure that changes with each row, such as a sum.
 
-    Adding a value to all ways keeps their order, and so does taking the extreme with one value. So
-    the extreme way stays the extreme one. Only a sum that wraps, or an infinity and its opposite,
+    Adding a value to all paths keeps their order, and so does taking the extreme with one value. So
+    the extreme path stays the extreme one. Only a sum that wraps, or an infinity and its opposite,
     change the order. Then the double tells it: see `raise_bound`.
     """
-    inside = spec[IN_A_MATCH]
-    is_float = spec[IS_FLOAT]
-    value_at = at + VALUE
-    if not is_zero(ways, at + KNOWN):
-        if inside == MIN or inside == MAX:
-            if is_before(value, ways[value_at], inside, is_float):
-                ways[value_at] = value
-                ways[value_at + ROW] = row
+    inner_function = aggregate[INNER_FUNCTION]
+    is_float = aggregate[IS_FLOAT]
+    word = begin + VALUE
+    if not is_zero(totals, begin + KNOWN_COUNT):
+        if inner_function == MIN or inner_function == MAX:
+            if is_before(value, totals[word], inner_function, is_float):
+                totals[word] = value
+                totals[word + ROW] = row
         elif is_float:
-            ways[value_at] = float_to_bits(bits_to_float(ways[value_at]) + bits_to_float(value))
-            add_to_double(ways, value_at, find_magnitude(value, is_float))
+            totals[word] = float_to_bits(bits_to_float(totals[word]) + bits_to_float(value))
+            add_to_double(totals, word, find_magnitude(value, is_float))
         else:
-            ways[value_at] = wrapped_sum(ways[value_at], value)
-            add_to_double(ways, value_at, find_magnitude(value, is_float))
-    if not is_zero(ways, at + UNSET):
-        keep_extreme(ways, at, value, row, spec)
+            totals[word] = wrapped_sum(totals[word], value)
+            add_to_double(totals, word, find_magnitude(value, is_float))
+    if not is_zero(totals, begin + UNSET_COUNT):
+        keep_extreme(totals, begin, value, row, aggregate)
+
+
+# The totals of nodes and groups
 
 
 @inner
-def merge_ways(ways: IntArray, others: IntArray, totals: TotalArrays) -> None:
-    """Add the totals `others` to `ways`."""
-    add_number(ways, WAYS, others, WAYS)
-    for total in range(totals.aggregates.shape[0]):
-        spec = totals.aggregates[total]
-        at = locate_total(total)
-        aggregate = spec[OVER_MATCHES]
-        if aggregate == SUM:
-            add_number(ways, at + VALUE, others, at + VALUE)
-        elif aggregate != COUNT and not is_zero(others, at + KNOWN):
-            if is_extreme(ways, at, others[at + VALUE], aggregate, spec[IS_FLOAT]):
-                ways[at + VALUE] = others[at + VALUE]
-                ways[at + VALUE + ROW] = others[at + VALUE + ROW]
-            raise_bound(ways, at, bits_to_float(others[at + VALUE + DOUBLE_WORD]))
-        add_number(ways, at + KNOWN, others, at + KNOWN)
-        add_number(ways, at + UNSET, others, at + UNSET)
+def begin_totals(totals: IntArray, arrays: TotalArrays) -> None:
+    """Write the totals before the first row: one path, on which nothing has been read."""
+    for word in range(totals.shape[0]):
+        totals[word] = 0
+    totals[PATH_COUNT] = 1
+    totals[PATH_COUNT + DOUBLE_WORD] = float_to_bits(1.0)
+    for index in range(arrays.aggregates.shape[0]):
+        begin = locate_total(index)
+        is_count = arrays.aggregates[index, INNER_FUNCTION] == COUNT  # 0 before the first row
+        copy_number(totals, begin + (KNOWN_COUNT if is_count else UNSET_COUNT), PATH_COUNT)
+
+
+@inner
+def map_row(totals: IntArray, variable: int, row: int, arrays: TotalArrays) -> None:
+    """Change the totals as a row is mapped to a variable on all paths."""
+    for index in range(arrays.aggregates.shape[0]):
+        if not arrays.members[index, variable]:
+            continue
+        aggregate = arrays.aggregates[index]
+        inner_function = aggregate[INNER_FUNCTION]
+        column = aggregate[VALUES]
+        begin = locate_total(index)
+        value = np.int64(1)
+        is_present = True
+        if column >= 0:
+            is_present = arrays.valid[column, row]
+            if inner_function != COUNT:
+                value = arrays.values[column, row]
+        if inner_function == LAST:  # forget the row before, as if nothing had been read
+            copy_number(totals, begin + UNSET_COUNT, PATH_COUNT)
+            clear_number(totals, begin + KNOWN_COUNT)
+            clear_number(totals, begin + VALUE)
+        if inner_function == FIRST or inner_function == LAST:
+            read_first(totals, begin, value, row, aggregate, is_present)
+        elif is_present:
+            read_next(totals, begin, value, row, aggregate)
 
 
 @inlined
-def copy_ways(new_node: IntArray, node: IntArray) -> None:
+def read_first(
+    totals: IntArray, begin: int, value: int, row: int, aggregate: IntArray, is_present: bool
+) -> None:
+    """Give a value, or NULL if none is present, to the paths on which nothing has been read."""
+    if is_present and not is_zero(totals, begin + UNSET_COUNT):
+        outer_function = aggregate[OUTER_FUNCTION]
+        if outer_function == SUM:
+            add_product(totals, begin + VALUE, begin + UNSET_COUNT, value, aggregate[IS_FLOAT])
+        elif outer_function != COUNT:
+            keep_extreme(totals, begin, value, row, aggregate)
+        add_number(totals, begin + KNOWN_COUNT, totals, begin + UNSET_COUNT)
+    clear_number(totals, begin + UNSET_COUNT)
+
+
+@inlined
+def read_next(totals: IntArray, begin: int, value: int, row: int, aggregate: IntArray) -> None:
+    """Add a value to the count, sum or extreme of each path."""
+    outer_function = aggregate[OUTER_FUNCTION]
+    if outer_function == SUM:
+        add_product(totals, begin + VALUE, PATH_COUNT, value, aggregate[IS_FLOAT])
+    elif outer_function != COUNT:
+        extend_extreme(totals, begin, value, row, aggregate)
+    copy_number(totals, begin + KNOWN_COUNT, PATH_COUNT)
+    clear_number(totals, begin + UNSET_COUNT)
+
+
+@inner
+def add_totals(totals: IntArray, added: IntArray, arrays: TotalArrays) -> None:
+    """Add the totals `added` of other paths to `totals`."""
+    add_number(totals, PATH_COUNT, added, PATH_COUNT)
+    for index in range(arrays.aggregates.shape[0]):
+        aggregate = arrays.aggregates[index]
+        begin = locate_total(index)
+        outer_function = aggregate[OUTER_FUNCTION]
+        if outer_function == SUM:
+            add_number(totals, begin + VALUE, added, begin + VALUE)
+        elif outer_function != COUNT and not is_zero(added, begin + KNOWN_COUNT):
+            value = added[begin + VALUE]
+            if is_extreme(totals, begin, value, outer_function, aggregate[IS_FLOAT]):
+                totals[begin + VALUE] = value
+                totals[begin + VALUE + ROW] = added[begin + VALUE + ROW]
+            raise_bound(totals, begin, bits_to_float(added[begin + VALUE + DOUBLE_WORD]))
+        add_number(totals, begin + KNOWN_COUNT, added, begin + KNOWN_COUNT)
+        add_number(totals, begin + UNSET_COUNT, added, begin + UNSET_COUNT)
+
+
+@inlined
+def copy_totals(new_node: IntArray, node: IntArray) -> None:
     """Copy the totals of a node to a new one."""
     for word in range(layout.NODE_SIZE, new_node.shape[0]):
         new_node[word] = node[word]
@@ -327,24 +345,23 @@ def copy_ways(new_node: IntArray, node: IntArray) -> None:
 
 @inner
 def carry_totals(
-    new_node: IntArray, before: IntArray, is_first: bool, row: int, totals: TotalArrays
+    new_node: IntArray, before: IntArray, is_first: bool, row: int, arrays: TotalArrays
 ) -> None:
     """Give a new node the totals of the node before, and map its row."""
-    ways = new_node[layout.NODE_SIZE :]
+    totals = new_node[layout.NODE_SIZE :]
     if is_first:
-        begin_ways(ways, totals)
+        begin_totals(totals, arrays)
     else:
-        copy_ways(new_node, before)
+        copy_totals(new_node, before)
     new_node[layout.NODE_BEFORE] = -1  # the node before is not needed any more
-    map_row(ways, totals.variables[new_node[layout.NODE_CHOICE]], row, totals)
+    map_row(totals, arrays.variables[new_node[layout.NODE_CHOICE]], row, arrays)
 
 
 @inner
-def join_totals(new_node: IntArray, left: IntArray, right: IntArray, totals: TotalArrays) -> None:
+def join_totals(new_node: IntArray, left: IntArray, right: IntArray, arrays: TotalArrays) -> None:
     """Give a new node the totals of two others, whose runs have merged."""
-    ways = new_node[layout.NODE_SIZE :]
-    copy_ways(new_node, left)
-    merge_ways(ways, right[layout.NODE_SIZE :], totals)
+    copy_totals(new_node, left)
+    add_totals(new_node[layout.NODE_SIZE :], right[layout.NODE_SIZE :], arrays)
     new_node[layout.NODE_CHOICE] = 0
     new_node[layout.NODE_ROW] = left[layout.NODE_ROW]
     new_node[layout.NODE_BEFORE] = new_node[layout.NODE_OTHER] = -1

@@ -19,7 +19,7 @@ from matchrec.search.kernels.all_matches import (
     begin_partition,
     step_runs,
 )
-from matchrec.search.kernels.carried_totals import WAYS
+from matchrec.search.kernels.carried_totals import PATH_COUNT
 from matchrec.search.kernels.layout import (
     NegationArrays,
     RowArrays,
@@ -151,7 +151,7 @@ class TotalsSearch(RunsSearch):
         self.run_to_end()
         totals = self.arrays.totals
         assert totals is not None
-        group = np.flatnonzero(totals.groups[:, WAYS + DOUBLE_WORD])
+        group = np.flatnonzero(totals.groups[:, PATH_COUNT + DOUBLE_WORD])
         starts = self.arrays.rows.starts
         if totals.grouping == layout.BY_PARTITION:
             partition = group

@@ -11,7 +11,7 @@ from matchrec.plan.clauses import EventSelection, Grouping
 from matchrec.search.kernels import carried_totals as layout
 from matchrec.search.matches import make_one_row_matches
 from matchrec.search.partitions import list_positions
-from matchrec.search.task import TaskTotals, Total
+from matchrec.search.task import TaskTotals, Total, TotalFunction
 from matchrec.spark.streaming.arrival import ByKey
 from matchrec.spark.streaming.selecting import shift_to_partition
 from matchrec.worker.arrays import encode_equal, number_rows
@@ -52,8 +52,8 @@ def test_values_of_some_keys_in_another_order() -> None:
 def test_rows_of_one_key_are_found_among_those_of_several() -> None:
     """Rows of extremes are found, too. An extreme that is not known has no row."""
     totals = (
-        Total("min", "first", frozenset([0]), 0, is_float=False),
-        Total("sum", "first", frozenset([0]), 0, is_float=False),
+        Total(TotalFunction.MIN, TotalFunction.FIRST, frozenset([0]), 0, is_float=False),
+        Total(TotalFunction.SUM, TotalFunction.FIRST, frozenset([0]), 0, is_float=False),
     )
     task = replace(
         build_task(make_query("A+", EventSelection.SKIP_TILL_ANY_MATCH)),
@@ -61,7 +61,7 @@ def test_rows_of_one_key_are_found_among_those_of_several() -> None:
     )
     words = np.zeros((2, layout.count_words(len(totals))), np.int64)
     extreme, added = layout.locate_total(0), layout.locate_total(1)
-    words[0, extreme + layout.KNOWN + 2] = words[:, added + layout.KNOWN + 2] = 1
+    words[0, extreme + layout.KNOWN_COUNT + 2] = words[:, added + layout.KNOWN_COUNT + 2] = 1
     words[:, extreme + layout.VALUE + layout.ROW] = words[:, added + layout.VALUE + layout.ROW] = 2
     matches = make_one_row_matches(np.zeros(2, np.int64), np.array([3, 4]), np.zeros(2, np.int16))
     shifted = shift_to_partition(task, replace(matches, totals=words), 6, 100)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from matchrec.search.kernels.carried_totals import WAYS
+from matchrec.search.kernels.carried_totals import PATH_COUNT
 from matchrec.search.matches import DOUBLE_WORD
 from matchrec.worker import count
 from matchrec.worker.count import Tally
@@ -19,8 +19,8 @@ GREATEST = 2**63 - 1024  # the greatest double that is a BIGINT
 
 def make_chunk(matches: float) -> Any:
     """Return a chunk whose matches are counted without being built."""
-    totals = np.zeros((1, WAYS + DOUBLE_WORD + 1), np.int64)
-    totals[0, WAYS + DOUBLE_WORD] = np.float64(matches).view(np.int64)
+    totals = np.zeros((1, PATH_COUNT + DOUBLE_WORD + 1), np.int64)
+    totals[0, PATH_COUNT + DOUBLE_WORD] = np.float64(matches).view(np.int64)
     return SimpleNamespace(totals=totals)
 
 
