@@ -41,11 +41,11 @@ from matchrec.search.kernels.layout import (
     RunConditions,
 )
 from matchrec.search.kernels.mapping import (
-    holds_at,
+    evaluate_run_condition,
     is_anchored,
+    map_row_in_copy,
     note_failure,
     takes_too_many_steps,
-    update_copy,
 )
 from matchrec.search.kernels.memo import (
     begin_states,
@@ -241,8 +241,8 @@ def evaluate_choice(
         return encode_status(layout.PATH_FULL)
     if takes_too_many_steps(progress):
         return encode_status(layout.TOO_MANY_STEPS)
-    update_copy(choice, depth, depth + 1, row, program, conditions)
-    answer = holds_at(choice, depth + 1, row, program, conditions)
+    map_row_in_copy(choice, depth, depth + 1, row, program, conditions)
+    answer = evaluate_run_condition(choice, depth + 1, row, program, conditions)
     if answer != HOLDS and answer != HOLDS_NOT and not failed:
         answer = encode_status(note_failure(answer, choice, row, progress))
     if answer == HOLDS and program[choice, layout.MEMO] < 0:

@@ -48,8 +48,14 @@ def takes_too_many_steps(progress: Progress) -> bool:
 
 
 @spliced
-def holds_at(choice: int, slot: int, row: int, program: IntArray, conditions: RunConditions) -> int:
-    """Evaluate a choice's condition on the registers in a slot: HOLDS, HOLDS_NOT or an error."""
+def evaluate_run_condition(
+    choice: int, slot: int, row: int, program: IntArray, conditions: RunConditions
+) -> int:
+    """Evaluate a choice's condition on the run, whose registers are in a slot.
+
+    Returns:
+        HOLDS, HOLDS_NOT or an error.
+    """
     begin = program[choice, layout.CODE]
     end = program[choice, layout.CODE_END]
     instructions = conditions.instructions
@@ -70,10 +76,10 @@ def copy_registers(slot: int, new_slot: int, registers: IntArray) -> None:
 
 
 @spliced
-def update_copy(
+def map_row_in_copy(
     choice: int, slot: int, new_slot: int, row: int, program: IntArray, conditions: RunConditions
 ) -> None:
-    """Copy the registers of a run to a new slot, and update the copy by the row that is mapped."""
+    """Map a row in a copy: copy a run's registers to a new slot, and update them by the row."""
     registers = conditions.registers
     copy_registers(slot, new_slot, registers)
     begin = program[choice, layout.STEPS]
@@ -117,19 +123,19 @@ def test_run_condition(
     condition is evaluated before the row is mapped, otherwise after that. The loop runs the two
     steps in either order, so that each of them is compiled in one place only.
     """
-    first_must_be_inside = conditions.tests_before_mapping
+    tests_first = conditions.tests_before_mapping
     if conditions.instructions.shape[0] == 0:
         return HOLDS
-    tested_slot = slot if first_must_be_inside else new_slot
+    tested_slot = slot if tests_first else new_slot
     step = np.int64(-1)
     while step < 1:
         step += 1
-        if (step == 0) == first_must_be_inside:
-            answer = holds_at(choice, tested_slot, row, program, conditions)
+        if (step == 0) == tests_first:
+            answer = evaluate_run_condition(choice, tested_slot, row, program, conditions)
             if answer != HOLDS:
                 return answer
         else:
-            update_copy(choice, slot, new_slot, row, program, conditions)
+            map_row_in_copy(choice, slot, new_slot, row, program, conditions)
     return HOLDS
 
 

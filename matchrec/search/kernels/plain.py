@@ -20,11 +20,11 @@ from matchrec.search.kernel_search import PathSearch
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import Progress, RowArrays, Rules, RunConditions
 from matchrec.search.kernels.mapping import (
-    holds_at,
+    evaluate_run_condition,
     is_anchored,
+    map_row_in_copy,
     note_failure,
     takes_too_many_steps,
-    update_copy,
 )
 from matchrec.search.kernels.memo import has_failed, remember_failure
 from matchrec.search.kernels.memoised import PathWork, begin_partition
@@ -149,8 +149,8 @@ def evaluate_choice(
     """
     if takes_too_many_steps(progress):
         return encode_status(layout.TOO_MANY_STEPS)
-    update_copy(choice, depth, depth + 1, row, program, conditions)
-    answer = holds_at(choice, depth + 1, row, program, conditions)
+    map_row_in_copy(choice, depth, depth + 1, row, program, conditions)
+    answer = evaluate_run_condition(choice, depth + 1, row, program, conditions)
     if answer != HOLDS and answer != HOLDS_NOT:
         answer = encode_status(note_failure(answer, choice, row, progress))
     return int(answer)
