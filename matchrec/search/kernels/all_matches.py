@@ -641,26 +641,26 @@ def unwind_matches(
     top = np.int64(1)
     while top > 0:
         top -= 1
-        at_node = pending_sides[top, 0]
+        current = pending_sides[top, 0]
         length = pending_sides[top, 1]
-        expired = is_expired(nodes, at_node, row, window_end)
-        while at_node >= 0 and not expired:
-            choice = nodes[at_node, layout.NODE_CHOICE]
+        expired = is_expired(nodes, current, row, window_end)
+        while current >= 0 and not expired:
+            choice = nodes[current, layout.NODE_CHOICE]
             if choice != layout.JOIN:
                 if length == size:
                     return layout.PATH_FULL
                 length += 1
-                path[layout.PATH_ROWS, size - length] = nodes[at_node, layout.NODE_ROW]
+                path[layout.PATH_ROWS, size - length] = nodes[current, layout.NODE_ROW]
                 path[layout.PATH_CHOICES, size - length] = choice
-                at_node = nodes[at_node, layout.NODE_BEFORE]
+                current = nodes[current, layout.NODE_BEFORE]
                 continue
             if top == pending_sides.shape[0]:
                 return layout.PATH_FULL
-            pending_sides[top, 0] = nodes[at_node, layout.NODE_OTHER]
+            pending_sides[top, 0] = nodes[current, layout.NODE_OTHER]
             pending_sides[top, 1] = length
             top += 1
-            at_node = nodes[at_node, layout.NODE_BEFORE]
-            expired = is_expired(nodes, at_node, row, window_end)
+            current = nodes[current, layout.NODE_BEFORE]
+            expired = is_expired(nodes, current, row, window_end)
         if expired:
             continue
         if negation is not None:

@@ -28,7 +28,7 @@ Source: Baeza-Yates and Gonnet, "A new approach to text searching", CACM 35(10),
 
 from typing import NamedTuple
 
-from matchrec.jit.decorators import linear_kernel
+from matchrec.jit.decorators import linear_kernel, spliced
 from matchrec.search.partitions import BoolArray, IntArray
 
 # The number of states in a word. The sign bit is left out, because it would be copied by a shift.
@@ -71,12 +71,11 @@ def mark_beginnings(
         may_begin: bool[k], the marks of the first k rows. The rows after them are not looked at.
     """
     table = moves.table
-    sources = moves.sources
     accepting = moves.accepting
     words = accepting.shape[0]
     partition = starts.shape[0] - 2
-    now = 0
-    later = words
+    current = 0  # where `viable` has the states of the row
+    following = words  # and where it has those of the next row
     row = may_begin.shape[0]
     while row > 0:
         row -= 1
@@ -84,23 +83,39 @@ def mark_beginnings(
             while row < starts[partition]:
                 partition -= 1
             for word in range(words):
-                viable[later + word] = accepting[word]
+                viable[following + word] = accepting[word]
         for word in range(words):
-            viable[now + word] = accepting[word]
+            viable[current + word] = accepting[word]
         for move in range(table.shape[0]):
             mask = table[move, MASK]
             if satisfied[row, table[move, WORD]] & mask == mask:
-                target_word = table[move, TARGET_WORD]
-                bit = table[move, TARGET_BIT]
                 if table[move, IS_SHIFT]:
-                    for word in range(words - target_word):
-                        states = viable[later + word + target_word] >> bit
-                        if word + target_word + 1 < words:
-                            next_states = viable[later + word + target_word + 1]
-                            states |= (next_states << (STATES_PER_WORD - bit)) & ALL_STATES
-                        viable[now + word] |= states & sources[move, word]
-                elif (viable[later + target_word] >> bit) & 1:
-                    for word in range(words):
-                        viable[now + word] |= sources[move, word]
-        may_begin[row] = viable[now] & 1
-        now, later = later, now
+                    shift_states(move, current, following, moves, viable)
+                else:
+                    join_states(move, current, following, moves, viable)
+        may_begin[row] = viable[current] & 1
+        current, following = following, current
+
+
+@spliced
+def shift_states(move: int, current: int, following: int, moves: Moves, viable: IntArray) -> None:
+    """Mark each source of a shift as viable whose target is viable at the next row."""
+    target_word = moves.table[move, TARGET_WORD]
+    bit = moves.table[move, TARGET_BIT]
+    words = moves.accepting.shape[0]
+    for word in range(words - target_word):
+        states = viable[following + word + target_word] >> bit
+        if word + target_word + 1 < words:
+            next_states = viable[following + word + target_word + 1]
+            states |= (next_states << (STATES_PER_WORD - bit)) & ALL_STATES
+        viable[current + word] |= states & moves.sources[move, word]
+
+
+@spliced
+def join_states(move: int, current: int, following: int, moves: Moves, viable: IntArray) -> None:
+    """Mark all sources of a join as viable if its target is viable at the next row."""
+    target_word = moves.table[move, TARGET_WORD]
+    bit = moves.table[move, TARGET_BIT]
+    if (viable[following + target_word] >> bit) & 1:
+        for word in range(moves.accepting.shape[0]):
+            viable[current + word] |= moves.sources[move, word]

@@ -27,7 +27,7 @@ from matchrec.search.partitions import IntArray
 
 NodeArray = ChoiceArray | IntArray
 
-# Marks of nodes in `compact`, before the new number of a kept node takes the place of its mark.
+# The marks of nodes in `compact`.
 DEAD = -1  # the node is dropped
 ALIVE = 0  # the node is kept
 IN_A_MATCH = 1  # the node is kept, and so are all nodes before it, whatever their windows are
@@ -105,9 +105,10 @@ def compact(
 ) -> None:
     """Drop the nodes that no live run and no kept match reaches, and move the others together.
 
-    For all matches, a run reaches a node only if the node's window has not ended before `row`. One
-    pass from the end marks the nodes that are kept; one pass from the start moves them. If only
-    one side of a join is left, the join becomes that side.
+    1. Mark the nodes at which live runs and kept matches end.
+    2. Mark the nodes that these reach, in one pass from the last node to the first.
+    3. Move the marked nodes to the front, in one pass from the first node to the last.
+    4. Give runs and the best match the new numbers of their nodes.
 
     Args:
         row: the last row that was searched.
@@ -119,33 +120,84 @@ def compact(
             of each node that is kept.
         progress: has the number of nodes and the last node of the best match; both are updated.
     """
-    count = progress.node_count
     bank = progress.bank
-    for node in range(count):
-        moved[node] = DEAD
-        if pruning is not None:
-            if nodes[node, layout.NODE_OTHER] == layout.COMPLETES:
-                moved[node] = ALIVE
+    has_best_node = progress.best_start >= 0 and progress.best_node >= 0
+    mark_last_nodes(pruning, runs, nodes, moved, progress)
+    if has_best_node:
+        moved[progress.best_node] = ALIVE
+    mark_reached_nodes(row, pruning, nodes, moved, progress)
+    move_marked_nodes(pruning, nodes, moved, progress)
     for run in range(progress.run_count):
         if runs[bank, run, layout.RUN_STATE] >= 0:
-            moved[runs[bank, run, layout.RUN_NODE]] = ALIVE
-    if progress.best_start >= 0 and progress.best_node >= 0:
-        moved[progress.best_node] = ALIVE
-    for node in range(count - 1, -1, -1):
-        if moved[node] != DEAD:
-            before = nodes[node, layout.NODE_BEFORE]
-            if pruning is None:
-                if before >= 0:
-                    moved[before] = ALIVE
-            else:
-                other = nodes[node, layout.NODE_OTHER]
-                is_in_match = moved[node] == IN_A_MATCH or other == layout.COMPLETES
-                if before >= 0 and is_in_match:
-                    moved[before] = IN_A_MATCH
-                elif before >= 0 and not is_expired(nodes, before, row, pruning.window_end):
-                    moved[before] = max(moved[before], ALIVE)
-                if other >= 0 and not is_expired(nodes, other, row, pruning.window_end):
-                    moved[other] = ALIVE
+            runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]
+    if has_best_node:
+        progress.best_node = moved[progress.best_node]
+
+
+@spliced
+def mark_last_nodes(
+    pruning: PruningInput | None,
+    runs: IntArray,
+    nodes: NodeArray,
+    marks: NodeArray,
+    progress: BufferState,
+) -> None:
+    """Mark the last node of each live run, and of each match that the graph keeps, as ALIVE.
+
+    All other nodes are marked as DEAD.
+    """
+    bank = progress.bank
+    for node in range(progress.node_count):
+        marks[node] = DEAD
+        if pruning is not None:
+            if nodes[node, layout.NODE_OTHER] == layout.COMPLETES:
+                marks[node] = ALIVE
+    for run in range(progress.run_count):
+        if runs[bank, run, layout.RUN_STATE] >= 0:
+            marks[runs[bank, run, layout.RUN_NODE]] = ALIVE
+
+
+@spliced
+def mark_reached_nodes(
+    row: int,
+    pruning: PruningInput | None,
+    nodes: NodeArray,
+    marks: NodeArray,
+    progress: BufferState,
+) -> None:
+    """Mark the nodes to which marked nodes lead.
+
+    For all matches, a run reaches a node only if the node's window has not ended before `row`. A
+    match reaches all nodes before it.
+    """
+    for node in range(progress.node_count - 1, -1, -1):
+        if marks[node] == DEAD:
+            continue
+        before = nodes[node, layout.NODE_BEFORE]
+        if pruning is None:
+            if before >= 0:
+                marks[before] = ALIVE
+        else:
+            other = nodes[node, layout.NODE_OTHER]
+            is_in_match = marks[node] == IN_A_MATCH or other == layout.COMPLETES
+            if before >= 0 and is_in_match:
+                marks[before] = IN_A_MATCH
+            elif before >= 0 and not is_expired(nodes, before, row, pruning.window_end):
+                marks[before] = max(marks[before], ALIVE)
+            if other >= 0 and not is_expired(nodes, other, row, pruning.window_end):
+                marks[other] = ALIVE
+
+
+@spliced
+def move_marked_nodes(
+    pruning: PruningInput | None, nodes: NodeArray, moved: NodeArray, progress: BufferState
+) -> None:
+    """Move the marked nodes to the front, and replace each mark in `moved` by the new number.
+
+    The mark of a node that is dropped, DEAD, stays. If only one side of a join is left, the join
+    becomes that side.
+    """
+    count = progress.node_count
     kept_count = 0
     for node in range(count):
         if moved[node] == DEAD:
@@ -167,11 +219,6 @@ def compact(
     progress.node_count = kept_count
     if pruning is not None:
         pruning.counters[layout.NODES_PRUNED] += count - kept_count
-    for run in range(progress.run_count):
-        if runs[bank, run, layout.RUN_STATE] >= 0:
-            runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]
-    if progress.best_start >= 0 and progress.best_node >= 0:
-        progress.best_node = moved[progress.best_node]
 
 
 @spliced

@@ -193,25 +193,26 @@ def mark_kept(
     last_kept_start = ranked.lower
     live_index = np.int64(0)
     for match in range(start.shape[0]):
-        first = start[match]
-        time = bounds[match, 0]
+        first_row = start[match]
+        released_at = bounds[match, 0]
         bound = bounds[match, 1]
         while live_index < first_rows.shape[0] and first_rows[live_index] < bound:
             live_index += 1
-        limit = first_rows[live_index] if live_index < first_rows.shape[0] else position.stop
-        if first >= bound and first > limit:
+        # A match that begins after this row waits for a run that began earlier.
+        last_decided = first_rows[live_index] if live_index < first_rows.shape[0] else position.stop
+        if first_row >= bound and first_row > last_decided:
             outcome[match] = HELD
-        elif first >= bound:
-            if fails_on_miss and (target[match] == NO_TARGET or target[match] == first):
+        elif first_row >= bound:
+            if fails_on_miss and (target[match] == NO_TARGET or target[match] == first_row):
                 return match
             outcome[match] = KEPT
-            time = max(time, ranked.completed[match])
+            released_at = max(released_at, ranked.completed[match])
             if last_live.shape[0] > 0:
-                for row in range(max(last_kept_start, bound), first):
-                    time = max(time, last_live[row])
-            last_kept_start = first
+                for row in range(max(last_kept_start, bound), first_row):
+                    released_at = max(released_at, last_live[row])
+            last_kept_start = first_row
             bound = max(bound, target[match])
-        bounds[match + 1, 0] = time
+        bounds[match + 1, 0] = released_at
         bounds[match + 1, 1] = bound
     return -1
 
@@ -226,26 +227,38 @@ def find_first_next_start(
     complete together. The matches are compared only if their next starts differ.
     """
     is_target = program[:, layout.IS_TARGET]
-    choices = output.choices
-    rows = output.rows
-    mapped = MappedRows(output.matches[layout.MATCH_OFFSET], rows, choices)
+    found = MappedRows(output.matches[layout.MATCH_OFFSET], output.rows, output.choices)
     next_row = np.int64(NO_TARGET)
-    first = -1  # the first match
+    first = -1  # the first match that has a next start after its own start
     differ = False  # whether next starts differ
-    for comparing in range(2):
-        if comparing == 1 and not differ:
-            break
-        for match in range(matches, progress.match_count):
-            begin = mapped.offsets[match]
-            end = mapped.offsets[match + 1]
-            match_rows = rows[begin:end]
-            row = np.int64(
-                find_next_start(skip, is_target, choices[begin:end], match_rows[0], match_rows)
-            )
-            if row <= match_rows[0]:
-                continue
-            differ |= first >= 0 and row != next_row
-            if first < 0 or (comparing == 1 and compare_matches(match, first, mapped, program) < 0):
-                next_row = row
-                first = match
+    for match in range(matches, progress.match_count):
+        row = np.int64(find_later_start(match, skip, is_target, found))
+        if row == NO_TARGET:
+            continue
+        if first < 0:
+            first = match
+            next_row = row
+        differ |= row != next_row
+    if not differ:
+        return int(next_row)
+    for match in range(first + 1, progress.match_count):
+        row = np.int64(find_later_start(match, skip, is_target, found))
+        if row != NO_TARGET and compare_matches(match, first, found, program) < 0:
+            first = match
+            next_row = row
     return int(next_row)
+
+
+@inner
+def find_later_start(
+    match: int, skip: layout.SkipRule, is_target: IntArray, matches: MappedRows
+) -> int:
+    """Return the next start after a match, or NO_TARGET if it is not after the match's first row.
+
+    The matches have choices instead of variables, and none of them is empty.
+    """
+    begin = matches.offsets[match]
+    end = matches.offsets[match + 1]
+    rows = matches.rows[begin:end]
+    row = np.int64(find_next_start(skip, is_target, matches.mapped[begin:end], rows[0], rows))
+    return int(row if row > rows[0] else np.int64(NO_TARGET))
