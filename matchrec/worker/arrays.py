@@ -77,8 +77,8 @@ def add_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:
 # Types.
 
 
-# The types as which Spark reads unsigned integers from Parquet, and other types that it lacks.
-READ_AS = {
+# For each type that Spark lacks, the type as which it reads such values from Parquet.
+TYPES_IN_SPARK = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
     pa.uint32(): pa.int64(),
@@ -87,36 +87,36 @@ READ_AS = {
     pa.date64(): pa.date32(),
     **dict.fromkeys((pa.time32("s"), pa.time32("ms"), pa.time64("ns")), pa.time64("us")),
 }
-# The same for types that only newer versions of Arrow have, so that their names replace them here.
-READ_AS_NAMED = {"string_view": pa.string(), "binary_view": pa.binary()}
+# The same by name, for types that only newer versions of Arrow have.
+NEWER_TYPES_IN_SPARK = {"string_view": pa.string(), "binary_view": pa.binary()}
 
 
-def is_whole(kind: pa.DataType) -> bool:
+def is_whole(data_type: pa.DataType) -> bool:
     """Return whether values of a type are stored as integers that compare as the values do."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_temporal(kind))
+    return bool(pa.types.is_integer(data_type) or pa.types.is_temporal(data_type))
 
 
-def is_text(kind: pa.DataType) -> bool:
+def is_text(data_type: pa.DataType) -> bool:
     """Return whether values of a type are bytes of any length, which compare byte by byte."""
-    is_binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
-    return bool(is_binary or pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    is_binary = pa.types.is_binary(data_type) or pa.types.is_large_binary(data_type)
+    return bool(is_binary or pa.types.is_string(data_type) or pa.types.is_large_string(data_type))
 
 
-def find_spark_type(kind: pa.DataType) -> pa.DataType:
+def find_spark_type(data_type: pa.DataType) -> pa.DataType:
     """Return an Arrow type with types that Spark has in it. Numbers become wider.
 
     >>> find_spark_type(pa.list_(pa.uint8()))
     ListType(list<item: int16>)
     """
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(find_spark_type(field.type)) for field in kind])
-    if pa.types.is_map(kind):
-        return pa.map_(find_spark_type(kind.key_type), find_spark_type(kind.item_type))
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(find_spark_type(kind.value_type)))
-    if pa.types.is_dictionary(kind):
-        return find_spark_type(kind.value_type)
-    return READ_AS.get(kind) or READ_AS_NAMED.get(str(kind), kind)
+    if pa.types.is_struct(data_type):
+        return pa.struct([field.with_type(find_spark_type(field.type)) for field in data_type])
+    if pa.types.is_map(data_type):
+        return pa.map_(find_spark_type(data_type.key_type), find_spark_type(data_type.item_type))
+    if pa.types.is_list(data_type):
+        return pa.list_(data_type.value_field.with_type(find_spark_type(data_type.value_type)))
+    if pa.types.is_dictionary(data_type):
+        return find_spark_type(data_type.value_type)
+    return TYPES_IN_SPARK.get(data_type) or NEWER_TYPES_IN_SPARK.get(str(data_type), data_type)
 
 
 # From Arrow to NumPy.
@@ -127,16 +127,18 @@ def read_numbers(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
 
     A NULL may become any value. Booleans are copied; all others share memory with Arrow.
     """
-    kind = values.type
+    data_type = values.type
     end = values.offset + len(values)
     content = values.buffers()[1] or b""  # there is no buffer if there are no rows
-    if pa.types.is_boolean(kind):
+    if pa.types.is_boolean(data_type):
         first_byte = values.offset // 8
         packed = np.frombuffer(content, np.uint8)[first_byte:]
         bits = np.unpackbits(packed, count=end - 8 * first_byte, bitorder="little")
         return bits[values.offset - 8 * first_byte :].view(np.bool_)
-    letter = "f" if pa.types.is_floating(kind) else "i"
-    return np.frombuffer(content, np.dtype(f"{letter}{kind.bit_width // 8}"))[values.offset : end]
+    letter = "f" if pa.types.is_floating(data_type) else "i"
+    return np.frombuffer(content, np.dtype(f"{letter}{data_type.bit_width // 8}"))[
+        values.offset : end
+    ]
 
 
 def read_numbers_or_zero(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
@@ -151,10 +153,10 @@ def read_integers(values: pa.Array) -> IntArray:
 
     A decimal of at most 18 digits becomes its digits, a boolean 0 or 1.
     """
-    kind = values.type
-    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
+    data_type = values.type
+    if pa.types.is_boolean(data_type) or pa.types.is_null(data_type):
         values = values.cast(pa.int8())
-    elif pa.types.is_decimal(kind):
+    elif pa.types.is_decimal(data_type):
         return np.ascontiguousarray(read_decimal_words(values)[:, 0])  # 18 digits fit into one word
     return read_numbers_or_zero(values).astype(np.int64, copy=False)
 
@@ -187,7 +189,7 @@ def view_as_doubles(bits: IntArray) -> FloatArray:
     return np.ascontiguousarray(bits).view(np.float64)
 
 
-def order_floats(values: FloatArray) -> IntArray:
+def encode_float_order(values: FloatArray) -> IntArray:
     """Return int64[n] that compare as Spark compares floats.
 
     NaN is the greatest, and -0.0 equals 0.0.
@@ -222,40 +224,49 @@ def make_array(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Arra
         content = np.packbits(numbers, bitorder="little")
     else:
         content = np.ascontiguousarray(numbers)
-    kind = pa.from_numpy_dtype(numbers.dtype)
-    return pa.Array.from_buffers(kind, len(numbers), [valid, pa.py_buffer(content)])
+    data_type = pa.from_numpy_dtype(numbers.dtype)
+    return pa.Array.from_buffers(data_type, len(numbers), [valid, pa.py_buffer(content)])
 
 
-def cast_integers(numbers: IntArray, kind: pa.DataType) -> pa.Array:
+def cast_integers(numbers: IntArray, data_type: pa.DataType) -> pa.Array:
     """Return integers as values of a type that is stored as integers, such as a date."""
-    return make_array(numbers.astype(np.dtype(f"i{kind.bit_width // 8}"), copy=False)).view(kind)
+    return make_array(numbers.astype(np.dtype(f"i{data_type.bit_width // 8}"), copy=False)).view(
+        data_type
+    )
 
 
-def make_value_array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
+def make_value_array(values: Sequence[object], data_type: pa.DataType) -> pa.Array:
     """Return an array of Python values. Dates and times are given as integers."""
-    if pa.types.is_temporal(kind):
-        return pa.array(values, pa.int32() if kind.bit_width == 32 else pa.int64()).view(kind)
-    return pa.array(values, kind)
+    if pa.types.is_temporal(data_type):
+        return pa.array(values, pa.int32() if data_type.bit_width == 32 else pa.int64()).view(
+            data_type
+        )
+    return pa.array(values, data_type)
 
 
-def read_offsets(offsets: IntArray) -> pa.Array:
-    """Return the offsets of an Arrow list, which have 32 bits."""
+def make_offsets(offsets: IntArray) -> pa.Array:
+    """Return offsets as an Arrow list needs them: in 32 bits."""
     return make_array(offsets.astype(np.int32))
 
 
 # Orders, ranks and sizes.
 
 
-def sort_keys(values: pa.Array) -> IntArray:
+def make_sort_keys(values: pa.Array) -> IntArray:
     """Return int64[n] that compare as Spark compares the values.
 
     Values that int64 cannot hold become their ranks. NULL has no meaning.
     """
-    kind = values.type
-    if pa.types.is_floating(kind):
-        return order_floats(read_floats(values))
-    is_narrow = pa.types.is_decimal(kind) and kind.precision <= NARROW_DIGITS
-    if is_narrow or is_whole(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
+    data_type = values.type
+    if pa.types.is_floating(data_type):
+        return encode_float_order(read_floats(values))
+    is_narrow = pa.types.is_decimal(data_type) and data_type.precision <= NARROW_DIGITS
+    if (
+        is_narrow
+        or is_whole(data_type)
+        or pa.types.is_boolean(data_type)
+        or pa.types.is_null(data_type)
+    ):
         return read_integers(values)
     return read_integers(rank_values(values))
 
@@ -290,17 +301,17 @@ def repeat_values(values: pa.Array, ends: IntArray) -> pa.Array:
 
 def estimate_value_sizes(values: pa.Array) -> IntArray | int:
     """Return about how many bytes each value takes: int64[n], or one number for all values."""
-    kind = values.type
-    if pa.types.is_dictionary(kind):
+    data_type = values.type
+    if pa.types.is_dictionary(data_type):
         sizes = estimate_value_sizes(values.dictionary)
         if isinstance(sizes, int) or not len(sizes):  # no values, so all are NULL
             return BYTES_OF_A_NUMBER
         return sizes[read_integers(values.indices)]
-    if pa.types.is_struct(kind):
+    if pa.types.is_struct(data_type):
         return sum(map(estimate_value_sizes, values.flatten()))
-    if is_text(kind):
+    if is_text(data_type):
         return read_integers(pc.binary_length(values))
-    if pa.types.is_list(kind) or pa.types.is_map(kind):
+    if pa.types.is_list(data_type) or pa.types.is_map(data_type):
         lengths = np.diff(read_numbers(values.offsets).astype(np.int64))
         bytes_an_element = values.nbytes // max(1, int(lengths.sum())) + 1
         return np.asarray(lengths * bytes_an_element, np.int64)

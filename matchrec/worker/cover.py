@@ -33,9 +33,19 @@ from matchrec.worker.query_worker import TaskInput
 # its number of rows, and a bit for each part of a condition that was not true.
 ATTEMPT_NOTES = ("remaining", "choice", "reason", "rows", "parts")
 
-# How many rows the nearest run still needed, then the values that name its starting row, each as an
-# array of one value. None if there is no such run.
-Nearest = list[pa.Array] | None
+
+@dataclass(frozen=True)
+class NearestRun:
+    """The run that came nearest to a match, of all runs whose starting rows begin no match."""
+
+    # The number of rows that the run still needed.
+    remaining: int
+    # The values that name its starting row, each as an array of one value.
+    names: tuple[pa.Array, ...]
+
+    def list_columns(self) -> list[pa.Array]:
+        """Return the run as columns of one row."""
+        return [pa.array([self.remaining]), *self.names]
 
 
 @dataclass(frozen=True)
@@ -43,7 +53,7 @@ class CoverageWorker:
     """A worker that counts how far the starting rows of one task come. Picklable."""
 
     task: CoverageTask
-    # The schema of the one row that is returned: the counts, then the columns of `Nearest`.
+    # The schema of the one row that is returned: the counts, then the columns of the nearest run.
     schema: pa.Schema
     task_input: TaskInput = TaskInput()
 
@@ -55,15 +65,18 @@ class CoverageWorker:
         """
         figures_of_pieces = [Figures()]
         counts = Counts.create(self.task.coverable)
-        nearest: Nearest = None
+        nearest: NearestRun | None = None
         for piece in self.task_input.read_pieces(batches, self.task.compiled_query.lookaround):
             figures_of_pieces.append(self.search_piece(piece, counts))
             nearest = self.take_nearest(piece, counts) or nearest
             del piece  # so that its table is gone while the next one grows
         figures = merge_figures(np.array([astuple(figures) for figures in figures_of_pieces]))
         all_counts = [*astuple(figures), *flatten_counts(counts).tolist()]
-        without_nearest = [pa.nulls(1)] * (1 + len(self.task.naming_columns))
-        yield make_batch([pa.array([all_counts]), *(nearest or without_nearest)], self.schema)
+        if nearest is None:
+            columns_of_run = [pa.nulls(1)] * (1 + len(self.task.naming_columns))
+        else:
+            columns_of_run = nearest.list_columns()
+        yield make_batch([pa.array([all_counts]), *columns_of_run], self.schema)
 
     def search_piece(self, piece: Piece, counts: Counts) -> Figures:
         """Search a piece, add to `counts`, and return the figures of the piece.
@@ -112,7 +125,7 @@ class CoverageWorker:
         flags[piece.starts[:-1]] = 0  # the row before is of another partition
         return int(flags[len(flags) - piece.new_rows :].sum())
 
-    def take_nearest(self, piece: Piece, counts: Counts) -> Nearest:
+    def take_nearest(self, piece: Piece, counts: Counts) -> NearestRun | None:
         """Return the nearest run if this piece has a nearer one than all pieces before it.
 
         Its starting row is taken out of `counts`, so that the next piece can tell whether it finds
@@ -123,11 +136,11 @@ class CoverageWorker:
             return None
         counts.nearest_of_all[nearest_runs.NEAREST_START] = NO_START
         remaining = int(counts.nearest_of_all[nearest_runs.NEAREST_REMAINING])
-        names = [
+        names = (
             decode(take_encoded_column(piece.table, wire.name_column(index)).slice(start, 1))
             for index in self.task.naming_columns
-        ]
-        return [pa.array([remaining]), *names]
+        )
+        return NearestRun(remaining, tuple(names))
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ def encode_totalled(values: pa.Array, aspect: ColumnAspect) -> IntArray:
     if aspect is ColumnAspect.PRESENCE:
         return np.zeros(len(values), np.int64)
     if aspect is ColumnAspect.ORDER:
-        return arrays.sort_keys(values)
+        return arrays.make_sort_keys(values)
     if pa.types.is_floating(values.type):
         return read_floats(values).view(np.int64)
     return read_integers(values)

@@ -51,7 +51,7 @@ from matchrec.output.reads import (
 from matchrec.plan.expression import Navigation, Semantics
 from matchrec.search.partitions import BoolArray, IntArray, take_or_default
 from matchrec.worker import arrays, wire
-from matchrec.worker.arrays import find_valid, make_array, read_offsets, take_column, take_rows
+from matchrec.worker.arrays import find_valid, make_array, make_offsets, take_column, take_rows
 from matchrec.worker.match_aggregates import AggregateFiller
 from matchrec.worker.python_values import read_values
 from matchrec.worker.row_sizes import SizeEstimator
@@ -167,7 +167,7 @@ def make_lists_of_structs(
         names: the names of the fields.
     """
     return pa.ListArray.from_arrays(
-        read_offsets(offsets), pa.StructArray.from_arrays(values, names)
+        make_offsets(offsets), pa.StructArray.from_arrays(values, names)
     )
 
 
@@ -239,7 +239,7 @@ def fill_pointers(gatherer: Gatherer, read: ReadPointer) -> pa.Array:
         case PointerField.COMPLETES:
             return make_array(pointers.completes)
         case PointerField.VERSION:
-            offsets = read_offsets(pointers.offsets)
+            offsets = make_offsets(pointers.offsets)
             return pa.ListArray.from_arrays(offsets, make_array(pointers.digits))
 
 
@@ -254,7 +254,7 @@ def fill_lists(gatherer: Gatherer, read: ReadList) -> pa.Array:
     is_listed = reader.find_mask(read.variable) & has_value
     mapped, offsets = reader.collect(is_listed, read.semantics)
     values = gatherer.take_values(read.column, rows[mapped])
-    return pa.ListArray.from_arrays(read_offsets(offsets), values)
+    return pa.ListArray.from_arrays(make_offsets(offsets), values)
 
 
 def fill_matched_rows(gatherer: Gatherer, read: ReadMatchedRows) -> pa.Array:
@@ -330,7 +330,7 @@ def fill_chosen_values(gatherer: Gatherer, read: ReadChosenValue) -> pa.Array:
         keys = np.arange(gatherer.table.num_rows)
     else:
         valid &= find_valid(gatherer.read_column(read.key))
-        keys = arrays.sort_keys(gatherer.read_column(read.key))
+        keys = arrays.make_sort_keys(gatherer.read_column(read.key))
     reader = gatherer.reader
     greatest = find_entry(read.function).choice in (ValueChoice.LAST, ValueChoice.GREATEST_KEY)
     aggregates = AggregateReader(reader, read.variable, valid)

@@ -53,7 +53,7 @@ class AggregateFiller:
             case Reduction.AVG:
                 return make_array(self.sum_floats() / np.maximum(counts, 1), counts == 0)
             case Reduction.MIN | Reduction.MAX as function:
-                keys = arrays.sort_keys(self.values)
+                keys = arrays.make_sort_keys(self.values)
                 is_greatest = function is Reduction.MAX
                 extremes = self.totals.find_extreme_rows(keys, greatest=is_greatest)
                 rows = self.take_totals(extremes, default=-1)

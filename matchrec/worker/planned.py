@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterator, Sequence
 import pyarrow as pa
 
 from matchrec.errors.run.failures import column_has_null, column_type_changed
-from matchrec.worker.arrays import READ_AS_NAMED, Batches
+from matchrec.worker.arrays import NEWER_TYPES_IN_SPARK, Batches
 from matchrec.worker.wire import PlannedColumn
 
 
@@ -103,7 +103,7 @@ def find_plain_layout(data_type: pa.DataType) -> pa.DataType:
         return pa.string()
     if pa.types.is_large_binary(data_type):
         return pa.binary()
-    return READ_AS_NAMED.get(str(data_type), data_type)
+    return NEWER_TYPES_IN_SPARK.get(str(data_type), data_type)
 
 
 def is_list(data_type: pa.DataType) -> bool:

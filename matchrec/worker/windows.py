@@ -108,8 +108,8 @@ class WindowBounds(NamedTuple):
 def make_comparable(order: pa.Array, bound: pa.Array) -> WindowBounds:
     """Return the keys of rows and the ends of their windows as int64 that compare as they do."""
     if pa.types.is_floating(order.type) or arrays.is_whole(order.type):
-        keys = arrays.sort_keys(order)
-        bounds = arrays.sort_keys(bound)
+        keys = arrays.make_sort_keys(order)
+        bounds = arrays.make_sort_keys(bound)
     else:
         # int64 cannot hold such values, but both columns have one type, so their ranks compare
         together = pa.chunked_array([order, bound]).combine_chunks()
@@ -149,8 +149,10 @@ def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -
             bounds = values + window.limit
         else:
             values = values - window.limit
-        rising_bounds = arrays.order_floats(bounds) + (not window.strict)
-        ends = find_ends_by_bounds(starts, arrays.order_floats(values), valid, rising_bounds, valid)
+        rising_bounds = arrays.encode_float_order(bounds) + (not window.strict)
+        ends = find_ends_by_bounds(
+            starts, arrays.encode_float_order(values), valid, rising_bounds, valid
+        )
     if window.first_must_be_inside:
         return ends
     # the first row is always inside

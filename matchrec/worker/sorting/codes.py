@@ -196,7 +196,7 @@ def convert_values(values: pa.Array) -> list[SortNumbers]:
         return [SortNumbers.measure(high_words), SortNumbers.measure(low_words)]
     if arrays.is_text(kind):
         return [SortNumbers.measure(numbers) for numbers in convert_texts(values)]
-    source = SortNumbers.measure(arrays.sort_keys(values), are_values=arrays.is_whole(kind))
+    source = SortNumbers.measure(arrays.make_sort_keys(values), are_values=arrays.is_whole(kind))
     is_wide = source.greatest - source.least >= WIDE
     if is_wide and not has_many_values(arrays.make_array(source.numbers)):
         # such as hashes that are used as keys

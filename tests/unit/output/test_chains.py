@@ -34,7 +34,7 @@ from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Capacity
 from matchrec.syntax.row_pattern import parse_row_pattern
-from matchrec.worker.arrays import order_floats
+from matchrec.worker.arrays import encode_float_order
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Query, Rows, search
 
@@ -93,7 +93,7 @@ def test_chains_are_read_as_the_rows_written_out(
     integers = np.array(data.draw(st.lists(any_integer, min_size=rows, max_size=rows)), np.int64)
     words = np.stack([integers, integers[::-1]], axis=1)
     some = st.sampled_from(FLOATS)
-    floats = order_floats(np.array(data.draw(st.lists(some, min_size=rows, max_size=rows))))
+    floats = encode_float_order(np.array(data.draw(st.lists(some, min_size=rows, max_size=rows))))
     few = st.integers(0, 2)  # so that some keys are equal
     keys = np.array(data.draw(st.lists(few, min_size=rows, max_size=rows)), np.int64)
     some = st.sampled_from(data.draw(st.sampled_from([FLOATS, FRACTIONS])))
