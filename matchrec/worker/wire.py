@@ -15,13 +15,13 @@ After the match     __r0 ...       what the workers read for the output, unless 
                     __counters     what a worker has counted
 Rule sets           __rule, __kind, __k0 ..., __first, __last, __events, __message
                                    see `worker.rule_set`
-Ranges              __class        a number for some of the keys
+Ranges              __class        the number of a class of keys: equal keys share a class
                     __position     the position of a row in the order
                     __stretch      a stretch of such positions
                     __range        a range of such stretches
-Streams             __bucket       a number for some of the keys
+Streams             __bucket       the number of a bucket of keys: equal keys share a bucket
                     __time         the column with the watermark
-                    __t            the same in microseconds
+                    __t            the time of that column, in microseconds
 
 Columns of bits hold truth values of each row. Bit 0 of the first column marks the first row of each
 partition. Bit c + 1 says that condition c holds. Every 62 bits another column begins.
