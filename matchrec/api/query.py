@@ -605,6 +605,19 @@ class Query:
         return write_paragraph(summary) + write_preformatted(str(self.text))
 
 
+def run_clauses(query: Query) -> DataFrame | None:
+    """Return the result of a query as `Query.to_df` does; None if the query has no clause.
+
+    A query without a clause is parsed even if the session has been stopped. Whoever runs it then
+    reports that.
+    """
+    with query._suggest_dialect(), query._parsing_without_session_check(query.options) as parsed:
+        if not parsed.clause_names:
+            return None
+        check_session(query._spark)
+        return query._evaluate(parsed)
+
+
 def resolve_options(call: str, options: Options | None, *unsupported: str) -> Options:
     """Return the options of a call, or the default ones if there are none.
 

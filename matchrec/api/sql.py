@@ -28,7 +28,7 @@ from matchrec.api.inputs import (
     cast_to_dataframe,
     to_dataframe,
 )
-from matchrec.api.query import FrontEnd, Query, resolve_options
+from matchrec.api.query import FrontEnd, Query, resolve_options, run_clauses
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
     DATAFRAME,
@@ -589,14 +589,6 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
             for name, frame in frames.items():
                 FRAMES.check("`spark.sql`", name, frame)
         front_end = SqlText(session, query, known_args, frames)
-        lazy_query = Query(query, "SQL", query_dialect, options, front_end)
-        with (
-            lazy_query._suggest_dialect(),
-            lazy_query._parsing_without_session_check(options) as parsed,
-        ):
-            if not parsed.clause_names:
-                return None
-            check_session(session)
-            return lazy_query._evaluate(parsed)
+        return run_clauses(Query(query, "SQL", query_dialect, options, front_end))
 
     return answer
