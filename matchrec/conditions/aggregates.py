@@ -95,7 +95,7 @@ def check_python_computes(aggregate: expression.Aggregate, span: Span) -> None:
     Raises:
         MatchRecognizeUnsupportedError: it cannot, or one of the arguments must be a constant.
     """
-    from matchrec.conditions.accumulators import AGGREGATES, ALTERNATIVES
+    from matchrec.conditions.accumulators.table import AGGREGATES, ALTERNATIVES
 
     name = f"{aggregate.function} WITHIN GROUP" if aggregate.ordering else aggregate.function
     function = AGGREGATES.get(name)

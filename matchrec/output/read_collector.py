@@ -327,7 +327,7 @@ class ReadCollector:
         """
         if not may_accumulate(self.plan, aggregate):
             return None
-        from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
+        from matchrec.conditions.accumulators.table import AGGREGATES  # few queries need it
 
         columns = [build_aggregate_term_column(argument) for argument in aggregate.arguments]
         types = tuple(self.types[column] for column in columns)

@@ -288,7 +288,7 @@ def fill_rows_for_spark(gatherer: Gatherer, read: ReadRowsForSpark) -> pa.Array:
 
 def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
     """Return an aggregate of the rows that each output row sees, added up row by row in Python."""
-    from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
+    from matchrec.conditions.accumulators.table import AGGREGATES  # few queries need it
 
     begin = partial(AGGREGATES[read.function].begin, read.use)
     reader = gatherer.reader

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.conditions.accumulators import AGGREGATES
+from matchrec.conditions.accumulators.table import AGGREGATES
 from matchrec.conditions.evaluate import python_calls
 from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.run_condition import (

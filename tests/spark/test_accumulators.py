@@ -18,7 +18,8 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import SparkSession, types
 
-from matchrec.conditions.accumulators import AGGREGATES, build_decimal
+from matchrec.conditions.accumulators.sums import build_decimal
+from matchrec.conditions.accumulators.table import AGGREGATES
 from matchrec.conditions.functions.function import AggregateUse, Value
 from matchrec.spark.sail.probes import spark_version
 from matchrec.spark.types import to_value_type

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from matchrec.conditions import run_condition
-from matchrec.conditions.accumulators import AGGREGATES, build_list_aggregate
+from matchrec.conditions.accumulators.shared_lists import build_list_aggregate
+from matchrec.conditions.accumulators.table import AGGREGATES
 from matchrec.conditions.evaluate.kernels.machine import BoolArray, IntArray
 from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.function import Compute, Value

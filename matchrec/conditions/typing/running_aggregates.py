@@ -149,7 +149,7 @@ def find_result_type(function: str, use: AggregateUse) -> ValueType | None:
     The values that an aggregate compares must have an order. All compare their other arguments, but
     not all compare their first one: collect_list and max_by do not.
     """
-    from matchrec.conditions.accumulators import AGGREGATES
+    from matchrec.conditions.accumulators.table import AGGREGATES
 
     is_value_compared = find_entry(function).compares_values or use.distinct
     compared_types = use.types if is_value_compared else use.types[1:]

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import pytest
 
-from matchrec.conditions.accumulators import AGGREGATES, build_list_aggregate
+from matchrec.conditions.accumulators.shared_lists import build_list_aggregate
+from matchrec.conditions.accumulators.table import AGGREGATES
 from matchrec.conditions.functions.function import AggregateUse, Value
 from matchrec.conditions.split import split_conditions
 from matchrec.conditions.types import BIGINT, DOUBLE, ValueType, build_decimal_type

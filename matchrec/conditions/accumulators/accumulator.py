@@ -1,0 +1,85 @@
+"""Accumulators and aggregate functions: what all aggregates have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from matchrec.conditions.functions.comparisons import find_representative, make_rank_key
+from matchrec.conditions.functions.function import AggregateUse, Value
+from matchrec.conditions.types import NESTED, Family, ValueType
+
+AggregateState = Any  # what an aggregate keeps of the rows so far
+OrderingKey = Any  # can be compared with other ordering keys
+AddRow = Callable[..., AggregateState]  # see `Accumulator.step`
+FindAggregateType = Callable[[AggregateUse], ValueType | None]  # None: the arguments do not fit
+
+
+@dataclass(slots=True)
+class Accumulator:
+    """The state of an aggregate over the rows that have been added so far."""
+
+    # What the aggregate keeps of these rows. The type depends on the aggregate.
+    state: AggregateState
+    # Returns the state after one more row, from the state and the arguments of the aggregate. A
+    # list or a dictionary may be changed and returned: only this accumulator has it.
+    step: AddRow
+    # Returns the aggregate of the rows so far, from the state.
+    finish: Callable[[AggregateState], Value]
+
+    def add(self, *values: Value) -> None:
+        """Add a row with these arguments of the aggregate."""
+        self.state = self.step(self.state, *values)
+
+    def compute_result(self) -> Value:
+        """Return the aggregate of the rows so far. More rows may be added after that."""
+        return self.finish(self.state)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateFunction:
+    """An aggregate function of Spark."""
+
+    # Returns the type of the aggregate, or None if the arguments do not fit.
+    find_type: FindAggregateType
+    # Returns an accumulator without rows that adds every row, whatever DISTINCT says.
+    begin_with_repeats: Callable[[AggregateUse], Accumulator]
+    # The index of the argument that must be the same on all rows; None if there is none.
+    constant: int | None = None
+    # Whether DISTINCT changes nothing, so that Spark leaves it out.
+    ignores_repeats: bool = False
+
+    def begin(self, use: AggregateUse) -> Accumulator:
+        """Return an accumulator without rows. With DISTINCT, it adds equal rows once."""
+        accumulator = self.begin_with_repeats(use)
+        if use.distinct and not self.ignores_repeats:
+            return skip_repeats(accumulator)
+        return accumulator
+
+
+def skip_repeats(accumulator: Accumulator) -> Accumulator:
+    """Return an accumulator that passes only the first of equal rows on to `accumulator`.
+
+    A floating zero loses its sign, as it does if Spark groups by it.
+    """
+
+    def step(added_rows: set[tuple[Value, ...]], *values: Value) -> set[tuple[Value, ...]]:
+        """Add a row unless an equal row has been added."""
+        row = tuple(map(find_representative, values))
+        if row not in added_rows:
+            added_rows.add(row)
+            accumulator.add(*row)
+        return added_rows
+
+    return Accumulator(set(), step, lambda _: accumulator.compute_result())
+
+
+def find_sort_key(type_: ValueType) -> Callable[[Value], OrderingKey]:
+    """Return the sort key function for values of a type, which are sorted as in Spark.
+
+    The values must not be NULL. NaN is the greatest number.
+    """
+    if type_.family is Family.FLOATING or type_.family in NESTED:
+        return make_rank_key
+    return lambda value: value

@@ -1,0 +1,71 @@
+"""Aggregates that return the value of one row: MIN, MAX, MIN_BY, MAX_BY, FIRST_VALUE, LAST_VALUE.
+
+Their state is the row that they have chosen so far, or None before they have chosen one.
+"""
+
+from __future__ import annotations
+
+import operator
+from functools import partial
+from typing import NamedTuple
+
+from matchrec.conditions.accumulators.accumulator import Accumulator, OrderingKey, find_sort_key
+from matchrec.conditions.functions.function import AggregateUse, Value
+
+
+class ChosenRow(NamedTuple):
+    """The row that an aggregate has chosen so far."""
+
+    value: Value
+    # What is compared to choose the row; None if only the order of the rows decides.
+    key: OrderingKey = None
+
+
+def read_chosen_value(chosen: ChosenRow | None) -> Value:
+    """Return the value of the chosen row, or NULL if no row is chosen."""
+    return None if chosen is None else chosen.value
+
+
+def begin_extreme(use: AggregateUse, *, is_largest: bool) -> Accumulator:
+    """Begin MIN, MAX, MIN_BY or MAX_BY.
+
+    MIN and MAX return the first of equal values; MIN_BY and MAX_BY return the value of the last row
+    among rows with equal second arguments.
+    """
+    sort_key = find_sort_key(use.types[-1])
+    is_better = operator.gt if is_largest else operator.lt
+
+    def step(best: ChosenRow | None, value: Value, *ordering: Value) -> ChosenRow | None:
+        """Return the better of the best row so far and a new row."""
+        has_ordering = bool(ordering)
+        compared = ordering[0] if has_ordering else value
+        if compared is None:
+            return best
+        row = ChosenRow(value, sort_key(compared))
+        if best is None or is_better(row.key, best.key):
+            return row
+        if has_ordering and row.key == best.key:
+            return row
+        return best
+
+    return Accumulator(None, step, read_chosen_value)
+
+
+def begin_value_at_end(use: AggregateUse, *, is_first: bool) -> Accumulator:
+    """Begin FIRST_VALUE or LAST_VALUE, perhaps without NULL values."""
+
+    def step(chosen: ChosenRow | None, value: Value, *ignore_nulls: Value) -> ChosenRow | None:
+        """Return the first row, or the last one; None if there is no row yet."""
+        is_ignored = value is None and (use.ignore_nulls or True in ignore_nulls)
+        is_decided = is_first and chosen is not None
+        if is_ignored or is_decided:
+            return chosen
+        return ChosenRow(value)
+
+    return Accumulator(None, step, read_chosen_value)
+
+
+begin_min = partial(begin_extreme, is_largest=False)
+begin_max = partial(begin_extreme, is_largest=True)
+begin_first_value = partial(begin_value_at_end, is_first=True)
+begin_last_value = partial(begin_value_at_end, is_first=False)
