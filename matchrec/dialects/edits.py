@@ -243,19 +243,53 @@ def _find_edits_between_anchors(old: TokenizedText, new: TokenizedText) -> Itera
         changes = [opcode for opcode in group if opcode[0] != "equal"]
         _, old_start, _, new_start, _ = changes[0]
         _, _, old_end, _, new_end = changes[-1]
-        span = old.find_span(old_start, old_end)
-        blank_precedes = old.text[max(0, span.start - 1) : span.start].isspace()
-        blank_follows = old.text[span.end : span.end + 1].isspace()
-        is_deletion = new_start == new_end
-        if is_deletion:
-            if blank_precedes and blank_follows:
-                span = Span(span.start, span.end + 1)  # a deletion leaves one of two blanks
-            yield Edit(span, "")
-            continue
-        new_span = new.find_span(new_start, new_end)
-        replacement = new.text[new_span.start : new_span.end]
-        if new.has_blank_before(new_start) and not blank_precedes:
-            replacement = f" {replacement}"
-        if new.has_blank_before(new_end) and not blank_follows:
-            replacement = f"{replacement} "
-        yield Edit(span, replacement)
+        if new_start == new_end:
+            yield _delete_tokens(old, range(old_start, old_end))
+        else:
+            yield _replace_tokens(old, range(old_start, old_end), new, range(new_start, new_end))
+
+
+def _delete_tokens(old: TokenizedText, deleted: range) -> Edit:
+    """Return the edit that deletes some tokens. It leaves one of two blanks around them."""
+    span = old.find_span(deleted.start, deleted.stop)
+    blank_precedes = old.text[max(0, span.start - 1) : span.start].isspace()
+    blank_follows = old.text[span.end : span.end + 1].isspace()
+    return Edit(Span(span.start, span.end + 1) if blank_precedes and blank_follows else span, "")
+
+
+def _replace_tokens(
+    old: TokenizedText, replaced: range, new: TokenizedText, replacing: range
+) -> Edit:
+    """Return the edit that replaces some tokens of a text by tokens of its translation.
+
+    It has a blank to the tokens before and after it where the translation has one. So `a / b`
+    becomes `a / NULLIF(b, 0)`, because the edit inserts `NULLIF(` right before `b`.
+
+    Args:
+        old: the text.
+        replaced: the indexes of the tokens that are replaced. If there are none, tokens are
+            inserted before the one at `replaced.stop`.
+        new: the translation.
+        replacing: the indexes of the tokens that replace them.
+    """
+    span = old.find_span(replaced.start, replaced.stop)
+    start, end = span.start, span.end
+    new_span = new.find_span(replacing.start, replacing.stop)
+    text = new.text[new_span.start : new_span.end]
+    if new.has_blank_before(replacing.stop):
+        if not old.text[end : end + 1].isspace():
+            text = f"{text} "
+    elif replaced.stop < len(old.tokens) and replacing.stop < len(new.tokens):
+        next_start = old.tokens[replaced.stop].start
+        if not replaced:
+            start = end = next_start
+        elif old.text[end:next_start].isspace():
+            end = next_start
+    if new.has_blank_before(replacing.start):
+        if not old.text[max(0, start - 1) : start].isspace():
+            text = f" {text}"
+    elif replaced.start > 0 and replacing.start > 0:
+        previous_end = old.tokens[replaced.start - 1].end + 1
+        if old.text[previous_end:start].isspace():
+            start = previous_end
+    return Edit(Span(start, end), text)

@@ -58,25 +58,25 @@ TEXTS = [
     ("bigquery", "spark", "SAFE_DIVIDE(x, y)", "(x / NULLIF(y, 0))"),
     # In Spark and BigQuery, shifts are stronger than `&`, then come `^` and `|`.
     ("spark", "trino", "x | y & z", "BITWISE_OR(x, (BITWISE_AND(y, z)))"),
-    ("spark", "snowflake", "x ^ -y[1] & f(z)", "BITXOR(x, (BITAND( -y[1] , f(z))))"),
+    ("spark", "snowflake", "x ^ -y[1] & f(z)", "BITXOR(x, (BITAND(-y[1], f(z))))"),
     ("spark", "snowflake", "x & y | z", "BITOR(BITAND(x, y), z)"),
-    ("bigquery", "spark", "x | y & z", "x | ( y & z)"),
+    ("bigquery", "spark", "x | y & z", "x | (y & z)"),
     ("bigquery", "spark", "(x | y) & z", "(x | y) & z"),
     ("bigquery", "spark", "x & y << 2", "x & (SHIFTLEFT(y, 2))"),
-    ("bigquery", "trino", "f(1, x | a.y & z)", "f(1, BITWISE_OR(x, (BITWISE_AND( a.y , z))))"),
+    ("bigquery", "trino", "f(1, x | a.y & z)", "f(1, BITWISE_OR(x, (BITWISE_AND(a.y, z))))"),
     ("trino", "spark", "BITWISE_AND(BITWISE_OR(x, y), z)", "(x | y) & z"),
     ("spark", "bigquery", "shiftleft(x, 2) + 1", "(x << 2) + 1"),
     # In Spark and Oracle, `||` is as strong as `+`. BigQuery's is stronger, Trino's is weaker.
     ("spark", "snowflake", "x || y + z", "(x || y) + z"),
     ("spark", "bigquery", "x + y || z", "(x + y) || z"),
-    ("trino", "spark", "x || y + z", "x || ( y + z)"),
+    ("trino", "spark", "x || y + z", "x || (y + z)"),
     # Azure's operators on bits are as strong as `+`.
     ("azure", "spark", "x & y + z", "(x & y) + z"),
-    ("azure", "trino", "x + y & z", "BITWISE_AND(x + y , z)"),
+    ("azure", "trino", "x + y & z", "BITWISE_AND(x + y, z)"),
     ("azure", "trino", "x | y & z * 2", "BITWISE_AND((BITWISE_OR(x, y)), z * 2)"),
     # Oracle has no `&`.
     ("spark", "oracle", "(x & 4) + 1", "(BITAND(x, 4)) + 1"),
-    ("spark", "oracle", "x + y & z", "BITAND(x + y , z)"),
+    ("spark", "oracle", "x + y & z", "BITAND(x + y, z)"),
     ("trino", "oracle", "BITWISE_AND(x, 2) = 2", "BITAND(x, 2) = 2"),
 ]
 
