@@ -209,7 +209,7 @@ def test_advice_is_in_words_of_a_shell(embedded: Path) -> None:
     assert "the query is empty" in invoke_failing("run", "-c", " ")
     lagging = STREAKS.replace("PREV(price)", "LAG(price)")
     message = invoke_failing("run", "-", *STOCKS, stdin=lagging, code=1)
-    assert message.endswith("write PREV(price)\n")
+    assert message.endswith("write PREV(price), or pass --dialect snowflake\n")
     rare = STREAKS.replace("> PREV(price)", "> PREV(price) + 1000")
     message = invoke("coverage", "-", *STOCKS, stdin=rare).stdout
     assert "matchrec why - --table t=prices.csv --partition sym=" in message
