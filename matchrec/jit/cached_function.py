@@ -11,10 +11,10 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-from matchrec.jit import cache_folders, sources, trust
+from matchrec.jit import cache_folders, sources
 from matchrec.jit.cache_files import CacheFiles
-from matchrec.jit.compile_lock import COMPILE_LOCK, lock_name, print_compiling
-from matchrec.jit.disk_cache import prepare_files
+from matchrec.jit.compile_lock import COMPILE_LOCK
+from matchrec.jit.disk_cache import lock_cache_files
 from matchrec.jit.parts import copy_with_parts, make_dispatcher
 from matchrec.jit.views import share_with_machine_code
 from matchrec.loading import pause_garbage_collection
@@ -96,13 +96,11 @@ class CachedFunction(Generic[P, R]):
         compiled = make_dispatcher(function, self.options)
         try:
             folder = cache_folders.enable_caching(compiled, function)
-            with trust.create_private_files(), lock_name(folder, name):
-                if not prepare_files(self.function, folder, name):
-                    print_compiling()
+            with lock_cache_files(self.function, folder, name) as cache_files:
                 compiled.compile(tuple(map(numba.typeof, arguments)))
                 has_new_files = sum(compiled.stats.cache_misses.values()) > 0
-                if folder is not None and has_new_files:
-                    CacheFiles(folder, name).vouch()
+                if cache_files is not None and has_new_files:
+                    cache_files.vouch()
             return compiled
         except OSError:  # the disk is full, or there is a file that must not be used
             return make_dispatcher(copy_with_parts(self.function), self.options)

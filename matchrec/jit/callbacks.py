@@ -14,10 +14,9 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from matchrec.jit import cache_folders, sources, trust
-from matchrec.jit.cache_files import CacheFiles
-from matchrec.jit.compile_lock import COMPILE_LOCK, lock_name, print_compiling
-from matchrec.jit.disk_cache import prepare_files
+from matchrec.jit import cache_folders, sources
+from matchrec.jit.compile_lock import COMPILE_LOCK
+from matchrec.jit.disk_cache import lock_cache_files
 from matchrec.jit.parts import copy_with_parts
 
 Callback = Callable[[int, int, int], int]
@@ -63,17 +62,17 @@ def compile_for_c(function: Callback) -> Any:
 
     name = f"{function.__qualname__}-pointer-{sources.hash_sources()}"
     copy = copy_with_parts(function, name)
-    c_function: Any = CFunc(copy, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
+    signature = normalize_signature(_SIGNATURE)
+    c_function: Any = CFunc(copy, signature, {}, dict(_OPTIONS))
     try:
         folder = cache_folders.enable_caching(c_function, copy)
-        with trust.create_private_files(), lock_name(folder, name):
-            if not prepare_files(function, folder, name):
-                print_compiling()
+        with lock_cache_files(function, folder, name) as cache_files:
             c_function.compile()
-            if folder is not None:
-                CacheFiles(folder, name).vouch()
+            has_new_files = c_function.cache_hits == 0
+            if cache_files is not None and has_new_files:
+                cache_files.vouch()
     except OSError:  # the disk is full, or there is a file that must not be used
-        c_function = CFunc(copy, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
+        c_function = CFunc(copy, signature, {}, dict(_OPTIONS))
         c_function.compile()
     return c_function
 

@@ -7,6 +7,8 @@ of others. A lock of a file belongs to a process, so there is another lock for i
 1. A thread that needs a function takes `COMPILE_LOCK`.
 2. It locks the name of the function's files with `lock_name`, and looks for them again.
 3. If they are still missing, it calls `print_compiling`, and compiles.
+
+`disk_cache.lock_cache_files` does steps 2 and 3.
 """
 
 from __future__ import annotations

@@ -24,16 +24,44 @@ what numba does, each in a module of its own:
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FunctionType
 
 from matchrec.jit import cache_folders, trust
 from matchrec.jit.cache_files import CacheFiles, write_file
+from matchrec.jit.compile_lock import lock_name, print_compiling
 
 
 class DamagedFilesError(OSError):
     """An error: files that are damaged, or that others may have written, cannot be removed."""
+
+
+@contextmanager
+def lock_cache_files(
+    function: FunctionType, folder: Path | None, name: str
+) -> Iterator[CacheFiles | None]:
+    """Let the body of the `with` load or compile a function while other processes wait.
+
+    If it must be compiled, a line on the standard error says so.
+
+    Args:
+        function: the function.
+        folder: the folder in which numba keeps it; None if there is none.
+        name: the name of its files.
+
+    Yields:
+        The files, for which the body must vouch if it has compiled the function; None if there is
+        no folder.
+
+    Raises:
+        DamagedFilesError: see `prepare_files`.
+    """
+    with trust.create_private_files(), lock_name(folder, name):
+        if not prepare_files(function, folder, name):
+            print_compiling()
+        yield None if folder is None else CacheFiles(folder, name)
 
 
 def prepare_files(function: FunctionType, folder: Path | None, name: str) -> bool:

@@ -57,8 +57,8 @@ from matchrec.shortcuts import current_shortcuts
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Python takes one of this many parts of its steps before numba is loaded.
-PART_BEFORE_NUMBA = 8
+# Before numba is loaded, Python may take the steps that it may take at all, divided by this.
+DIVISOR_BEFORE_NUMBA = 8
 # How many steps Python takes in a second of CPU time, roughly.
 STEPS_PER_SECOND = 1 << 16
 # A call of more steps than this is compiled at once. Python would take too long for a large input,
@@ -80,29 +80,32 @@ class LateKernel(CachedFunction[P, R]):
         # For each combination of types, how many steps Python has taken.
         self.steps_by_python: Counter[Types] = Counter()
 
-    def allow_steps(self, types: Types, least: int) -> int:
+    def allow_steps(self, types: Types, steps_needed: int) -> int:
         """Return how many steps Python may take now; 0 if machine code must take all.
 
-        Numba takes longer to load than Python takes for a few steps, even if the function is kept
-        on disk. So if numba is not loaded yet, Python may take a part of the steps first. Only then
-        it is loaded, unless nothing is kept, and finds out whether the function is kept.
+        Machine code takes all steps if it is in memory or on disk, or if the call takes too many.
+        But numba alone can read the disk, and takes longer to load than Python takes for a few
+        steps. So before numba is loaded, Python takes the first eighth of its steps without looking
+        at the disk.
 
         Args:
             types: the types of the arguments of a call.
-            least: how many steps the call takes at least. Python begins nothing for which it has
-                too few steps.
+            steps_needed: how many steps the call takes at least. Python begins no call for which it
+                has too few steps.
         """
-        most = current_shortcuts().max_python_steps
-        left = most - self.steps_by_python[types]
-        if types in self.compiled or least > min(left, MOST_STEPS_AT_ONCE):
+        max_steps = current_shortcuts().max_python_steps
+        steps_taken = self.steps_by_python[types]
+        steps_left = max_steps - steps_taken
+        if types in self.compiled or steps_needed > min(steps_left, MOST_STEPS_AT_ONCE):
             return 0
-        left_before_numba = left - (most - most // PART_BEFORE_NUMBA)
         if "numba" not in sys.modules:
-            if least <= left_before_numba:
-                return left_before_numba
+            steps_left_before_numba = max_steps // DIVISOR_BEFORE_NUMBA - steps_taken
+            if steps_needed <= steps_left_before_numba:
+                return steps_left_before_numba
+            # Numba need not be loaded to find out that nothing is on disk.
             if not self.may_be_on_disk():
-                return left
-        return 0 if self.is_on_disk(types) else left
+                return steps_left
+        return 0 if self.is_on_disk(types) else steps_left
 
     def take_steps(self, steps: int, arguments: tuple[Any, ...]) -> bool:
         """Return whether a call may do without machine code. If so, count its steps.
@@ -154,9 +157,9 @@ class StoppableKernel(LateKernel[P, R]):
         """Let Python begin if it may, and let machine code go on where Python stops."""
         assert not named, "numba gets arguments by their positions"
         types = describe_types(arguments)
-        least = find_longest_input(arguments)
-        while (allowed := self.allow_steps(types, least)) > 0:
-            run = PythonRun(allowed, least)
+        rows = find_longest_input(arguments)
+        while (allowed := self.allow_steps(types, rows)) > 0:
+            run = PythonRun(allowed, rows)
             result = run.call(self.function, arguments)
             self.steps_by_python[types] += run.count_steps()
             if not run.is_stopped:

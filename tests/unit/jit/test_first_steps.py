@@ -335,25 +335,25 @@ TYPES = describe_types((THREE,))
 OTHER_TYPES = describe_types((THREE.astype(np.int32),))
 
 
-def test_python_takes_few_steps(fresh: LateKernel[..., Any]) -> None:
+def test_python_takes_at_most_the_configured_steps(fresh: LateKernel[..., Any]) -> None:
     with use_shortcuts(Shortcuts(max_python_steps=10)):
         for left in (10, 6, 2):
             assert fresh.allow_steps(TYPES, 1) == left
             fresh.steps_by_python[TYPES] += 4
         assert fresh.allow_steps(TYPES, 1) == 0
-        assert fresh.allow_steps(OTHER_TYPES, 1) == 10, "for other types it is other code"
+        assert fresh.allow_steps(OTHER_TYPES, 1) == 10, "other types have other code"
         assert fresh.allow_steps(OTHER_TYPES, 10) == 10
-        assert fresh.allow_steps(OTHER_TYPES, 11) == 0, "nothing is begun that takes more"
+        assert fresh.allow_steps(OTHER_TYPES, 11) == 0, "no call is begun that takes more"
 
 
-def test_python_begins_nothing_large(fresh: LateKernel[..., Any]) -> None:
+def test_python_begins_no_call_of_many_steps(fresh: LateKernel[..., Any]) -> None:
     many = first_steps.MOST_STEPS_AT_ONCE
     with use_shortcuts(Shortcuts(max_python_steps=4 * many)):
         assert fresh.allow_steps(TYPES, many) == 4 * many
         assert fresh.allow_steps(TYPES, many + 1) == 0
 
 
-def test_python_takes_no_step_of_what_is_there(
+def test_python_takes_no_steps_if_machine_code_exists(
     fresh: LateKernel[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fresh, "is_on_disk", lambda _: True)
@@ -364,33 +364,33 @@ def test_python_takes_no_step_of_what_is_there(
     assert fresh.allow_steps(OTHER_TYPES, 1) > 0
 
 
-def test_python_takes_a_part_of_its_steps_before_numba_is_loaded(
+def test_python_takes_an_eighth_of_its_steps_before_numba_is_loaded(
     fresh: LateKernel[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even of what is there: to load it takes longer than a few steps."""
+    """It does so even if code is on disk, because loading numba takes longer than a few steps."""
     monkeypatch.setattr(fresh, "is_on_disk", lambda types: types == TYPES)
-    with use_shortcuts(Shortcuts(max_python_steps=4 * first_steps.PART_BEFORE_NUMBA)):
+    with use_shortcuts(Shortcuts(max_python_steps=4 * first_steps.DIVISOR_BEFORE_NUMBA)):
         with monkeypatch.context() as patch:
             patch.delitem(sys.modules, "numba")
             for left in (4, 3, 2, 1):
                 assert fresh.allow_steps(TYPES, 1) == left
                 fresh.steps_by_python[TYPES] += 1
             assert fresh.allow_steps(OTHER_TYPES, 4) == 4
-        assert fresh.allow_steps(TYPES, 1) == 0, "it is kept"
-        left = 4 * first_steps.PART_BEFORE_NUMBA
-        assert fresh.allow_steps(OTHER_TYPES, 5) == left, "it is not kept"
+        assert fresh.allow_steps(TYPES, 1) == 0, "its code is on disk"
+        left = 4 * first_steps.DIVISOR_BEFORE_NUMBA
+        assert fresh.allow_steps(OTHER_TYPES, 5) == left, "its code is not on disk"
 
 
-def test_numba_is_not_loaded_if_nothing_is_kept(
+def test_numba_is_not_loaded_if_no_code_is_on_disk(
     fresh: LateKernel[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "numba")
     monkeypatch.setattr(fresh, "is_on_disk", None)
     monkeypatch.setattr(fresh, "may_be_on_disk", lambda: False)
-    part = first_steps.PART_BEFORE_NUMBA
-    with use_shortcuts(Shortcuts(max_python_steps=4 * part)):
+    divisor = first_steps.DIVISOR_BEFORE_NUMBA
+    with use_shortcuts(Shortcuts(max_python_steps=4 * divisor)):
         assert fresh.allow_steps(TYPES, 4) == 4
-        assert fresh.allow_steps(TYPES, 5) == 4 * part
+        assert fresh.allow_steps(TYPES, 5) == 4 * divisor
 
 
 def test_numbers_wrap_in_python_too(fresh: LateKernel[..., Any]) -> None:
