@@ -91,7 +91,7 @@ def test_a_function_is_compiled_once(list_files: ListFiles, compiled: list[str])
     assert len(list_files()) == 2 * len(first)
 
 
-def test_without_numba_it_is_known_that_nothing_is_kept(
+def test_missing_code_is_noticed_without_numba(
     list_files: ListFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cache_folders, "find_source_cache", lambda _: Path(config.CACHE_DIR))
@@ -106,7 +106,7 @@ def test_without_numba_it_is_known_that_nothing_is_kept(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only numba knows the folder")
-def test_the_cache_of_the_user_is_known(
+def test_code_in_the_users_cache_is_found_without_numba(
     list_files: ListFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cache_folders, "find_source_cache", lambda _: Path(config.CACHE_DIR))
@@ -217,7 +217,7 @@ def test_compiled_code_is_stored_next_to_the_source(tmp_path: Path) -> None:
 
 
 @pytest.mark.night  # starts a program
-def test_the_users_place_where_the_installation_cannot_be_written_to(tmp_path: Path) -> None:
+def test_code_is_stored_in_the_users_cache_if_the_installation_is_read_only(tmp_path: Path) -> None:
     folder = write_source(tmp_path / "installed")
     make_unwritable(folder / "__pycache__")
     home = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home" / "cache")}
@@ -226,7 +226,7 @@ def test_the_users_place_where_the_installation_cannot_be_written_to(tmp_path: P
     assert list((tmp_path / "home").rglob("*.nbi"))
 
 
-def test_functions_of_a_read_only_installation_are_used(
+def test_code_of_a_read_only_installation_is_copied_and_used(
     list_files: ListFiles, compiled: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     kernel(add_up)(THREE)
@@ -239,7 +239,7 @@ def test_functions_of_a_read_only_installation_are_used(
 
 
 @pytest.mark.night  # starts a program
-def test_without_any_place_each_process_compiles_for_itself(tmp_path: Path) -> None:
+def test_without_a_writable_folder_each_process_compiles_for_itself(tmp_path: Path) -> None:
     folder = write_source(tmp_path / "installed")
     make_unwritable(folder / "__pycache__")
     make_unwritable(tmp_path / "home")
@@ -248,7 +248,7 @@ def test_without_any_place_each_process_compiles_for_itself(tmp_path: Path) -> N
     assert run_source(folder, **nowhere) == ("18", True)
 
 
-def test_no_room_for_files(
+def test_a_function_runs_if_its_files_cannot_be_written(
     list_files: ListFiles, compiled: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     function = kernel(add_up)
@@ -263,7 +263,7 @@ def test_no_room_for_files(
 
 
 @pytest.mark.slow  # starts programs
-def test_several_processes_at_once_with_nothing_kept(
+def test_one_of_several_processes_compiles_for_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
@@ -273,15 +273,15 @@ def test_several_processes_at_once_with_nothing_kept(
     assert sorted(printed) == [["18", "0"], ["18", "0"], ["18", "1"]], "one of them compiles"
 
 
-def test_places(list_files: ListFiles, tmp_path: Path) -> None:
+def test_find_cache_folders_lists_folders_with_code(list_files: ListFiles, tmp_path: Path) -> None:
+    def find_test_folders() -> list[Path]:
+        """Return the folders of this test, because other tests have cached functions, too."""
+        return [folder for folder in find_cache_folders() if tmp_path in folder.parents]
+
     function = kernel(add_up)
-    assert not [
-        cache_folder for cache_folder in find_cache_folders() if tmp_path in cache_folder.parents
-    ]
+    assert find_test_folders() == []
     function(THREE)
-    (cache_folder,) = (
-        cache_folder for cache_folder in find_cache_folders() if tmp_path in cache_folder.parents
-    )
+    (cache_folder,) = find_test_folders()
     assert cache_folder.parent == tmp_path / "cache"
 
 

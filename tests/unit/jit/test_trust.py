@@ -196,7 +196,7 @@ def test_a_file_of_ours_is_trusted(tmp_path: Path) -> None:
     assert find_file_fault(file, trust.find_own_writers()) is not None
 
 
-def test_a_link_is_no_file(tmp_path: Path) -> None:
+def test_a_link_is_not_a_trusted_file(tmp_path: Path) -> None:
     file = tmp_path / "code.nbi"
     link = tmp_path / "link.nbi"
     file.write_bytes(b"")
@@ -251,7 +251,7 @@ def test_a_file_that_cannot_be_removed_is_not_loaded(
 
 @as_root
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_place_that_others_can_change_is_passed_over(
+def test_a_cache_folder_that_others_can_change_is_skipped(
     list_files: ListFiles,
     compiled: list[str],
     change: str,
@@ -265,9 +265,9 @@ def test_a_place_that_others_can_change_is_passed_over(
     if change == "written by all, as /tmp is":  # of numba's folder below it
         folder = cache_folder
     CHANGES[change](folder)
-    passed_over = kernel(add_up).find_folder()
-    assert passed_over not in (None, cache_folder)
-    assert passed_over == cache_folders.find_source_cache(add_up)
+    next_folder = kernel(add_up).find_folder()
+    assert next_folder not in (None, cache_folder)
+    assert next_folder == cache_folders.find_source_cache(add_up)
     error = capsys.readouterr().err
     assert error.startswith("matchrec: compiled code is not kept where another user could change")
     assert str(folder.parent if change.startswith("above") else folder) in error
@@ -380,7 +380,7 @@ def test_without_a_home_no_folder_of_that_name_is_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.night  # starts a program
-def test_a_disk_that_is_full(tmp_path: Path) -> None:
+def test_a_function_runs_if_the_disk_is_full(tmp_path: Path) -> None:
     """Files are limited to a few bytes. The system raises the same error for a full disk."""
     code = (
         "import resource, numpy\n"
