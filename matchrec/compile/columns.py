@@ -20,17 +20,18 @@ from matchrec.conditions.row_column import (
     RowColumn,
     ShiftedValue,
     build_aggregate_term_column,
-    build_end_columns,
-    build_neighbour_window_columns,
     build_row_column,
-    build_window_columns,
     cast_column,
     find_row_texts,
-    write_window_length,
 )
 from matchrec.conditions.split import find_condition_of_rows
 from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType
 from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
+from matchrec.conditions.window_columns import (
+    build_neighbour_window_columns,
+    build_window_columns,
+    write_window_length,
+)
 from matchrec.errors.conditions import within_not_a_length
 from matchrec.errors.language import name_part
 from matchrec.errors.run.origins import SqlOrigin, make_origin
@@ -207,7 +208,7 @@ def find_window_columns(
     """
     if window is None:
         return ()
-    order, end = build_end_columns(plan, window.interval)
+    order, end = build_window_columns(plan, window.interval)
     order_type = types[order]
     end_type = types[end]
     are_numbers = {order_type.family, end_type.family} <= NUMBERS
@@ -238,7 +239,9 @@ def find_window_end_columns(
     neighbour_ends = build_neighbour_window_columns(plan)
     if not neighbour_ends:
         return ()
-    ends = (*build_window_columns(plan, plan.within)[1:], *neighbour_ends)
+    ends = neighbour_ends
+    if plan.within is not None:
+        ends = (build_window_columns(plan, plan.within.interval).end, *neighbour_ends)
     other_types = [types[end] for end in ends if types[end].family is not Family.DATE]
     if not other_types:
         return ends

@@ -52,15 +52,7 @@ from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.compile.totals import link_totals
 from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.residual import NearbyTest, SplitCondition, TypedStep
-from matchrec.conditions.row_column import (
-    ALWAYS_TRUE,
-    OrderType,
-    RowColumn,
-    build_neighbour_window_columns,
-    build_row_column,
-    build_window_columns,
-    show_column,
-)
+from matchrec.conditions.row_column import ALWAYS_TRUE, RowColumn, build_row_column, show_column
 from matchrec.conditions.run_condition import (
     MathFunction,
     PythonExpression,
@@ -72,6 +64,7 @@ from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import DEFAULT_SETTINGS, RunColumns, Typer
+from matchrec.conditions.window_columns import OrderType, list_window_columns
 from matchrec.errors.conditions import only_engine_can_compute
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.output import schema
@@ -152,9 +145,7 @@ class SplitQuery(ResolvedQuery):
         columns = (
             *chain.from_iterable(find_output_columns(output) for output in self.all_outputs),
             *chain.from_iterable(find_step_columns(step) for step in steps),
-            *build_window_columns(self.plan, self.plan.within),
-            *build_window_columns(self.plan, self.plan.row_gap),
-            *build_neighbour_window_columns(self.plan),
+            *list_window_columns(self.plan),
             *find_key_columns(self.plan),
         )
         return tuple(dict.fromkeys(columns))

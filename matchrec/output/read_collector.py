@@ -23,13 +23,7 @@ from matchrec.automaton.program import A_MATCH, FIRST_NEIGHBOUR_WINDOW, TIMED_OU
 from matchrec.conditions.aggregate_table import STATISTICS, find_entry
 from matchrec.conditions.aggregates import build_framed_aggregate, find_basic_form
 from matchrec.conditions.functions.function import AggregateUse, SessionSettings
-from matchrec.conditions.row_column import (
-    RowColumn,
-    build_aggregate_term_column,
-    build_end_columns,
-    build_row_column,
-    write_window_length,
-)
+from matchrec.conditions.row_column import RowColumn, build_aggregate_term_column, build_row_column
 from matchrec.conditions.run_condition import Reduction
 from matchrec.conditions.types import (
     COMPARED_BY_SPARK,
@@ -41,6 +35,7 @@ from matchrec.conditions.types import (
     find_average_type,
     keeps_digits,
 )
+from matchrec.conditions.window_columns import build_window_columns, write_window_length
 from matchrec.errors import match_totals as errors
 from matchrec.output.measure_sql import (
     ROW_POSITION,
@@ -433,7 +428,7 @@ class ReadCollector:
         within = self.plan.within
         if within is None:  # nothing times out
             return ("NULL",)
-        window = build_end_columns(self.plan, within.interval)
+        window = build_window_columns(self.plan, within.interval)
         first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
         end: SqlPieces
         if within.distance is None:

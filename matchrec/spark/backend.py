@@ -41,7 +41,7 @@ from matchrec.spark.session import (
 if TYPE_CHECKING:
     from matchrec.compile.steps import SplitQuery
     from matchrec.conditions.functions.function import SessionSettings
-    from matchrec.conditions.row_column import OrderType
+    from matchrec.conditions.window_columns import OrderType
     from matchrec.plan.clauses import RowExpression, SortItem
     from matchrec.plan.match_plan import MatchPlan
     from matchrec.plan.resolve import InputColumns

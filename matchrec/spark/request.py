@@ -23,7 +23,7 @@ from matchrec.compile.rule_set import Version
 from matchrec.conditions.functions.calendar import has_fixed_offset
 from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.padding import Padding
-from matchrec.conditions.row_column import OrderType, check_order
+from matchrec.conditions.window_columns import OrderType, check_order
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import max_steps_with_event_selection
 from matchrec.errors.kinds import locate_errors

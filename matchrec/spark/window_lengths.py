@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import Family
+from matchrec.conditions.window_columns import OrderType
 from matchrec.errors.rules import within_not_positive
 from matchrec.errors.sql.window import wrong_frame_length
 from matchrec.plan.clauses import RowExpression

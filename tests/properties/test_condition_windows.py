@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType
 
 from matchrec.compile.steps import SplitQuery
-from matchrec.conditions.row_column import OrderType
+from matchrec.conditions.window_columns import OrderType
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.spark.types import to_value_type
 from matchrec.syntax.locate import parse_sql

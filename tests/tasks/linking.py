@@ -6,10 +6,11 @@ from matchrec.compile import steps
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.steps import SplitQuery, join_query, type_conditions
 from matchrec.conditions.functions.function import SessionSettings
-from matchrec.conditions.row_column import OrderType, RowColumn
+from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
 from matchrec.conditions.typing.typer import DEFAULT_SETTINGS
+from matchrec.conditions.window_columns import OrderType
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 

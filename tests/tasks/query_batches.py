@@ -27,8 +27,9 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.pruning.irrelevant_rows import negate_test
 from matchrec.compile.steps import JoinedQueries, SplitQuery
-from matchrec.conditions.row_column import OrderType, RowColumn
+from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
+from matchrec.conditions.window_columns import OrderType
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns

@@ -25,9 +25,9 @@ from typing import NamedTuple
 
 from matchrec.automaton.facts import FollowSets
 from matchrec.automaton.program import VariableId
-from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.split import ConditionSplitter, is_single_reference
 from matchrec.conditions.types import BIGINT, DOUBLE, INT, TIMES, Family, is_wide_decimal
+from matchrec.conditions.window_columns import OrderType
 from matchrec.plan.clauses import (
     Definition,
     Distance,

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, StringType
 
 from matchrec.conditions.guards import is_truth_value
-from matchrec.conditions.row_column import build_end_columns
+from matchrec.conditions.window_columns import build_window_columns
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
 from matchrec.errors.kinds import point_at
 from matchrec.errors.machine import hours_added_to_date, signed_zeros_in_key
@@ -269,7 +269,7 @@ class Diagnosis:
         if refused is not None:
             return self.explain_refusal(*refused)
         for interval in self.plan.intervals:
-            texts = [column.text for column in build_end_columns(self.plan, interval)]
+            texts = [column.text for column in build_window_columns(self.plan, interval)]
             if find_refusal(texts, self.relation) is not None:
                 return make_window_error(self.plan, self.relation, interval)
         mistake = next(find_mistakes(self.plan, self.relation), None)

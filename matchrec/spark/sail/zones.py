@@ -10,8 +10,8 @@ from pyspark.sql.types import StructField, TimestampType
 
 from matchrec.conditions.functions.calendar import has_fixed_offset
 from matchrec.conditions.functions.function import SessionSettings
-from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import Family
+from matchrec.conditions.window_columns import OrderType
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, join_template, quote_name

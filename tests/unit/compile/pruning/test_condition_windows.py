@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import (
     BIGINT,
     DATE,
@@ -15,6 +14,7 @@ from matchrec.conditions.types import (
     ValueType,
     build_decimal_type,
 )
+from matchrec.conditions.window_columns import OrderType
 from matchrec.plan.clauses import Distance, DistanceForm
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns

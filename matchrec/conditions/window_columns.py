@@ -1,0 +1,87 @@
+"""Columns that say where the window that begins with each row ends.
+
+WITHIN and a longest gap between rows limit a match to the rows in a window. Rows are sorted
+ascending by the first ORDER BY column, so windows end in the order of their first rows. So the
+search only compares the last row of a match with the end of its window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from matchrec.conditions.row_column import RowColumn, build_row_column
+from matchrec.conditions.types import ValueType
+from matchrec.errors.conditions import within_needs_ascending_order
+from matchrec.plan.clauses import RowExpression
+from matchrec.plan.match_plan import MatchPlan
+
+
+@dataclass(frozen=True, slots=True)
+class OrderType:
+    """The type of the first ORDER BY column."""
+
+    type: ValueType
+    # Whether the session's time zone has the same offset from UTC at all times, so that local times
+    # never go back.
+    has_fixed_offset: bool
+
+
+def check_order(plan: MatchPlan) -> None:
+    """Check that the rows are sorted as windows need it.
+
+    Raises:
+        MatchRecognizeUnsupportedError: there is a window, but no ORDER BY, or its first column is
+            descending.
+    """
+    for interval in plan.intervals:
+        if not plan.order_by or plan.order_by[0].descending:
+            raise within_needs_ascending_order(interval.span)
+
+
+def build_neighbour_window_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
+    """Return the columns with the ends of the windows between neighbouring rows, shortest first.
+
+    Only a plan with stages has such windows.
+    """
+    if plan.staging is None:
+        return ()
+    return tuple(build_row_column(window.end_sql) for window in plan.staging.neighbour_windows)
+
+
+class WindowColumns(NamedTuple):
+    """The columns from which the end of the window that begins with each row is found.
+
+    For ORDER BY `ts` and an interval of one hour they are `ts` and `(ts) + (INTERVAL 1 HOUR)`.
+    """
+
+    order: RowColumn  # the first ORDER BY column
+    end: RowColumn  # its value at the end of the window
+
+
+def build_window_columns(plan: MatchPlan, interval: RowExpression) -> WindowColumns:
+    """Return the columns of windows of a given length.
+
+    Both are the order column if no SQL says how long the window is, because it follows from
+    conditions.
+    """
+    order = plan.order_by[0].expression.text
+    end = f"({order}) + {write_window_length(interval)}" if interval.text else order
+    return WindowColumns(build_row_column(order), build_row_column(end))
+
+
+def write_window_length(interval: RowExpression) -> str:
+    """Return the length of a window as SQL that can be added to the order column.
+
+    A number becomes a BIGINT, because the end of the last window might be too large for an INT.
+    """
+    return f"({interval.text}L)" if interval.text.isdigit() else f"({interval.text})"
+
+
+def list_window_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
+    """Return all columns that the windows of a plan need, which may be none."""
+    windows = [window for window in (plan.within, plan.row_gap) if window is not None]
+    columns = [
+        column for window in windows for column in build_window_columns(plan, window.interval)
+    ]
+    return (*columns, *build_neighbour_window_columns(plan))
