@@ -151,14 +151,20 @@ def build_listed_steps(
 def build_framed_aggregate(aggregate: expression.Aggregate) -> FramedAggregate:
     """Return an aggregate over a frame, which Spark computes for every row.
 
-    An argument that reads no columns remains text, because Spark may require a constant there.
+    The call of `max_by(price, ts)` is `max_by(`, `price` shifted by 0, `, `, `ts` shifted by 0 and
+    `)`. An aggregate without arguments is `count(*)`.
     """
     assert aggregate.frame is not None
     call: list[str | ShiftedValue] = [f"{aggregate.function}("]
+    if not aggregate.arguments:
+        call.append("*")
     for index, argument in enumerate(aggregate.arguments):
+        if index > 0:
+            call.append(", ")
         text = expression.write_row_sql(argument)
-        call.append(", " if index else "")
+        # Spark may require a constant, which must remain text.
         call.append(ShiftedValue(text, 0) if argument.references else text)
-    call.append(")" if aggregate.arguments else "*)")
-    call.append(" IGNORE NULLS" if aggregate.ignore_nulls else "")
+    call.append(")")
+    if aggregate.ignore_nulls:
+        call.append(" IGNORE NULLS")
     return FramedAggregate(tuple(call), aggregate.frame)
