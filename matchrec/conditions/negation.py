@@ -103,12 +103,18 @@ class Viewpoint:
             case MatchValue():
                 return reference
 
-    def includes_candidate(self, variable: str | None) -> bool:
-        """Return whether the candidate is one of a variable's rows, as the condition sees it."""
+    def is_candidate_in_condition(self, variable: str | None) -> bool:
+        """Return whether the condition takes the candidate for one of a variable's rows.
+
+        It does for the variable under NOT, for unions that contain it, and for all rows (None).
+        """
         return variable is None or self.plan.ids[self.negated] in self.plan.members[variable]
 
-    def includes_mapped(self, variable: str | None) -> bool:
-        """Return whether the candidate is one of a variable's rows, as it is really mapped."""
+    def is_candidate_in_match(self, variable: str | None) -> bool:
+        """Return whether the match has the candidate as one of a variable's rows.
+
+        It has if the candidate is the mapped row, and is mapped to the variable.
+        """
         if self.row is not ForbiddenRow.HERE:
             return False
         return self.plan.ids[self.mapped] in self.plan.members[variable]
@@ -117,23 +123,27 @@ class Viewpoint:
         """Return the navigation that finds the same row from the mapped row."""
         if navigation.end is End.FIRST:
             return self.rewrite_first(navigation, span)
-        is_candidate = self.includes_candidate(navigation.variable)
-        if is_candidate and navigation.logical_offset == 0:
+        is_in_condition = self.is_candidate_in_condition(navigation.variable)
+        if is_in_condition and navigation.logical_offset == 0:
             return self.navigate_to_candidate(navigation.physical_offset)
-        # Count rows before the candidate. The condition counts the candidate if it is one of the
-        # variable's rows there; the search counts it if it is really mapped to the variable.
-        rows_before = navigation.logical_offset - is_candidate
-        offset = rows_before + self.includes_mapped(navigation.variable)
+        # Offsets count rows backwards. The condition counts the candidate as the first of them if
+        # it takes it for one of the variable's rows; the search does if the match has it as one.
+        offset = navigation.logical_offset
+        if is_in_condition:
+            offset -= 1
+        if self.is_candidate_in_match(navigation.variable):
+            offset += 1
         return replace(navigation, logical_offset=offset)
 
     def rewrite_first(self, navigation: Navigation, span: Span | None) -> Navigation:
-        """Return the row that FIRST finds, unless it may be the candidate.
+        """Return the navigation that finds the same row as FIRST does.
 
         Raises:
-            MatchRecognizeUnsupportedError: it may be the candidate or another row.
+            MatchRecognizeUnsupportedError: the row is the candidate in some matches, and another
+                row in others.
         """
         variable = navigation.variable
-        if self.includes_candidate(variable) == self.includes_mapped(variable):
+        if self.is_candidate_in_condition(variable) == self.is_candidate_in_match(variable):
             return navigation
         if self.count_rows_before(self.plan.members[variable]) > navigation.logical_offset:
             return navigation  # a row before the candidate
@@ -153,8 +163,8 @@ class Viewpoint:
             MatchRecognizeUnsupportedError: it may be the variable of a row after the candidate.
         """
         navigation = reference.navigation
-        is_candidate = self.includes_candidate(navigation.variable)
-        if is_candidate and navigation.is_last and navigation.physical_offset == 0:
+        is_in_condition = self.is_candidate_in_condition(navigation.variable)
+        if is_in_condition and navigation.is_last and navigation.physical_offset == 0:
             return quote_string(self.negated)
         if navigation.physical_offset > 0:
             raise reads_row_under_negation(
@@ -176,19 +186,19 @@ class Viewpoint:
         """
         if aggregate.frame is not None:
             return replace(aggregate, frame=self.rewrite_frame(aggregate.frame))
-        is_candidate = self.includes_candidate(aggregate.variable)
-        is_mapped = self.includes_mapped(aggregate.variable)
+        is_in_condition = self.is_candidate_in_condition(aggregate.variable)
+        is_in_match = self.is_candidate_in_match(aggregate.variable)
         has_classifier = any(
             isinstance(reference, Classifier) for reference in list_inner_references(aggregate)
         )
-        if is_candidate and (not is_mapped or has_classifier):
+        if is_in_condition and (not is_in_match or has_classifier):
             raise reads_row_under_negation(
                 aggregate.span,
                 what=f"{aggregate.function} over the row itself",
                 name=self.negated,
                 hint="aggregate rows of variables of the match",
             )
-        if is_mapped and not is_candidate:
+        if is_in_match and not is_in_condition:
             return replace(aggregate, excludes_current_row=True)  # without the candidate
         return aggregate
 
