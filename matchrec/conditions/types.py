@@ -178,14 +178,14 @@ def find_decimal_type(type_: ValueType) -> ValueType:
     return type_
 
 
-def find_comparison_type(left: ValueType, right: ValueType, ansi: bool) -> ValueType | None:
+def find_comparison_type(left: ValueType, right: ValueType, *, ansi: bool) -> ValueType | None:
     """Return the type to which Spark brings numbers of two types to compare them.
 
     None if that would be a decimal with too many digits.
     """
     families = {left.family, right.family}
     if Family.FLOATING in families:
-        return find_common_floating(left, right, ansi)
+        return find_common_floating(left, right, ansi=ansi)
     if families == {Family.INTEGER}:
         return left if left.bits >= right.bits else right
     decimals = [find_decimal_type(left), find_decimal_type(right)]
@@ -195,7 +195,7 @@ def find_comparison_type(left: ValueType, right: ValueType, ansi: bool) -> Value
     return build_decimal_type(precision, scale) if precision <= MOST_DIGITS else None
 
 
-def find_common_floating(left: ValueType, right: ValueType, ansi: bool) -> ValueType:
+def find_common_floating(left: ValueType, right: ValueType, *, ansi: bool) -> ValueType:
     """Return the type to which Spark brings two numbers if at least one of them is floating.
 
     It is FLOAT if both numbers are FLOAT. Without ANSI mode, it is also FLOAT if one of them is

@@ -77,7 +77,7 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> TypedStep:
         value = step.operands[0]
         if value.type.family not in NUMBERS | {Family.INTERVAL}:
             raise wrong_aggregate_argument_type("-", [value.type.name], step.span)
-        return negate(value, typer.ansi)
+        return negate(value, ansi=typer.ansi)
     if step.operator == "DATEDIFF":
         return type_days_between(typer, step)
     left, right = step.operands
@@ -119,11 +119,11 @@ def type_number_arithmetic(
     elif operator is ArithmeticOperator.MULTIPLY and not has_float:
         targets = (left.type, right.type)
     else:
-        common = find_comparison_type(left.type, right.type, typer.ansi) or left.type
+        common = find_comparison_type(left.type, right.type, ansi=typer.ansi) or left.type
         targets = (common, common)
     left_value = typer.convert_number(step, left, targets[0])
     right_value = typer.convert_number(step, right, targets[1])
-    typed = compute(operator, left_value, right_value, typer.ansi)
+    typed = compute(operator, left_value, right_value, ansi=typer.ansi)
     if typed is None:
         raise types_cannot_be_combined(step.operator, left.type.name, right.type.name, step.span)
     return typed
@@ -204,7 +204,7 @@ def find_wide_common_type(typer: Typer, left: ValueType, right: ValueType) -> Va
         return None
     if is_wide_decimal(left) or is_wide_decimal(right):
         return None
-    common = find_comparison_type(left, right, typer.ansi)
+    common = find_comparison_type(left, right, ansi=typer.ansi)
     return common if common is not None and is_wide_decimal(common) else None
 
 
@@ -279,7 +279,7 @@ def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
 
     def widen_type(left: ValueType, right: ValueType) -> ValueType:
         """Return the common type of two numbers, DOUBLE if they have none."""
-        return find_comparison_type(left, right, typer.ansi) or DOUBLE
+        return find_comparison_type(left, right, ansi=typer.ansi) or DOUBLE
 
     target = reduce(widen_type, number_types, floats[0])
     operands = tuple(

@@ -133,7 +133,7 @@ def type_branches(typer: Typer, step: TypedOperation) -> tuple[TypedStep, TypedS
         # If the decimals have more than 38 digits together, they keep all digits after the point.
         precision = then_type.precision + other_type.precision
         widest = build_decimal_type(precision, max(then_type.scale, other_type.scale))
-        type_ = find_comparison_type(then_type, other_type, typer.ansi) or widest
+        type_ = find_comparison_type(then_type, other_type, ansi=typer.ansi) or widest
     else:
         then, otherwise = typer.unify(step, then, otherwise)
         type_ = then.type
@@ -364,11 +364,11 @@ def find_common_types(
     None if they keep their types.
     """
     if name == "ARRAY_CONTAINS" and types[0].element is not None:
-        element = find_common_nested(types[0].element, types[1], typer.ansi)
+        element = find_common_nested(types[0].element, types[1], ansi=typer.ansi)
         return None if element is None else [build_array_type(element), element]
     if name not in UNIFIED_FUNCTIONS or all(type_.family not in NESTED for type_ in types):
         return None
     if name in COMPARISONS and len({number_fields(type_) for type_ in types}) == 1:
         return None  # the names of fields do not matter
-    common = find_common_nested(types[0], types[1], typer.ansi)
+    common = find_common_nested(types[0], types[1], ansi=typer.ansi)
     return None if common is None else [common, common]

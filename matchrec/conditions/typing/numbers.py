@@ -41,19 +41,19 @@ LARGEST = 2**63 - 1
 F = Family
 
 
-def find_common_nested(left: ValueType, right: ValueType, ansi: bool) -> ValueType | None:
+def find_common_nested(left: ValueType, right: ValueType, *, ansi: bool) -> ValueType | None:
     """Return the type to which Spark brings parts of nested values, or None if there is none."""
     if left == right or right == VOID:
         return left
     if left == VOID:
         return right
     if left.family in NUMBERS and right.family in NUMBERS:
-        return find_comparison_type(left, right, ansi)
+        return find_comparison_type(left, right, ansi=ansi)
     if left.family is not right.family or left.family not in NESTED or left.names != right.names:
         return None
     parts = []
     for left_part, right_part in zip(left.parts, right.parts, strict=True):
-        part = find_common_nested(left_part, right_part, ansi)
+        part = find_common_nested(left_part, right_part, ansi=ansi)
         if part is None:
             return None
         parts.append(part)
@@ -113,7 +113,7 @@ def make_integer_arithmetic(
 
 
 def compute(
-    operator: ArithmeticOperator, left: TypedStep, right: TypedStep, ansi: bool
+    operator: ArithmeticOperator, left: TypedStep, right: TypedStep, *, ansi: bool
 ) -> TypedStep | None:
     """Return arithmetic of two numbers of one family with its type.
 
@@ -123,7 +123,7 @@ def compute(
         return compute_decimals(operator, left, right)
     type_ = left.type if left.type.bits >= right.type.bits else right.type
     operands = (left.expression, right.expression)
-    expression = Arithmetic(operator, operands, type_.kind, type_.bits, ansi)
+    expression = Arithmetic(operator, operands, type_.kind, type_.bits, ansi=ansi)
     # The search computes with doubles. Results of floats are rounded; the remainder is exact.
     if type_ == FLOAT and operator is not ArithmeticOperator.REMAINDER:
         return TypedStep(build_operation(BasicOperator.NARROW, expression), type_)
@@ -151,7 +151,7 @@ def compute_decimals(
     return TypedStep(result, type_)
 
 
-def negate(value: TypedStep, ansi: bool) -> TypedStep:
+def negate(value: TypedStep, *, ansi: bool) -> TypedStep:
     """Return `-x` for a number or an interval."""
     type_ = value.type
     if type_.kind is Kind.FLOATING:

@@ -266,7 +266,7 @@ class Typer(ABC):
             return left, right
         if step.operator in COMPARISONS and number_fields(left_type) == number_fields(right_type):
             return left, right  # the names of fields do not matter
-        common = find_common_nested(left_type, right_type, self.ansi)
+        common = find_common_nested(left_type, right_type, ansi=self.ansi)
         if common is None:
             raise types_cannot_be_combined(
                 step.operator, left_type.name, right_type.name, step.span
@@ -328,7 +328,7 @@ class Typer(ABC):
             MatchRecognizeUnsupportedError: there is no such type, or the search cannot convert one
                 of the numbers.
         """
-        common = find_comparison_type(left.type, right.type, self.ansi)
+        common = find_comparison_type(left.type, right.type, ansi=self.ansi)
         if common is None:
             raise types_cannot_be_combined(
                 step.operator, left.type.name, right.type.name, step.span
