@@ -43,8 +43,8 @@ from matchrec.conditions.types import (
 )
 from matchrec.conditions.typing import calls
 from matchrec.conditions.typing.numbers import (
-    compute,
     compute_days,
+    compute_numbers,
     make_integer_arithmetic,
     negate,
     widen_clamped,
@@ -123,7 +123,7 @@ def type_number_arithmetic(
         targets = (common, common)
     left_value = typer.convert_number(step, left, targets[0])
     right_value = typer.convert_number(step, right, targets[1])
-    typed = compute(operator, left_value, right_value, ansi=typer.ansi)
+    typed = compute_numbers(operator, left_value, right_value, ansi=typer.ansi)
     if typed is None:
         raise types_cannot_be_combined(step.operator, left.type.name, right.type.name, step.span)
     return typed

@@ -37,7 +37,9 @@ from matchrec.conditions.types import (
 )
 
 MICROSECONDS_PER_DAY = 86_400_000_000
-LARGEST = 2**63 - 1
+LARGEST_INT64 = 2**63 - 1
+
+# Short, for the patterns in `compute_times`.
 F = Family
 
 
@@ -67,24 +69,28 @@ def widen(typed: TypedStep, type_: ValueType) -> TypedStep:
     """
     if typed.type == type_:
         return typed
-    scale = typed.type.scale
     if type_.family is Family.FLOATING:
-        if typed.type.family is Family.FLOATING:
-            return TypedStep(typed.expression, type_)
-        if type_ == FLOAT:
-            return TypedStep(build_operation(BasicOperator.NARROW, typed.expression), type_)
-        expression: RunExpression = build_operation(BasicOperator.WIDEN, typed.expression)
-        if scale:
-            power = Constant(float(10**scale), Kind.FLOATING)
-            expression = Arithmetic(ArithmeticOperator.DIVIDE, (expression, power), Kind.FLOATING)
-        return TypedStep(expression, type_)
-    added_digits = type_.scale - scale
+        return convert_to_floating(typed, type_)
+    added_digits = type_.scale - typed.type.scale
     if not added_digits:
         return TypedStep(typed.expression, type_)
     power = Constant(10**added_digits, Kind.INTEGER)
-    return TypedStep(
-        make_integer_arithmetic(ArithmeticOperator.MULTIPLY, typed.expression, power), type_
-    )
+    digits = make_integer_arithmetic(ArithmeticOperator.MULTIPLY, typed.expression, power)
+    return TypedStep(digits, type_)
+
+
+def convert_to_floating(typed: TypedStep, type_: ValueType) -> TypedStep:
+    """Return a number as a FLOAT or a DOUBLE. Only integers and FLOAT become FLOAT."""
+    if typed.type.family is Family.FLOATING:
+        return TypedStep(typed.expression, type_)  # the search holds a FLOAT as a double
+    if type_ == FLOAT:
+        return TypedStep(build_operation(BasicOperator.NARROW, typed.expression), type_)
+    expression: RunExpression = build_operation(BasicOperator.WIDEN, typed.expression)
+    scale = typed.type.scale
+    if scale:  # a decimal, whose digits have been widened
+        power = Constant(float(10**scale), Kind.FLOATING)
+        expression = Arithmetic(ArithmeticOperator.DIVIDE, (expression, power), Kind.FLOATING)
+    return TypedStep(expression, type_)
 
 
 def widen_clamped(typed: TypedStep, type_: ValueType) -> TypedStep:
@@ -94,13 +100,13 @@ def widen_clamped(typed: TypedStep, type_: ValueType) -> TypedStep:
     int64, or its negative. The comparison has the same result, because the decimals on the other
     side have at most 18 digits.
     """
-    limit = LARGEST // 10**type_.scale
+    limit = LARGEST_INT64 // 10**type_.scale
     expression = widen(typed, type_).expression
     for comparison, sign in ((Comparison.LESS, -1), (Comparison.GREATER, 1)):
         is_beyond = build_operation(
             comparison, typed.expression, Constant(sign * limit, Kind.INTEGER)
         )
-        clamped = Constant(sign * LARGEST, Kind.INTEGER)
+        clamped = Constant(sign * LARGEST_INT64, Kind.INTEGER)
         expression = build_operation(BasicOperator.CHOOSE, is_beyond, clamped, expression)
     return TypedStep(expression, type_)
 
@@ -112,7 +118,7 @@ def make_integer_arithmetic(
     return Arithmetic(operator, (left, right), Kind.INTEGER)
 
 
-def compute(
+def compute_numbers(
     operator: ArithmeticOperator, left: TypedStep, right: TypedStep, *, ansi: bool
 ) -> TypedStep | None:
     """Return arithmetic of two numbers of one family with its type.

@@ -81,7 +81,7 @@ def reduce_column(
         column: the column.
         type_: its type.
     """
-    read = typer.read_column(column, type_, None)
+    read = typer.read_column(column, type_)
     aggregate = step.aggregate
     return RunAggregate(
         function, aggregate.variable, read.column, read.kind, aggregate.excludes_current_row
@@ -163,6 +163,6 @@ def build_list_item(typer: Typer, step: Step) -> ListItem:
     """Return an item of a list: the value of a step on a listed row."""
     if isinstance(step, ColumnRead):
         type_ = typer.types[step.column]
-        return ListItem(typer.read_column(step.column, type_, None), type_)
+        return ListItem(typer.read_column(step.column, type_), type_)
     typed = typer.type_step(step)
     return ListItem(typed.expression, typed.type)

@@ -111,7 +111,7 @@ class StepTyper(typer.Typer):
         classifier = ReadClassifier(step.navigation)
         type_ = self.types[step.columns_by_variable[0]]
         *variable_values, value_without_row = [
-            self.read_column(column, type_, None) for column in step.columns_by_variable
+            self.read_column(column, type_) for column in step.columns_by_variable
         ]
         expression: RunExpression = value_without_row
         for variable, value in enumerate(variable_values):

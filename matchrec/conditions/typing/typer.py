@@ -219,11 +219,11 @@ class Typer(ABC):
         has_row = build_operation(
             BasicOperator.NOT, build_operation(BasicOperator.IS_NULL, true_on_row)
         )
-        missing = self.read_column(step.missing, type_, None)
+        missing = self.read_column(step.missing, type_)
         return build_operation(BasicOperator.CHOOSE, has_row, value, missing)
 
     def read_column(
-        self, column: RowColumn, type_: ValueType, navigation: Navigation | None
+        self, column: RowColumn, type_: ValueType, navigation: Navigation | None = None
     ) -> ReadValue:
         """Draft a column, and return the expression that reads it on one row.
 
