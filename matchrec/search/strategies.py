@@ -138,32 +138,40 @@ def classify_time(task: Task, algorithm: str) -> str:
     Conditions are unknown here: any of them may hold on any row. W is how many rows a match may
     have. If conditions depend on the run, `max_steps` ends a search that takes too long.
     """
-    longest = task.pattern.longest
-    if task.has_window:
-        rows = "W is the number of rows in a window"
-    else:
-        rows = f"W is at most {longest}"
-        if longest is None:
-            rows = "W is the number of rows in a partition"
-    within = f"linear in the number of rows times W; {rows}"
-    one_at_a_time = algorithm == BACKTRACKING
+    linear = "linear in the number of rows"
+    match_rows = describe_match_rows(task)
+    linear_in_matches = f"{linear} times W; {match_rows}"
     if task.reads_only_data:
-        merges = one_at_a_time or not task.has_window
-        if task.output is MatchOutput.LONGEST:
-            # A distance to the farthest end holds for one end of windows only.
-            merges = one_at_a_time and not task.has_window
-        return "linear in the number of rows" if merges else within
-    if one_at_a_time and compile_arrays(task).remembers_all:
+        return linear if is_linear_over_data(task, algorithm) else linear_in_matches
+    if algorithm == BACKTRACKING and compile_arrays(task).remembers_all:
         if task.has_window:
-            return within
+            return linear_in_matches
         if compile_arrays(task).rules.forgets_after_match:
-            return (
-                "linear in the number of rows for each match, because conditions read "
-                "MATCH_NUMBER()"
-            )
-        return "linear in the number of rows"
+            return f"{linear} for each match, because conditions read MATCH_NUMBER()"
+        return linear
     if task.pattern.is_deterministic:
-        return within
-    explodes = longest is not None or task.pattern.is_exponentially_ambiguous
-    grows = "exponentially" if explodes else "polynomially"
-    return f"can grow {grows} with W, so max_steps can limit it; {rows}"
+        return linear_in_matches
+    is_bounded = task.pattern.longest is not None
+    is_exponential = is_bounded or task.pattern.is_exponentially_ambiguous
+    growth = "exponentially" if is_exponential else "polynomially"
+    return f"can grow {growth} with W, so max_steps can limit it; {match_rows}"
+
+
+def describe_match_rows(task: Task) -> str:
+    """Return in words what W is: how many rows a match may have."""
+    if task.has_window:
+        return "W is the number of rows in a window"
+    if task.pattern.longest is None:
+        return "W is the number of rows in a partition"
+    return f"W is at most {task.pattern.longest}"
+
+
+def is_linear_over_data(task: Task, algorithm: str) -> bool:
+    """Return whether no row is searched again for another end of a window.
+
+    Conditions read only the data.
+    """
+    if not task.has_window:
+        return algorithm == BACKTRACKING or task.output is not MatchOutput.LONGEST
+    # The distance to the farthest end holds for one end of windows only, to the nearest for all.
+    return algorithm == BACKTRACKING and task.output is not MatchOutput.LONGEST
