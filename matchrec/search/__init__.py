@@ -9,7 +9,9 @@ Nothing here knows columns, SQL or Spark. In the order in which a reader may wan
     matches        what a search returns
     kernel_input   a task and its partitions, turned into the arrays that kernels read
     kernel_search  the base classes of searches: the loop around a kernel
-    selection      event selection: the order of matches, and skip strategies
+    selection      event selection: the searches of its strategies
+    match_lists    matches of event selection in order: sorted, joined and numbered
+    releasing      skip strategies of event selection
     live_runs      the live runs of a search that is stopped
     incremental    a search that is stopped and resumed, for streams
     partial        runs that are output in addition to the matches

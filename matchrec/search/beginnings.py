@@ -13,17 +13,22 @@ row. There are two ways to find these rows:
 Both stop at a choice whose mapping evaluates a condition on the run: a row whose search would raise
 an error is never left out. If steps are limited, each row that is taken may be one too many; then
 only the first row of a match is compared.
+
+A search of all runs at once, which a stream resumes, does not leave out rows one by one.
+`find_possible_starts` tells it whether any row can begin a run, by the first row alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from functools import lru_cache, reduce
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from matchrec.search.kernel_input import CompiledTask, SearchInput
+from matchrec.search.kernel_input import CompiledTask, SearchInput, build_row_arrays, compile_task
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.beginnings import (
     ALL_STATES,
@@ -32,13 +37,15 @@ from matchrec.search.kernels.beginnings import (
     Moves,
     mark_beginnings,
 )
-from matchrec.search.partitions import NO_EDGE, BoolArray
+from matchrec.search.partitions import NO_EDGE, BoolArray, Partitions
 from matchrec.search.task import Task
 
 # How many rows at the beginning of a match are compared at most.
 ROWS_COMPARED = 8
-# Comparing stops when at most one row in FEW_ONE_IN is left.
-FEW_ONE_IN = 16
+# Comparing stops when a smaller share of the rows than this one is left.
+SMALL_SHARE = 1 / 16
+# Leaving out rows pays if a smaller share than this one is left.
+WORTHWHILE_SHARE = 1 / 2
 # Choices are followed back if a move stands for at least this number of them on average.
 # Otherwise, a search takes hardly more steps than there are moves.
 LEAST_CHOICES_PER_MOVE = 4
@@ -72,10 +79,10 @@ def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
     # Comparing more rows is of no use for moves: they are for conditions that most rows satisfy.
     rows_compared = ROWS_COMPARED if moves is None and not is_limited else 1
     left = compare_first_rows(arrays, may_begin, known_rows, rows_compared)
-    if moves is not None and FEW_ONE_IN * left >= len(may_begin):
+    if moves is not None and left >= SMALL_SHARE * len(may_begin):
         follow_moves_back(moves, arrays, may_begin, known_rows)
         return may_begin
-    return may_begin if 2 * left < len(may_begin) else may_begin[:0]
+    return may_begin if left < WORTHWHILE_SHARE * len(may_begin) else may_begin[:0]
 
 
 def compare_first_rows(
@@ -109,16 +116,30 @@ def compare_first_rows(
         # A row at this depth must satisfy the row condition of a possible choice. A mask of 0 is a
         # choice without one, which any row satisfies.
         words = program[is_possible, layout.WORD].tolist()
-        tests = {*zip(words, masks[is_possible].tolist(), strict=True)}
-        if all(mask for _, mask in tests):
-            passes_test = (bits[depth:, word] & mask == mask for word, mask in tests)
-            may_begin[: len(satisfied) - depth] &= reduce(np.logical_or, passes_test, np.False_)
+        row_conditions = {*zip(words, masks[is_possible].tolist(), strict=True)}
+        if all(mask for _, mask in row_conditions):
+            may_begin[: len(satisfied) - depth] &= satisfy_one(bits[depth:], row_conditions)
             left = int(np.count_nonzero(may_begin))
-            if FEW_ONE_IN * left < len(may_begin):
+            if left < SMALL_SHARE * len(may_begin):
                 break
         if has_run_condition[is_possible].any():
             break
     return left
+
+
+def satisfy_one(
+    satisfied: npt.NDArray[np.integer[Any]], row_conditions: Iterable[tuple[int, int]]
+) -> BoolArray:
+    """Return bool[n], whether each row satisfies at least one row condition.
+
+    Args:
+        satisfied: int[n, w], the row conditions that each row satisfies.
+        row_conditions: the word and the mask of each condition.
+    """
+    satisfies = np.zeros(len(satisfied), np.bool_)
+    for word, mask in row_conditions:
+        satisfies |= satisfied[:, word] & mask == mask
+    return satisfies
 
 
 def follow_moves_back(
@@ -229,3 +250,19 @@ def pack_states(states: Iterable[int], words: int) -> list[int]:
         word, bit = divmod(state, STATES_PER_WORD)
         packed[word] |= 1 << bit
     return packed
+
+
+def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
+    """Return bool[n], false if the row conditions say that no run begins with a row.
+
+    Args:
+        task: a task with event selection.
+        partitions: the rows.
+    """
+    compiled = compile_task(task, partitions.integers)
+    rules = compiled.rules
+    first_choices = rules.program[: rules.first_choice[compiled.selecting.start_count]]
+    if (first_choices[:, layout.TARGET] < 0).any():
+        return np.ones(partitions.rows, np.bool_)
+    satisfied = build_row_arrays(partitions, for_event_selection=True).satisfied
+    return satisfy_one(satisfied, first_choices[:, [layout.WORD, layout.MASK]].tolist())

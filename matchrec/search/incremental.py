@@ -22,27 +22,16 @@ import numpy.typing as npt
 from matchrec.automaton.program import NO_NEIGHBOUR_WINDOW
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.registers import AggregateRegister, RowRegister
-from matchrec.search.kernel_input import (
-    SearchInput,
-    build_row_arrays,
-    compile_task,
-    make_read_only,
-    prepare_input,
-)
+from matchrec.search.kernel_input import SearchInput, compile_task, make_read_only, prepare_input
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.kernels.match_order import SearchPosition
 from matchrec.search.kernels.totals import TotalsSearch
 from matchrec.search.live_runs import LiveRuns, list_row_extremes
+from matchrec.search.match_lists import concatenate_matches, keep_first_matches, sort_matches
 from matchrec.search.matches import Matches, Numbering, make_empty_matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, take_or_default
-from matchrec.search.selection import (
-    Release,
-    concatenate_matches,
-    keep_first_matches,
-    release_matches,
-    sort_matches,
-)
+from matchrec.search.releasing import Release, release_matches
 from matchrec.search.task import MAX_STREAM_BYTES, Capacity, Task
 
 # An array as it is stored. The type of its elements depends on its name.
@@ -68,7 +57,7 @@ class SearchState:
     row_numbers: IntArray
     # The runs that are live, with the nodes of the buffer to which they lead.
     live_runs: LiveRuns
-    # int64[b, 2], the start bounds of a skip strategy, see `selection`: the number of the row at
+    # int64[b, 2], the start bounds of a skip strategy, see `releasing`: the number of the row at
     # which a match was released, and the number of the row before which no match may begin from
     # then on.
     start_bounds: IntArray
@@ -337,7 +326,7 @@ class ResumedSearch:
             rows_searched=state.rows_searched + self.call.stop - len(state.row_numbers),
             last_match_number=last_number,
             row_numbers=self.row_numbers[kept],
-            live_runs=live.change_rows(new_positions.__getitem__, row_registers, extremes),
+            live_runs=live.move_rows(new_positions, row_registers, extremes),
             start_bounds=self.release.start_bounds,
             held=replace(held, start=new_positions[held.start], rows=new_positions[held.rows]),
         )
@@ -362,20 +351,6 @@ def find_row_registers(arrays: SearchInput) -> IntArray:
     meanings = linked.meanings if linked else ()
     registers = [register for register, meaning in meanings if isinstance(meaning, RowRegister)]
     return np.array(registers, np.int64)
-
-
-def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
-    """Return bool[n], false if the row conditions say that no run begins with a row."""
-    compiled = compile_task(task, partitions.integers)
-    rules = compiled.rules
-    first_choices = rules.program[: rules.first_choice[compiled.selecting.start_count]]
-    if (first_choices[:, layout.TARGET] < 0).any():
-        return np.ones(partitions.rows, np.bool_)
-    satisfied = build_row_arrays(partitions, for_event_selection=True).satisfied
-    may_begin = np.zeros(partitions.rows, np.bool_)
-    for word, mask in first_choices[:, [layout.WORD, layout.MASK]].tolist():
-        may_begin |= satisfied[:, word] & mask == mask
-    return may_begin
 
 
 def find_windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray]:

@@ -6,7 +6,6 @@ released.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -125,39 +124,45 @@ class LiveRuns:
         return np.asarray(self.nodes[is_first, layout.NODE_ROW], np.int64)
 
     def find_needed_rows(self, row_registers: IntArray, extremes: Extremes) -> IntArray:
-        """Return every row that the runs need; arguments as `change_rows`."""
-        needed: list[IntArray] = []
+        """Return the positions of all rows that the runs need, in no order, some of them repeated.
 
-        def collect_rows(rows: IntArray) -> IntArray:
-            """Collect the rows, and leave them as they are."""
-            needed.append(rows)
-            return rows
-
-        self.change_rows(collect_rows, row_registers, extremes)
+        Args:
+            row_registers: the registers that hold a row, or a negative number.
+            extremes: the extremes that a node holds as rows.
+        """
+        register_rows = self.registers[:, row_registers]
+        needed = [
+            self.starts,
+            self.nodes[~self.is_join, layout.NODE_ROW],
+            self.nodes[:, layout.NODE_START],
+            register_rows[register_rows >= 0],
+        ]
+        needed += [self.nodes[extreme.has_value(self.nodes), extreme.row] for extreme in extremes]
         return np.concatenate(needed)
 
-    def change_rows(
-        self, change: Callable[[IntArray], IntArray], row_registers: IntArray, extremes: Extremes
+    def move_rows(
+        self, new_positions: IntArray, row_registers: IntArray, extremes: Extremes
     ) -> LiveRuns:
         """Return the runs with other row positions.
 
         Args:
-            change: returns the new positions of rows.
-            row_registers: the registers that hold a row, or a negative number.
-            extremes: the extremes that a node holds as rows.
+            new_positions: the new position of each row that `find_needed_rows` returns, by its
+                old one.
+            row_registers: as for `find_needed_rows`.
+            extremes: as for `find_needed_rows`.
         """
         runs = self.runs.copy()
         registers = self.registers.copy()
         nodes = self.nodes.copy()
         has_row = ~self.is_join
-        runs[:, layout.RUN_START] = change(runs[:, layout.RUN_START])
-        nodes[has_row, layout.NODE_ROW] = change(nodes[has_row, layout.NODE_ROW])
-        nodes[:, layout.NODE_START] = change(nodes[:, layout.NODE_START])
+        runs[:, layout.RUN_START] = new_positions[runs[:, layout.RUN_START]]
+        nodes[has_row, layout.NODE_ROW] = new_positions[nodes[has_row, layout.NODE_ROW]]
+        nodes[:, layout.NODE_START] = new_positions[nodes[:, layout.NODE_START]]
         register_rows = registers[:, row_registers]
         is_row = register_rows >= 0
-        register_rows[is_row] = change(register_rows[is_row])
+        register_rows[is_row] = new_positions[register_rows[is_row]]
         registers[:, row_registers] = register_rows
         for extreme in extremes:
             has_value = extreme.has_value(nodes)
-            nodes[has_value, extreme.row] = change(nodes[has_value, extreme.row])
+            nodes[has_value, extreme.row] = new_positions[nodes[has_value, extreme.row]]
         return LiveRuns(runs=runs, registers=registers, nodes=nodes)

@@ -15,11 +15,11 @@ import numpy as np
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.errors.run.location import RowLocation
 from matchrec.output.rows import find_output_rows
+from matchrec.search.beginnings import find_possible_starts
 from matchrec.search.incremental import (
     ResumedSearch,
     SearchCall,
     SearchState,
-    find_possible_starts,
     find_windows_between,
     make_empty_state,
     pack_state,
@@ -27,9 +27,9 @@ from matchrec.search.incremental import (
 )
 from matchrec.search.kernel_input import compile_task
 from matchrec.search.live_runs import count_node_columns, list_row_extremes
+from matchrec.search.match_lists import join_chunks
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, list_positions
-from matchrec.search.selection import join_chunks
 from matchrec.search.task import Task
 from matchrec.spark.streaming.arrival import (
     Array,

@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.search.beginnings import find_possible_starts
 from matchrec.search.incremental import (
     ResumedSearch,
     SearchCall,
     SearchState,
-    find_possible_starts,
     make_empty_state,
     pack_state,
     unpack_state,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from matchrec.search import selection
+from matchrec.search import releasing, selection
 from matchrec.search.kernel_input import prepare_input
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.all_matches import RunsSearch
@@ -21,14 +21,14 @@ WORDS = tuple(f"{letter}@{time}" for time, letter in enumerate("aabc" * (ROWS //
 
 @pytest.mark.slow  # it waits for the compiler
 @pytest.mark.parametrize("skip", ["to next", "past last event", "to last b"])
-def test_little_is_held(skip: str) -> None:
+def test_few_matches_are_held(skip: str) -> None:
     """A window bounds the runs, and so the matches that wait for them."""
     calls = "begin(a).one_or_more().allow_combinations().followed_by_any(b).within(9)"
     task, partitions = make_search(Question(calls, skip, timeouts=False, words=WORDS))
     capacity = Capacity(matches=10)
     arrays = prepare_input(task, partitions)
     search = RunsSearch(task, arrays, capacity, None)
-    skipping = selection.ReleasingSearch(search, capacity, capacity)
+    skipping = releasing.ReleasingSearch(search, capacity, capacity)
     most = 0
     count = 0
     for matches in skipping.find_matches():

@@ -36,6 +36,8 @@ WORKER_MODULES = (
     "search.partial",
     "search.kernel_search",
     "search.selection",
+    "search.match_lists",
+    "search.releasing",
     "conditions.evaluate",
     "jit",
     "output.match_reader",

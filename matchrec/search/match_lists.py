@@ -1,0 +1,146 @@
+"""Put matches of event selection in order: sort, filter, join and number them.
+
+Equal matches are returned once. The searches that return the matches in this order are in
+`selection`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from matchrec.search.kernels.match_order import MappedRows, mark_equal, settle_ties
+from matchrec.search.matches import Matches, Numbering
+from matchrec.search.partitions import BoolArray, IntArray
+from matchrec.search.task import Task
+
+# The number of mapped rows from which on `join_chunks` yields a chunk.
+LARGE_CHUNK = 1 << 16
+
+
+def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
+    """Sort matches, and return equal ones once.
+
+    They are sorted by partition, kind, completing row, first row, row positions, then variables.
+
+    Args:
+        matches: matches of event selection.
+        by_start: whether the first row counts before the completing row.
+    """
+    assert matches.rows is not None
+    assert matches.completed is not None
+    if matches.count < 2:
+        return matches
+    assert matches.kind is not None
+    if by_start:
+        keys = np.stack([matches.partition, matches.kind, matches.start, matches.completed])
+    else:
+        keys = np.stack([matches.partition, matches.kind, matches.completed, matches.start])
+    order = np.lexsort(keys[::-1]).astype(np.int64)
+    keys = keys[:, order]
+    # Groups of matches with equal keys: only in these do rows and variables decide.
+    begins_group = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
+    later_groups = np.flatnonzero(begins_group) + 1
+    group_bounds = np.concatenate([[0], later_groups, [matches.count]]).astype(np.int64)
+    has_equal_keys = len(group_bounds) - 1 < matches.count
+    if has_equal_keys:
+        is_repeated = np.zeros(matches.count, np.bool_)
+        mapped = MappedRows(matches.offsets, matches.rows, matches.classifiers)
+        if not mark_equal(group_bounds, order, is_repeated, mapped):
+            settle_ties(group_bounds, order, np.empty_like(order), mapped)
+            mark_equal(group_bounds, order, is_repeated, mapped)
+        order = order[~is_repeated]
+    return take_matches(matches, order)
+
+
+def take_matches(matches: Matches, order: IntArray) -> Matches:
+    """Return the matches with these indices, in this order."""
+    is_all_in_order = len(order) == matches.count and bool(np.all(order[1:] > order[:-1]))
+    if is_all_in_order:
+        return matches
+    lengths = np.diff(matches.offsets)[order]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    # How far each mapped row is moved.
+    shifts = np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
+    indices = np.arange(offsets[-1]) + shifts
+    return replace(
+        matches,
+        offsets=offsets,
+        partition=matches.partition[order],
+        number=matches.number[order],
+        start=matches.start[order],
+        completed=take_from(matches.completed, order),
+        kind=take_from(matches.kind, order),
+        totals=take_from(matches.totals, order),
+        classifiers=matches.classifiers[indices],
+        excluded=matches.excluded[indices],
+        rows=take_from(matches.rows, indices),
+    )
+
+
+def take_from(column: IntArray | None, indices: IntArray) -> IntArray | None:
+    """Return the elements at these indices; None if there is no column."""
+    return None if column is None else column[indices]
+
+
+def number_chunks(task: Task, ordered: Iterator[Matches]) -> Iterator[Matches]:
+    """Number the matches of sorted chunks, and drop those that the task does not output."""
+    numbering = Numbering()
+    for matches in ordered:
+        yield keep_first_matches(task, numbering.number_matches(matches))
+
+
+def keep_first_matches(task: Task, numbered: Matches) -> Matches:
+    """Return the numbered matches without those whose number is above `Task.most_matches`."""
+    if task.most_matches is None:
+        return numbered
+    return filter_matches(numbered, numbered.number <= task.most_matches)
+
+
+def filter_matches(matches: Matches, is_kept: BoolArray) -> Matches:
+    """Return the matches that are marked."""
+    return take_matches(matches, np.flatnonzero(is_kept))
+
+
+def concatenate_matches(parts: Sequence[Matches]) -> Matches:
+    """Return the matches of several parts, one part after the other."""
+    parts = [part for part in parts if part.count] or parts[:1]
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    sizes = [part.offsets[-1] for part in parts]
+    rows_before = np.cumsum([0, *sizes[:-1]])
+    offsets = [part.offsets[:-1] + rows for part, rows in zip(parts, rows_before, strict=True)]
+    return replace(
+        first,
+        offsets=np.concatenate([*offsets, [sum(sizes)]]).astype(np.int64),
+        partition=np.concatenate([part.partition for part in parts]),
+        number=np.concatenate([part.number for part in parts]),
+        start=np.concatenate([part.start for part in parts]),
+        completed=join_columns([part.completed for part in parts]),
+        kind=join_columns([part.kind for part in parts]),
+        totals=join_columns([part.totals for part in parts]),
+        classifiers=np.concatenate([part.classifiers for part in parts]),
+        excluded=np.concatenate([part.excluded for part in parts]),
+        rows=join_columns([part.rows for part in parts]),
+    )
+
+
+def join_columns(columns: Sequence[IntArray | None]) -> IntArray | None:
+    """Return columns one after the other; None if there are none."""
+    present = [column for column in columns if column is not None]
+    return np.concatenate(present) if present else None
+
+
+def join_chunks(chunks: Iterator[Matches]) -> Iterator[Matches]:
+    """Yield the matches in fewer chunks, because the output of each chunk has a fixed cost."""
+    joined: list[Matches] = []
+    for matches in chunks:
+        joined.append(matches)
+        if sum(int(chunk.offsets[-1]) for chunk in joined) >= LARGE_CHUNK:
+            yield concatenate_matches(joined)
+            joined = []
+    if joined:
+        yield concatenate_matches(joined)

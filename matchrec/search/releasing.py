@@ -1,0 +1,215 @@
+"""Skip strategies of event selection: which matches are released while a search goes on.
+
+A match can be released as soon as no live run that began before it can still become a match. A
+released match sets a *start bound*: no later match may begin before that row. So a decision is a
+pair, the row at which the match was released and the start bound from then on. See
+`kernels.match_order` for the rules and an example.
+
+`release_matches` decides on the matches found so far. `ReleasingSearch` runs a search, and decides
+after each chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from matchrec.automaton.program import A_MATCH
+from matchrec.errors.run import failures
+from matchrec.search.kernels.all_matches import RunsSearch
+from matchrec.search.kernels.match_order import (
+    HELD,
+    KEPT,
+    LEFT_OUT,
+    RankedMatches,
+    SearchPosition,
+    mark_kept,
+)
+from matchrec.search.kernels.search_loop import NO_TARGET
+from matchrec.search.kernels.skipping import MatchSearch
+from matchrec.search.match_lists import (
+    concatenate_matches,
+    filter_matches,
+    sort_matches,
+    take_matches,
+)
+from matchrec.search.matches import Matches, RunFailure, find_next_starts, make_empty_matches
+from matchrec.search.partitions import IntArray, take_or_default
+from matchrec.search.task import Capacity, Task
+
+# From this share of the matches that were found on, many of them are released.
+MIN_SHARE_OF_MANY = 1 / 8
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The matches that a skip strategy has decided on, and what limits later ones."""
+
+    # The matches that are released, in order.
+    matches: Matches
+    # The matches that must wait for a run that began earlier.
+    held: Matches
+    # int64[b, 2], the start bounds that are still needed: the last one that was set before the row
+    # at which the search stopped, and those after it.
+    start_bounds: IntArray
+    # The row before which no match may begin from `stop` on, by the start bounds; -1 if there is
+    # none. Live runs that began before it can no longer be released.
+    earliest_start: int
+
+
+def release_matches(task: Task, matches: Matches, position: SearchPosition) -> Release:
+    """Decide which matches are released, which are held and which are left out.
+
+    In each partition, the kept matches are released first, then the runs that timed out. A run that
+    timed out is released unless it began before the start bound that held at that time. See
+    `kernels.match_order` for the rules and an example.
+
+    Args:
+        task: a task with a skip strategy.
+        matches: the matches that were held or have been found, and runs that timed out.
+        position: where the search has stopped.
+
+    Raises:
+        RunFailure: a match has no row to which the strategy could skip.
+    """
+    assert matches.kind is not None
+    ranked = sort_matches(filter_matches(matches, matches.kind == A_MATCH), by_start=True)
+    outcome, new_bounds = decide_matches(task, ranked, position)
+    bounds = np.concatenate([position.start_bounds, new_bounds[outcome == KEPT]])
+    kept = filter_matches(ranked, outcome == KEPT)
+    held = filter_matches(ranked, outcome == HELD)
+
+    timed_out = sort_matches(filter_matches(matches, matches.kind != A_MATCH))
+    assert timed_out.completed is not None
+    set_at, first_allowed = bounds.T  # the rows at which bounds were set, and the bounds
+    bound_index = np.searchsorted(set_at, timed_out.completed, side="left") - 1
+    is_in_bounds = timed_out.start >= take_or_default(first_allowed, bound_index, -1)
+
+    released = concatenate_matches([kept, filter_matches(timed_out, is_in_bounds)])
+    released = take_matches(released, np.argsort(released.partition, kind="stable"))
+    last_bound = int(np.searchsorted(set_at, position.stop, side="left")) - 1
+    return Release(
+        matches=released,
+        held=held,
+        start_bounds=bounds[max(0, last_bound) :],
+        earliest_start=int(first_allowed[last_bound]) if last_bound >= 0 else -1,
+    )
+
+
+def decide_matches(
+    task: Task, ranked: Matches, position: SearchPosition
+) -> tuple[IntArray, IntArray]:
+    """Decide on each match whether it is kept, held or left out.
+
+    Args:
+        task: a task with a skip strategy.
+        ranked: matches in the order of their first rows.
+        position: where the search has stopped.
+
+    Returns:
+        int64[m], KEPT, HELD or LEFT_OUT for each match; and int64[m, 2], the start bound after it.
+
+    Raises:
+        RunFailure: a match has no row to which the strategy could skip.
+    """
+    skip = task.skip
+    assert skip is not None
+    assert ranked.completed is not None
+    outcome = np.full(ranked.count, LEFT_OUT, np.int64)
+    # The bound before the first match, then the bound after each match.
+    bounds = np.full((ranked.count + 1, 2), -1)
+    if not ranked.count:
+        return outcome, bounds[1:]
+    last_bound = position.start_bounds[-1:]
+    bounds[: len(last_bound)] = last_bound
+    target = find_next_starts(skip, task.members, ranked)
+    matches = RankedMatches(
+        lower=int(position.starts[ranked.partition[0]]),
+        start=np.ascontiguousarray(ranked.start),
+        completed=np.ascontiguousarray(ranked.completed),
+        target=target,
+    )
+    position = position._replace(first_rows=np.sort(position.first_rows))
+    missed = mark_kept(matches, position, skip.fails_on_miss, outcome, bounds)
+    if missed >= 0:
+        is_first_row = target[missed] != NO_TARGET  # the target is the match's own first row
+        make_error = (
+            failures.skip_to_first_event if is_first_row else failures.skip_to_missing_stage
+        )
+        raise RunFailure(make_error, int(matches.start[missed]), {"stage": skip.variable})
+    return outcome, bounds[1:]
+
+
+@dataclass(slots=True)
+class ReleasingSearch:
+    """A search with a skip strategy, which decides on its matches after each chunk.
+
+    It holds matches only until they are decided on, and drops runs that can no longer be released.
+    Each decision has a fixed cost. So chunks are large, and decisions rare, if no run waits and
+    many of the matches found are released, or if the runs of one starting row are followed alone.
+    Otherwise chunks are small, because each decision will drop most runs.
+    """
+
+    search: MatchSearch | RunsSearch
+    # The size of a chunk if decisions are frequent, and if they are rare.
+    small_capacity: Capacity
+    large_capacity: Capacity
+    # The matches that are not decided on yet.
+    held: Matches = field(default_factory=make_empty_matches)
+    # See `SearchPosition`.
+    start_bounds: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+
+    def find_matches(self) -> Iterator[Matches]:
+        """Yield the released matches, partition by partition, by first rows.
+
+        Raises:
+            RunFailure: the search has failed because of the rows.
+        """
+        search = self.search
+        assert search.selecting is not None
+        can_wait = (search.selecting.waiting_states >= 0).any()
+        for matches in search.find_matches():
+            released = self.release(matches)
+            yield released
+            releases_many = not can_wait and released.count >= MIN_SHARE_OF_MANY * matches.count
+            # If the runs of one starting row are followed alone, few matches are left out.
+            is_rare = releases_many or self.follows_one_start
+            search.capacity = self.large_capacity if is_rare else self.small_capacity
+        yield self.release(make_empty_matches())
+
+    @property
+    def follows_one_start(self) -> bool:
+        """Return whether the runs of one starting row are followed alone."""
+        search = self.search
+        return isinstance(search, RunsSearch) and search.progress.solo_read_limit != 0
+
+    def release(self, new_matches: Matches) -> Matches:
+        """Return which of the held and the new matches can be released now.
+
+        Raises:
+            RunFailure: a match has no row to which the strategy could skip.
+        """
+        search = self.search
+        runs = search if isinstance(search, RunsSearch) else None
+        first_rows = np.zeros(0, np.int64)
+        if runs is not None:
+            runs.prune()
+            first_rows = runs.copy_live_runs().first_rows
+        position = SearchPosition(
+            stop=int(search.progress.start),
+            first_rows=first_rows,
+            last_live=search.last_live,
+            start_bounds=self.start_bounds,
+            starts=search.arrays.rows.starts,
+        )
+        release = release_matches(
+            search.task, concatenate_matches([self.held, new_matches]), position
+        )
+        self.held = release.held
+        self.start_bounds = release.start_bounds
+        if runs is not None and not self.follows_one_start:
+            live = runs.copy_live_runs()
+            runs.restore(live.keep(live.starts >= release.earliest_start))
+        return release.matches
