@@ -409,11 +409,16 @@ def search_in_pieces(
         registers = compile_task(totals_task, all_rows.integers).registers
         state = make_empty_state(registers, count_node_columns(totals_task))
         arrived = 0
-        for size, clock in (*pieces, (all_rows.rows, True)):
+        for size, ends_by_clock in (*pieces, (all_rows.rows, True)):
             arrived = min(all_rows.rows, arrived + size)
             numbers = np.concatenate([state.row_numbers, np.arange(state.rows_searched, arrived)])
             call = make_call(
-                totals_task, all_rows, numbers, (len(state.row_numbers), arrived, clock)
+                totals_task,
+                all_rows,
+                numbers,
+                kept=len(state.row_numbers),
+                arrived=arrived,
+                ends_by_clock=ends_by_clock,
             )
             ranked_call = change_ranks(call, totals_task)
             chunks, (next_state, _) = search_and_finish(totals_task, state, ranked_call)

@@ -103,15 +103,24 @@ def search_in_pieces(
     """Return the matches of a partition whose rows arrive in pieces.
 
     Args:
+        task: the task of the search.
+        partition_rows: all rows of the partition, with windows.
         pieces: for each piece, the number of rows, and whether windows end by the clock.
     """
     state = make_empty_state(compile_task(task, partition_rows.integers).registers)
     arrived = 0
     result = []
-    for size, clock in (*pieces, (partition_rows.rows, True)):
+    for size, ends_by_clock in (*pieces, (partition_rows.rows, True)):
         arrived = min(partition_rows.rows, arrived + size)
         numbers = np.concatenate([state.row_numbers, np.arange(state.rows_searched, arrived)])
-        call = make_call(task, partition_rows, numbers, (len(state.row_numbers), arrived, clock))
+        call = make_call(
+            task,
+            partition_rows,
+            numbers,
+            kept=len(state.row_numbers),
+            arrived=arrived,
+            ends_by_clock=ends_by_clock,
+        )
         matches, (next_state, kept) = search_and_finish(task, state, call)
         if not (task.absences or len(state.row_numbers) or may_begin(task, call)):
             assert sum(match.count for match in matches) == len(kept) == 0
@@ -137,21 +146,30 @@ def may_begin(task: Task, call: SearchCall) -> bool:
 
 
 def make_call(
-    task: Task, partition_rows: Partitions, numbers: IntArray, moment: tuple[int, int, bool]
+    task: Task,
+    partition_rows: Partitions,
+    numbers: IntArray,
+    *,
+    kept: int,
+    arrived: int,
+    ends_by_clock: bool,
 ) -> SearchCall:
     """Return the call of a search over some rows of a partition.
 
     Args:
-        moment: the number of kept rows, the number of rows that have arrived, and whether windows
-            end by the clock before the next row arrives.
+        task: the task of the search.
+        partition_rows: all rows of the partition, with windows.
+        numbers: the numbers of the rows of the call.
+        kept: how many of these were kept from earlier calls.
+        arrived: how many rows of the partition have arrived.
+        ends_by_clock: whether windows end by the clock before the next row arrives.
     """
-    kept, arrived, clock = moment
     assert partition_rows.window_end is not None
     true_end = partition_rows.window_end[numbers]
     partitions = replace(
         take_rows(partition_rows, numbers), window_end=np.searchsorted(numbers, true_end)
     )
-    ended = (true_end <= arrived) if clock else (true_end < arrived)
+    ended = (true_end <= arrived) if ends_by_clock else (true_end < arrived)
     stop = needed = len(numbers)
     if any(absence.before is None for absence in task.absences):
         stop = kept + int(ended[kept:].sum())

@@ -89,7 +89,7 @@ RARE: RunExpression = build_operation(
 @pytest.mark.parametrize(
     "text", ["A B* C", "A (B | A B)* C", "A+ B? | B+ C", "(A* B??)+ C", "A B+"]
 )
-def test_engines_agree_on_many_rows(
+def test_algorithms_agree_on_many_rows(
     text: str, run_conditions: dict[str, RunExpression], skip: AfterMatchSkip
 ) -> None:
     values = np.random.default_rng(5).integers(0, 20, 4_000)
@@ -155,7 +155,7 @@ def test_more_than_64_row_conditions(algorithm: SearchAlgorithm) -> None:
         (AfterMatchSkip(SkipTo.LAST, "A"), "A+ B? C", ("skip_to_first_row", 0, 1)),
     ],
 )
-def test_skip_that_would_not_go_on_fails(
+def test_a_skip_that_leads_to_no_later_row_fails(
     algorithm: SearchAlgorithm, skip: AfterMatchSkip, text: str, expected: tuple[str, int, int]
 ) -> None:
     rows = read_rows("- A B/A C" if expected[1] else "- A C")
@@ -210,7 +210,7 @@ def test_no_pattern_over_the_data_takes_more_than_linear_time(
         ("A B (A | B)*", {"B": ABOVE}, ("breadth_first", "merging")),
     ],
 )
-def test_auto_says_why(
+def test_auto_chooses_a_strategy_and_says_why(
     text: str, run_conditions: dict[str, RunExpression], expected: tuple[str, str]
 ) -> None:
     task = Query(parse_row_pattern(text), run_conditions=run_conditions).task()
@@ -263,7 +263,7 @@ def test_matches_are_chained_only_if_they_share_several_rows(
 
 
 @pytest.mark.parametrize("text", ["((A{100}){100}){100}", "(A? B?){1,3000}"])
-def test_a_pattern_that_is_too_large_is_refused_in_time(text: str) -> None:
+def test_a_pattern_that_is_too_large_is_rejected_in_time(text: str) -> None:
     begin = time.process_time()
     with pytest.raises(MatchRecognizePlanError, match="too large"):
         make_query(text).task()

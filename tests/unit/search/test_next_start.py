@@ -28,9 +28,7 @@ def compute_next_start(
     """Return the next starting row after a match, as worked out from its word."""
     if not word:
         return rows.start + 1
-    targets = [
-        targets for targets, variable in zip(rows, word, strict=False) if is_target[variable]
-    ]
+    targets = [row for row, variable in zip(rows, word, strict=False) if is_target[variable]]
     if not targets:
         return NO_TARGET
     return targets[-1 if rule.backwards else 0] + rule.past
@@ -52,7 +50,7 @@ def test_the_search_goes_on_some_rows_after_the_first_or_last_target(
 
 
 @pytest.mark.parametrize("is_target", [[True, True], [False, True]], ids=["any row", "rows of B"])
-def test_row_by_row_it_is_the_same(is_target: list[bool]) -> None:
+def test_the_skip_distance_leads_to_the_same_row(is_target: list[bool]) -> None:
     step_back = kernel(compute_skip_distance.py_func)
     for rule, word in itertools.product(RULES, filter(None, WORDS)):
         distance = NO_TARGET
@@ -62,7 +60,7 @@ def test_row_by_row_it_is_the_same(is_target: list[bool]) -> None:
         assert row == compute_next_start(rule, word, range(10, 20), is_target)
 
 
-def test_many_matches_at_once() -> None:
+def test_the_next_starts_of_many_matches_are_filled_in() -> None:
     next_starts = np.empty(3, np.int64)
     starts, offsets = np.array([4, 6, 9]), np.array([0, 2, 2, 3])
     mapped, rows = np.array([A, B, A], np.int16), np.array([4, 7, 9])
@@ -71,7 +69,7 @@ def test_many_matches_at_once() -> None:
     assert next_starts.tolist() == [7, 7, NO_TARGET]
 
 
-def test_a_search_that_does_not_get_on_has_failed() -> None:
+def test_a_search_fails_if_its_next_start_is_not_after_its_start() -> None:
     progress = layout.make_record(layout.Progress)
     progress.match_limit = 1
     compiled = kernel(go_on_from.py_func)

@@ -46,5 +46,5 @@ def test_no_two_runs_have_the_same_slot() -> None:
     assert sorted(slots) == list(range(1, 11))
 
 
-def test_an_encoded_status_is_no_length() -> None:
+def test_an_encoded_status_is_not_a_length() -> None:
     assert encode_status(np.int64(1)) < NO_MATCH

@@ -38,7 +38,7 @@ def test_few_matches_are_held(skip: str) -> None:
     assert most < 300
 
 
-def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_that_a_match_rules_out_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selection, "SMALL_CAPACITY", Capacity(matches=10))
     calls = 'begin(a).followed_by_any("b").where("is_b AND x IS NULL AND last(a.x) IS NULL")'
     reads = {}

@@ -154,7 +154,7 @@ def count_evaluations(algorithm: SearchAlgorithm, most: int) -> int:
 
 
 @algorithms
-def test_conditions_on_the_data_are_no_steps(algorithm: SearchAlgorithm) -> None:
+def test_conditions_on_the_data_are_not_steps(algorithm: SearchAlgorithm) -> None:
     chunks = list(search(algorithm, make_task("(A | B)+ C", {}, 1), make_ones(100)))
     assert sum(chunk.count for chunk in chunks) == 1
 
