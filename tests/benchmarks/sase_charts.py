@@ -33,12 +33,12 @@ LEGEND: Any = {
     "frameon": False,
 }
 TITLES = {
-    "1": "1. All results, basic",
-    "2": "2. All results, basic, by window",
-    "3": "3. All results: basic, backtracking",
-    "4": "4. Non-overlapping results",
-    "5": "5. All results: basic, merging",
-    "6": "6. Matches not built, by window",
+    "1": "1. All matches, by query",
+    "2": "2. All matches, by window",
+    "3": "3. All matches, with backtracking",
+    "4": "4. Non-overlapping matches",
+    "5": "5. All matches, with merging",
+    "6": "6. Search only, no matches built",
 }
 # The columns of each table of the page that the charts show, by the number of the experiment.
 COLUMNS = {
@@ -89,7 +89,7 @@ def draw(measured: dict[str, Measured], sizes: Sequence[int], path: Path) -> Non
         panel.set_title(title, loc="left", fontsize=9, fontweight="bold")
         panel.set_yscale("log")
         panel.set_ylim(1e4, 1e9)  # the same for all, so that panels compare
-        panel.set_ylabel("events per second")
+        panel.set_ylabel("events per second of CPU")
         panel.minorticks_off()
         panel.grid(axis="y", linewidth=0.4)
         found = measured.get(number, {})
@@ -114,6 +114,7 @@ def bars(panel: Axes, found: Measured, engines: Sequence[str]) -> None:
         left = [index + (place - (len(engines) - 1) / 2) * width for index in range(len(heights))]
         panel.bar(left, heights, width, label=engine, color=COLOURS[engine])
     panel.set_xticks(range(len(found)), [name.replace(" ", "\n") for name in found])
+    panel.set_xlabel("condition (p) and strategy (s)")
     panel.legend(**LEGEND, ncols=len(engines))
 
 
