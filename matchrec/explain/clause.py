@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from textwrap import indent
 
 from typing_extensions import assert_never
 
@@ -16,16 +15,12 @@ from matchrec.compile.pruning.irrelevant_rows import negate_test
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import PythonAggregate, PythonCall, walk_expression
 from matchrec.errors.wording import show_count
-from matchrec.explain.formulas import (
-    describe_absences,
-    describe_nondeterminism,
-    describe_registers,
-    describe_selection,
-    describe_windows,
-    limit_lines,
-    show_conditions,
-    write_formulas,
-)
+from matchrec.explain.condition_texts import show_conditions
+from matchrec.explain.formulas import write_formulas
+from matchrec.explain.layout import join_sections, limit_lines
+from matchrec.explain.nondeterminism import describe_nondeterminism
+from matchrec.explain.restrictions import describe_absences, describe_selection, describe_windows
+from matchrec.explain.run_values import describe_registers
 from matchrec.output.measure_sql import AggregateInSql, ReadInSql, SqlPiece
 from matchrec.output.reads import ReadTotal
 from matchrec.plan.clauses import ONE_MATCH_PER_START, RowExpression, SortItem
@@ -168,23 +163,6 @@ class ExplainedClause:
         """The row pattern and the search for it, in one line."""
         strategy, task = self.compiled_query.strategy, self.compiled_query.task
         return f"{self.compiled_query.pattern} ({strategy.algorithm}, {strategy.name(task)})"
-
-
-def join_sections(sections: Iterable[tuple[str, Iterable[str]]]) -> str:
-    """Return sections as text: each title, and below it the lines, indented.
-
-    A section without lines does not appear.
-    """
-    texts = ((title, "\n".join(lines)) for title, lines in sections)
-    return "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in texts if text)
-
-
-def join_clauses(clauses: Mapping[int, str]) -> str:
-    """Return the texts of clauses, each below its number. A single clause has no number."""
-    if len(clauses) == 1:
-        return next(iter(clauses.values()))
-    texts = (f"clause {number}\n{indent(text, '  ')}" for number, text in clauses.items())
-    return "\n\n".join(texts)
 
 
 def describe_partitions(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from matchrec.arguments import check_arguments
 from matchrec.errors.language import Surface, current_surface
-from matchrec.explain.clause import join_clauses
 from matchrec.explain.clause_coverage import ClauseCoverage
 from matchrec.explain.funnel import count_reasons, draw, show_funnel
+from matchrec.explain.layout import join_clauses
 from matchrec.explain.pictures.figures import PATH, PicturedText, render
 from matchrec.explain.pictures.html import make_data_frame
 from matchrec.source import replace_control_characters

@@ -22,7 +22,7 @@ from matchrec.explain.clause_coverage import (
     Reason,
     RunEnding,
 )
-from matchrec.explain.formulas import show_stage_condition
+from matchrec.explain.condition_texts import show_stage_condition
 from matchrec.plan.pattern import (
     Permutation,
     Quantified,

@@ -11,13 +11,8 @@ from matchrec.compile.compiled_query import Sorter
 from matchrec.compile.rule_set import RuleSet
 from matchrec.compile.steps import SplitQuery
 from matchrec.conditions.row_column import show_column
-from matchrec.explain.clause import (
-    ExplainedClause,
-    describe_partitions,
-    join_clauses,
-    join_sections,
-)
-from matchrec.explain.formulas import describe_selection
+from matchrec.explain.clause import ExplainedClause, describe_partitions
+from matchrec.explain.layout import join_clauses, join_sections
 from matchrec.explain.pictures.html import (
     make_data_frame,
     wrap_in_details,
@@ -25,6 +20,7 @@ from matchrec.explain.pictures.html import (
     write_paragraph,
     write_preformatted,
 )
+from matchrec.explain.restrictions import describe_selection
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import replace_control_characters
 

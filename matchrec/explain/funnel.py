@@ -20,8 +20,8 @@ from matchrec.automaton.facts import UNREACHABLE
 from matchrec.compile.coverage import NearestStart
 from matchrec.errors.language import Surface
 from matchrec.errors.wording import show_count
-from matchrec.explain.clause import join_sections
 from matchrec.explain.clause_coverage import ClauseCoverage, OccurrenceCoverage, RunEnding
+from matchrec.explain.layout import join_sections
 from matchrec.explain.pictures.figures import CHARACTER, INK, MATCHED, REACHED, make_figure
 
 if TYPE_CHECKING:

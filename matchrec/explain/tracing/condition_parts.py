@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from matchrec.conditions.split import is_single_reference
-from matchrec.explain.formulas import show_stage_condition
+from matchrec.explain.condition_texts import show_stage_condition
 from matchrec.plan.clauses import Definition, Measure
 from matchrec.plan.expression import (
     COMPARISONS,

@@ -1,0 +1,41 @@
+"""Lay out texts: titles above indented lines, clauses below their numbers, and shortened lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from textwrap import indent
+
+# How many states are listed.
+MOST_STATES = 20
+
+
+def join_sections(sections: Iterable[tuple[str, Iterable[str]]]) -> str:
+    """Return sections as text: each title, and below it the lines, indented.
+
+    A section without lines does not appear.
+    """
+    texts = ((title, "\n".join(lines)) for title, lines in sections)
+    return "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in texts if text)
+
+
+def join_clauses(clauses: Mapping[int, str]) -> str:
+    """Return the texts of clauses, each below its number. A single clause has no number."""
+    if len(clauses) == 1:
+        return next(iter(clauses.values()))
+    texts = (f"clause {number}\n{indent(text, '  ')}" for number, text in clauses.items())
+    return "\n\n".join(texts)
+
+
+def limit_lines(texts: Iterable[str], more: str) -> Iterator[str]:
+    """Yield the first texts of a list of states, and how many more there are.
+
+    A loop with a counter has as many states as it counts, so there may be thousands.
+
+    Args:
+        texts: a text for each state.
+        more: the words after the number of states that are left out.
+    """
+    all_texts = list(texts)
+    yield from all_texts[:MOST_STATES]
+    if len(all_texts) > MOST_STATES:
+        yield f"... {len(all_texts) - MOST_STATES:,} {more}"
