@@ -1,4 +1,8 @@
-"""Functions of arrays."""
+"""Functions of arrays: their size and elements, and what arrays have in common.
+
+Python holds an array as a tuple in which NULL is None. Elements are compared as in Spark: NaN
+equals NaN, and -0.0 equals 0.0.
+"""
 
 from __future__ import annotations
 
@@ -68,8 +72,8 @@ def contains(values: Sequence[Value], value: Value) -> bool | None:
 def build_subscript(use: FunctionUse) -> Compute:
     """Return the function that returns an element by its index, from 0.
 
-    Beyond the array it is NULL, or an error in ANSI mode. Of a bigint, Java takes the lowest 32
-    bits.
+    An element beyond the array is NULL, or an error in ANSI mode. Only the lowest 32 bits of an
+    index count, because Spark converts a bigint to an int of Java.
     """
 
     def compute(values: Sequence[Value], number: int) -> Value:
