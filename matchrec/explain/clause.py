@@ -31,15 +31,15 @@ from matchrec.plan.text import quote_name
 from matchrec.plan.totals import MATCH_NAME, is_name_of_totals
 from matchrec.search.strategies import classify_time
 
-# The state of a stream: the rows of each partition that are kept between two micro-batches.
-
-
-# The rows that a search keeps if it reads a partition in pieces.
+# The rows that a search keeps in memory while it reads a partition in chunks.
 UNFINISHED_ROWS = "the rows that the search has not finished with"
 
 
 def describe_stream(compiled_query: CompiledQuery) -> Iterator[str]:
-    """Yield lines about the rows that a stream keeps of each partition, and their number."""
+    """Yield lines about the state of a stream: what it keeps between two micro-batches.
+
+    The last line says what bounds the number of rows that it keeps of a partition.
+    """
     yield "state of each partition: the rows that the watermark has not passed, and"
     if compiled_query.task.needs_event_selection:
         yield "the unfinished runs with their rows"
@@ -47,10 +47,10 @@ def describe_stream(compiled_query: CompiledQuery) -> Iterator[str]:
         before = compiled_query.lookaround.before if compiled_query.lookaround else 0
         rows_before = f", and {show_count(before, 'row')} before them" if before else ""
         yield f"{UNFINISHED_ROWS}{rows_before}"
-    yield describe_bound(compiled_query)
+    yield describe_row_bound(compiled_query)
 
 
-def describe_bound(compiled_query: CompiledQuery) -> str:
+def describe_row_bound(compiled_query: CompiledQuery) -> str:
     """Return what bounds the number of rows that a stream keeps."""
     longest = compiled_query.task.pattern.longest
     if compiled_query.window_rows is not None:
@@ -78,7 +78,8 @@ class ExplainedClause:
     plan: MatchPlan
     # The compiled clause.
     compiled_query: CompiledQuery
-    # Tests of partition columns in the query around the clause.
+    # Tests of partition columns in the query around the clause, as SQL. Partitions that fail one
+    # are not searched.
     keys: tuple[str, ...] = ()
     # The warnings about the clause, each with its location.
     warnings: tuple[str, ...] = ()
@@ -119,7 +120,10 @@ class ExplainedClause:
         yield "window", describe_windows(plan)
         yield "negation and conditions on the whole match", describe_absences(plan)
         yield "computed by the engine before the search", describe_work_before(compiled_query)
-        yield "computed by the workers before the search", list_nearby_conditions(compiled_query)
+        yield (
+            "computed by the workers before the search",
+            describe_nearby_conditions(compiled_query),
+        )
         yield "conditions", describe_conditions(plan, compiled_query)
         advice = "more states; dot() of the explanation has all of them"
         yield "program (NFA^b; edges in preferment order)", limit_lines(states, advice)
@@ -166,34 +170,35 @@ class ExplainedClause:
 
 
 def describe_partitions(
-    plan: MatchPlan, tests: tuple[str, ...], sorter: Sorter | None
+    plan: MatchPlan, key_filters: tuple[str, ...], sorter: Sorter | None
 ) -> Iterator[str]:
     """Yield lines about how rows are divided and ordered, and about who sorts them.
 
     Args:
         plan: the plan.
-        tests: tests of partition columns in the query around the clause.
-        sorter: who sorts the rows.
+        key_filters: see `ExplainedClause.keys`.
+        sorter: who sorts the rows; None for a stream.
     """
-    keys = ", ".join(show_key(key) for key in plan.partition_by)
+    keys = ", ".join(show_partition_key(key) for key in plan.partition_by)
     yield f"partition by {keys}" if keys else "all rows form one partition"
     if plan.equivalence_keys:
         texts = ", ".join(expression.text for expression in plan.equivalence_keys)
         yield f"equivalence tests: all rows of a match have the same non-NULL {texts}"
-    if tests:
-        yield f"only partitions with {' AND '.join(tests)}, which the outer query requires"
-    orders = ", ".join(show_order(item) for item in plan.order_by)
+    if key_filters:
+        tests = " AND ".join(key_filters)
+        yield f"only partitions with {tests}, which the outer query requires"
+    orders = ", ".join(show_sort_item(item) for item in plan.order_by)
     yield f"order by {orders}" if orders else "no ORDER BY: the result can differ from run to run"
     if sorter is not None:
         yield f"sorted by {sorter}"
 
 
-def show_key(key: RowExpression) -> str:
+def show_partition_key(key: RowExpression) -> str:
     """Return a key of PARTITION BY as it is written in a query."""
     return f"{key.text} AS {quote_name(key.name)}" if key.name else key.text
 
 
-def show_order(item: SortItem) -> str:
+def show_sort_item(item: SortItem) -> str:
     """Return an item of ORDER BY as it is written in a query."""
     text = item.expression.text
     if item.descending:
@@ -214,7 +219,7 @@ def describe_needed_partitions(
 
 
 def describe_work_before(compiled_query: CompiledQuery) -> Iterator[str]:
-    """Yield the columns and conditions that Spark computes, and which rows it sends."""
+    """Yield the columns and conditions that the engine computes, and which rows it sends."""
     for index in compiled_query.sent_columns.used:
         yield f"c{index} = {show_column(compiled_query.sent_columns.columns[index])}"
     for bit in compiled_query.used_bits:
@@ -222,27 +227,26 @@ def describe_work_before(compiled_query: CompiledQuery) -> Iterator[str]:
     if not compiled_query.sent_columns.used and not compiled_query.used_bits:
         yield "nothing"
     if compiled_query.row_filters:
-        names = {
-            condition: f"bit {bit}" for bit, condition in enumerate(compiled_query.row_conditions)
-        }
-        names |= {
-            negate_test(condition): f"not {name}"
-            for condition, name in names.items()
-            if condition.reads_one_row
-        }
+        names = {}
+        for bit, condition in enumerate(compiled_query.row_conditions):
+            names[condition] = f"bit {bit}"
+        # A filter is a condition that is also sent as a bit, or the negation of one.
+        for bit, condition in enumerate(compiled_query.row_conditions):
+            if condition.reads_one_row:
+                names[negate_test(condition)] = f"not bit {bit}"
         tests = " or ".join(names[column] for column in compiled_query.row_filters)
         yield f"only rows with {tests} are sent to the workers: no other row can change a match"
 
 
-def list_nearby_conditions(compiled_query: CompiledQuery) -> Iterator[str]:
-    """Yield the conditions on neighbouring rows that the worker computes."""
+def describe_nearby_conditions(compiled_query: CompiledQuery) -> Iterator[str]:
+    """Yield the conditions on neighbouring rows that the workers compute."""
     for condition in compiled_query.nearby:
         row_test = "" if condition.row_condition is None else f"bit {condition.row_condition} AND "
         yield f"bit {condition.bit} = {row_test}{show_column(condition.column)}"
 
 
 def describe_conditions(plan: MatchPlan, compiled_query: CompiledQuery) -> Iterator[str]:
-    """Yield a line about how the condition of each variable is tested, and what all depend on."""
+    """Yield how the condition of each variable is tested, then what the conditions depend on."""
     task = compiled_query.task
     negation_tests: tuple[NegationTest, ...] = ()
     if list_negations(plan.pattern):
@@ -268,11 +272,11 @@ def describe_conditions(plan: MatchPlan, compiled_query: CompiledQuery) -> Itera
 def describe_python_functions(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield a line with the functions that Python computes during the search, if there are any."""
     names = [
-        part.name
+        call.name
         for condition in compiled_query.task.conditions
         if condition.run_condition
-        for part in walk_expression(condition.run_condition)
-        if isinstance(part, PythonCall | PythonAggregate)
+        for call in walk_expression(condition.run_condition)
+        if isinstance(call, PythonCall | PythonAggregate)
     ]
     if names:
         functions = dict.fromkeys(name.removeprefix("TIME ").lower() for name in names)
@@ -287,9 +291,9 @@ def describe_algorithm(compiled_query: CompiledQuery) -> Iterator[str]:
         yield f"time: {classify_time(compiled_query.task, compiled_query.strategy.algorithm)}"
     lookaround = compiled_query.lookaround
     if lookaround is None:
-        is_selection = compiled_query.task.needs_event_selection
-        why = "event selection is used" if is_selection else "unfinished runs are output"
-        yield f"memory: whole partitions, because {why}"
+        selects = compiled_query.task.needs_event_selection
+        reason = "event selection is used" if selects else "unfinished runs are output"
+        yield f"memory: whole partitions, because {reason}"
         return
     rows_around = []
     if lookaround.before:

@@ -27,8 +27,10 @@ from matchrec.source import replace_control_characters
 if TYPE_CHECKING:
     import pandas as pd
 
-# What follows the counters of an execution, and the text of a query without a clause.
-COVERAGE = "\ncoverage() of the query shows how far starting rows get, and what stops them"
+# The line below the counters of an execution.
+COVERAGE_ADVICE = "coverage() of the query shows how far starting rows get, and what stops them"
+
+# The text of a query without a clause.
 NO_CLAUSE = "no MATCH_RECOGNIZE clause: the engine runs the whole query"
 
 
@@ -71,11 +73,12 @@ class Explanation:
         text = replace_control_characters(self._join_clauses())
         if self.counters is None:
             return text
-        selects = any(clause.plan.needs_event_selection for clause in self.clauses)
-        counters = indent(str(self.counters), "  ")
-        coverage = "" if selects else COVERAGE
-        advice = f"\n{self.advice}" if self.advice else ""
-        return f"{text}\ncounters of the last execution\n{counters}{coverage}{advice}"
+        lines = [text, "counters of the last execution", indent(str(self.counters), "  ")]
+        if not any(clause.plan.needs_event_selection for clause in self.clauses):
+            lines.append(COVERAGE_ADVICE)
+        if self.advice:
+            lines.append(self.advice)
+        return "\n".join(lines)
 
     def _join_clauses(self) -> str:
         """Return the texts of all clauses or rules."""
@@ -118,31 +121,29 @@ class Explanation:
         """
         rows = []
         for number, clause in enumerate(self.clauses, 1):
-            part = ""
+            title = ""
             for line in replace_control_characters(str(clause)).splitlines():
                 if line.startswith("  "):
-                    rows.append((number, part, line.removeprefix("  ")))
+                    rows.append((number, title, line.removeprefix("  ")))
                 else:
-                    part = line
+                    title = line
         return make_data_frame(("clause", "part", "line"), rows)
 
     def _repr_html_(self) -> str:
         """Return the row patterns as pictures, the text to be unfolded, and the counters."""
-        parts = []
+        blocks = []
         for clause in self.clauses:
-            parts.append(wrap_in_scroll_block(clause.svg))
-            parts += [write_paragraph(line) for line in describe_selection(clause.plan)]
-        parts.append(wrap_in_details("all steps", write_preformatted(self._join_clauses())))
+            blocks.append(wrap_in_scroll_block(clause.svg))
+            blocks += [write_paragraph(line) for line in describe_selection(clause.plan)]
+        blocks.append(wrap_in_details("all steps", write_preformatted(self._join_clauses())))
         if self.counters is not None:
             show_counters = getattr(self.counters, "_repr_html_", self.counters.__str__)
-            parts.append(show_counters())
-        return "".join(parts)
+            blocks.append(show_counters())
+        return "".join(blocks)
 
 
-# A rule set as text: what Spark computes for all rules together, then each rule by itself.
-
-# What a stream of several rules keeps.
-KEPT = (
+# What the stream of a rule set keeps between two micro-batches.
+STATE_OF_RULES = (
     "one state for each partition: the rows that the watermark has not passed, the rows that",
     "some rule still needs (each stored once), and how far the search of each rule has got",
 )
@@ -161,9 +162,13 @@ def explain_rules(
     first_plan = next(iter(queries.values())).plan
     plan = MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
     shared = {
-        "partitions and order of all rules": describe_partitions(plan, (), sorter),
-        "computed by the engine before the search, once for all rules": list_shared(rules, sorter),
-        "stream, once for all rules": iter(KEPT if sorter is None else ()),
+        "partitions and order of all rules": describe_partitions(
+            plan, key_filters=(), sorter=sorter
+        ),
+        "computed by the engine before the search, once for all rules": describe_shared_work(
+            rules, sorter
+        ),
+        "stream, once for all rules": iter(STATE_OF_RULES if sorter is None else ()),
     }
     clauses = []
     for rule in rules.rules:
@@ -180,16 +185,23 @@ def explain_rules(
     return Explanation(tuple(clauses), rules=names, shared=join_sections(shared.items()))
 
 
-def list_shared(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
-    """Yield the columns and conditions of all rules, each with the rules that need it."""
+def describe_shared_work(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
+    """Yield the columns and conditions that the engine computes, each with the rules that need it.
+
+    Then yield what the workers hold, and which rows they get.
+
+    Args:
+        rules: the rules, compiled.
+        sorter: who sorts the rows; None for a stream.
+    """
     for number, column in enumerate(rules.columns):
         users = [
             rule.name for rule in rules.rules if number in rule.compiled_query.sent_columns.used
         ]
-        yield f"c{number} = {show_column(column)}{list_rules_in_need(users)}"
+        yield f"c{number} = {show_column(column)}{name_users(users)}"
     for number, condition in enumerate(rules.row_conditions):
         users = [rule.name for rule in rules.rules if number in rule.compiled_query.used_bits]
-        yield f"bit {number} = {show_column(condition)}{list_rules_in_need(users)}"
+        yield f"bit {number} = {show_column(condition)}{name_users(users)}"
     if sorter is not None:
         yield "the workers hold a whole partition, and search it for one rule after the other"
     if rules.row_filters:
@@ -197,6 +209,6 @@ def list_shared(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
         yield f"only rows with {tests} are sent to the workers: no other row can change a match"
 
 
-def list_rules_in_need(users: Sequence[str]) -> str:
-    """Return the text after a column or condition: the names of the rules that need it."""
+def name_users(users: Sequence[str]) -> str:
+    """Return the text after a column or condition: `, for` and the rules that need it, if any."""
     return f", for {', '.join(users)}" if users else ""
