@@ -97,8 +97,8 @@ def draw_growth(page: str) -> Figure:
     panel.set_xticks(range(len(rows)), millions)
     panel.set_xlim(-0.25, len(rows) + 0.1)
     panel.set_ylim(0, 1.14 * most)
-    title = "Seconds for a million rows (less is better), V-shapes, 2 cores"
-    panel.set_title(title, loc="left", color=INK)
+    panel.set_ylabel("seconds per million rows", color=INK)
+    panel.set_title("V-shapes, 2 cores (less is better)", loc="left", color=INK)
     panel.tick_params(colors=INK)
     panel.grid(axis="y", color="#edf0f4")
     panel.set_axisbelow(True)
