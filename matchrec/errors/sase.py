@@ -654,7 +654,7 @@ def aggregate_in_aggregate(span: Span, *, function: str, clause: str) -> MatchRe
     return MatchRecognizePlanError(
         f"`{function}` is not allowed in an aggregate in {clause}",
         span,
-        hint="write them side by side",
+        hint=f"write {function} outside the aggregate",
         code="aggregate-in-aggregate",
     )
 

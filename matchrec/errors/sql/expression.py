@@ -75,7 +75,7 @@ def nested_aggregate(
     return MatchRecognizePlanError(
         f"aggregate {aggregate} is not allowed in {outer} in {clause}",
         *spans,
-        hint="write them side by side, each over columns only",
+        hint=f"write {aggregate} as a separate expression, not inside {outer}",
         code="nested-aggregate",
     )
 
