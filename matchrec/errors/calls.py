@@ -450,11 +450,15 @@ def unbound_parameter(
     hint = f"{surface.parameter.format(name=name)}, or write the value itself"
     if near:
         hint = f"write :{near}, or {surface.parameter.format(name=name)}"
-    has_note = bool(parameters) or surface.is_python
+    note = ""
+    if parameters:
+        note = f"{surface.values} has: {join_names(parameters)}"
+    elif surface.is_python:
+        note = f"{surface.values} has no values"
     return MatchRecognizePlanError(
         f"parameter `:{name}` has no value",
         span,
-        notes=(f"{surface.values} has: {join_names(parameters)}" if has_note else "",),
+        notes=(note,),
         hint=hint,
         code="parameter-without-value",
     )

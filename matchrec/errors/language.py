@@ -195,6 +195,8 @@ class Surface:
     quoted_file: str = ""
     # A note that lists the DataFrames `{name}` that a query may name in braces.
     passed: str = "the call passes: {name}"
+    # The same note if there are no such DataFrames.
+    passes_none: str = "the call passes no DataFrames"
     # What to do if a file was read without the names in its first line.
     header: str = (
         "read the file with the names in its first line: spark.read.csv(path, header=True, "
@@ -326,6 +328,7 @@ COMMAND_LINE = Surface(
     relation="table",
     quoted_file="write the path of a file in quotes, as in FROM 'prices.csv'",
     passed="",
+    passes_none="",
     header="if the first line of the file has the names, leave out --no-header",
     inner_view=_INNER_VIEW,
     session_view="write CREATE TEMPORARY VIEW without GLOBAL",
@@ -361,6 +364,7 @@ CELL = Surface(
     query="%%matchrec without --events",
     all_of_row="all of them one after the other",
     passed="the notebook has the DataFrames: {name}",
+    passes_none="the notebook has no DataFrames",
     inner_view=_INNER_VIEW,
     session_view="write CREATE TEMPORARY VIEW without GLOBAL",
     statements="write each statement in its own cell, and loops and branches in Python",

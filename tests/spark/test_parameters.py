@@ -248,7 +248,9 @@ def test_a_name_without_a_value(
     assert message == f"parameter `{missing}` has no value [parameter-without-value]"
     assert location_line == location
     assert caret.strip() == "^" * len(missing)
-    assert note == f"  note: args has: {', '.join(args)}"
+    assert note == (
+        f"  note: args has: {', '.join(args)}" if args else "  note: args has no values"
+    )
     assert hint_part in hint
 
 

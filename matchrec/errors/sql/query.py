@@ -290,10 +290,11 @@ def missing_dataframe(span: Span, *, name: str, frames: Sequence[str]) -> MatchR
     surface = current_surface()
     near = find_nearest(name, frames)
     hint = f"write {{{near}}}" if near else surface.frame.format(name=name)
+    note = surface.passed.format(name=join_names(frames)) if frames else surface.passes_none
     return MatchRecognizePlanError(
         f"missing {surface.relation} for `{{{name}}}`",
         span,
-        notes=(surface.passed.format(name=join_names(frames)),),
+        notes=(note,),
         hint=hint,
         code="missing-dataframe",
     )
