@@ -243,13 +243,16 @@ class FragmentTranslator:
         # sqlglot's sentence about a missing keyword has the names of its classes.
         reason = UNFINISHED if "Required keyword" in description else description
         position = (details.get("line"), details.get("col"))
+        hint = None
         span = masked.span
         for token in tokenize(masked.text, self.read):
             if (token.line, token.col) == position:
-                reason = find_dialect_syntax_hint(masked.text[: token.end + 1]) or reason
+                hint = find_dialect_syntax_hint(masked.text[: token.end + 1])
                 span = masked.locate(Span(token.start, token.end + 1))
                 break
-        return errors.unreadable_in_product(span, product=self.read.title, reason=reason)
+        return errors.unreadable_in_product(
+            span, product=self.read.title, reason="" if hint else reason, hint=hint
+        )
 
     def _describe_unsupported(
         self, error: UnsupportedError, span: Span, context: RuleContext

@@ -253,8 +253,12 @@ def empty_table(*, name: str, path: str) -> MatchRecognizeError:
 
 def unreadable_table(*, name: str, path: str, reason: str) -> MatchRecognizeError:
     """Return the error for a file that the engine cannot read."""
+    hint = "check the path, and that the file is complete and has the ending of its format"
+    if "\n  help: " in reason:  # the reason already says what to write
+        hint = ""
     return MatchRecognizeError(
         f"the file `{shorten(path)}` of table `{name}` cannot be read: {reason}",
+        hint=hint,
         code="unreadable-table",
     )
 
@@ -408,7 +412,11 @@ def output_folder_not_writable(*, path: str, reason: str) -> MatchRecognizeError
 
 def output_not_writable(*, path: str, reason: str) -> MatchRecognizeError:
     """Return the error for --output with a path that cannot be written, before the query runs."""
-    return MatchRecognizeError(f"`{path}` cannot be written: {reason}", code="output-not-writable")
+    return MatchRecognizeError(
+        f"`{path}` cannot be written: {reason}",
+        hint="name another file, or check the permissions of this one",
+        code="output-not-writable",
+    )
 
 
 def output_not_written(*, path: str, reason: str) -> MatchRecognizeRunError:

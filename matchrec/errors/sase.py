@@ -97,7 +97,7 @@ def query_ends_early(span: Span, *, where: str, expected: str) -> MatchRecognize
     return MatchRecognizeParseError(
         f"the query ends too early, in {where}",
         span,
-        notes=(f"expected here: {expected}",),
+        hint=f"continue the query here with {expected}",
         code="query-ends-early",
     )
 

@@ -329,18 +329,22 @@ def method_not_for_pattern_window(*, call: str) -> MatchRecognizeUnsupportedErro
 # Errors and notes about queries of other products.
 
 
-def unreadable_in_product(span: Span, *, product: str, reason: str) -> MatchRecognizeParseError:
+def unreadable_in_product(
+    span: Span, *, product: str, reason: str = "", hint: str | None = None
+) -> MatchRecognizeParseError:
     """Return the error for a query that is not valid in the product whose SQL it should be.
 
     Args:
         span: the location in the text of the query.
         product: the product.
-        reason: why it is not valid.
+        reason: why it is not valid; empty if `hint` says it all.
+        hint: what to write instead, or None for the general advice.
     """
     return MatchRecognizeParseError(
         f"this is not valid {name_sql(product)}",
         span,
         notes=(uncapitalise(reason),),
+        hint=hint or f"correct it, or name another product if the query is not for {product}",
         code="unreadable-in-product",
     )
 
@@ -429,7 +433,10 @@ def timestamp_over_other_key(span: Span, *, key: str) -> MatchRecognizeUnsupport
 def product_not_written(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a translation to a product that can only be read."""
     return MatchRecognizeUnsupportedError(
-        f"writing queries for {product} is not supported", span, code="product-not-written"
+        f"writing queries for {product} is not supported",
+        span,
+        hint="translate to another product; queries for this one can only be read",
+        code="product-not-written",
     )
 
 

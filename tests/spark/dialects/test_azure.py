@@ -40,5 +40,6 @@ def test_unsupported_queries_are_rejected(
     query = BOOTHS.replace(original, replacement)
     with pytest.raises(matchrec.MatchRecognizeError, match=message):
         matchrec.sql(spark, query, dialect="azure")
-    with pytest.raises(matchrec.MatchRecognizeError, match="writing queries for"):
+    with pytest.raises(matchrec.MatchRecognizeError, match="writing queries for") as refused:
         matchrec.transpile(query, write="azure")
+    assert "help: translate to another product" in str(refused.value)

@@ -130,6 +130,7 @@ def test_a_row_with_another_number_of_fields(embedded: Path) -> None:
         "`x.csv` of table `x` cannot be read: a row has 1 field, and the first row has 2: 3"
         in result.stderr
     )
+    assert "help: check the path, and that the file is complete" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["x.csv.gz", "x.csv.bz2"])
