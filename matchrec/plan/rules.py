@@ -1,12 +1,13 @@
 """Rules that every plan must keep, whatever language it was written in.
 
-Each rule is a function `check_...` that raises an error if a plan breaks the rule. `RULES` lists
-the rules with the parts of a plan that they are about.
+Each rule is a function `check_...` that raises an error if a plan breaks the rule, and returns at
+once if the plan has nothing that the rule is about. `RULES` lists the rules in order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors import rules as errors
@@ -50,11 +51,8 @@ def check_plan(plan: MatchPlan) -> None:
     Raises:
         MatchRecognizeError: the plan breaks a rule; the error is of the first such rule.
     """
-    for part, choices, rule in RULES:
-        value = getattr(plan, part)
-        is_affected = value in choices if choices else bool(value)
-        if is_affected:
-            rule(plan)
+    for check_rule in RULES:
+        check_rule(plan)
 
 
 def check_subset_names(plan: MatchPlan) -> None:
@@ -92,32 +90,56 @@ def _make_unknown_variable(
     return unknown_variable(span, name=name, clause=clause, primary=plan.variables, unions=unions)
 
 
+@dataclass(frozen=True, slots=True)
+class VariableUse:
+    """A place in a plan that reads the rows of a variable."""
+
+    # The variable; None for the universal variable.
+    name: str | None
+    # The part of the clause that the use is in, such as `SUBSET`.
+    clause: str
+    # Where it is written; None if the user did not write it.
+    span: Span | None
+
+
 def check_negated_variables(plan: MatchPlan) -> None:
     """Check that nothing but its own condition reads a variable under NOT: it has no rows."""
-    uses: list[tuple[str | None, str, Span | None]] = [
-        (plan.after_match.variable, "AFTER MATCH SKIP", plan.after_match.span)
-    ]
-    uses += [(name, "SUBSET", subset.span) for subset in plan.subsets for name in subset.members]
-    uses += [(name, "WITHIN", gap.span) for gap in plan.gaps for name in (gap.after, gap.to)]
+    if not plan.forbidden:
+        return
+    for use in list_variable_uses(plan):
+        if use.name is not None and use.name in plan.forbidden:
+            raise negation.variable_under_negation(use.span, name=use.name, clause=use.clause)
+
+
+def list_variable_uses(plan: MatchPlan) -> Iterator[VariableUse]:
+    """Yield the uses of variables, except in PATTERN and in their own conditions."""
+    skip = plan.after_match
+    yield VariableUse(skip.variable, "AFTER MATCH SKIP", skip.span)
+    for subset in plan.subsets:
+        for member in subset.members:
+            yield VariableUse(member, "SUBSET", subset.span)
+    for gap in plan.gaps:
+        yield VariableUse(gap.after, "WITHIN", gap.span)
+        yield VariableUse(gap.to, "WITHIN", gap.span)
     for definition in plan.definitions:
-        for name, span in find_variables_read(definition.condition):
-            if name != definition.variable:
-                uses.append((name, "DEFINE", span))
+        for use in list_uses_in_expression(definition.condition, "DEFINE"):
+            if use.name != definition.variable:
+                yield use
     for measure in plan.measures:
-        uses += [(name, "MEASURES", span) for name, span in find_variables_read(measure.value)]
-    for name, clause, span in uses:
-        if name is not None and name in plan.forbidden:
-            raise negation.variable_under_negation(span, name=name, clause=clause)
+        yield from list_uses_in_expression(measure.value, "MEASURES")
 
 
-def find_variables_read(scalar: Scalar) -> Iterator[tuple[str | None, Span | None]]:
-    """Yield the variables whose rows an expression reads, and where it does."""
+def list_uses_in_expression(scalar: Scalar, clause: str) -> Iterator[VariableUse]:
+    """Yield the uses of variables in an expression, which is in a part of the clause."""
     for reference in list_all_references(scalar):
-        yield find_variable(reference), reference.span
+        yield VariableUse(find_variable(reference), clause, reference.span)
 
 
 def check_defined_variables(plan: MatchPlan) -> None:
-    """Check that each condition belongs to a variable of the pattern."""
+    """Check that each condition belongs to a variable of the pattern.
+
+    If the variable was probably lost in an f-string, the error says so: see `check_eaten_braces`.
+    """
     for definition in plan.definitions:
         name = definition.variable
         if name in plan.unions:
@@ -130,10 +152,13 @@ def check_defined_variables(plan: MatchPlan) -> None:
 
 
 def check_eaten_braces(definition: Definition, plan: MatchPlan) -> None:
-    """Check that the pattern has no variable that is the defined one plus digits.
+    """Check that a Python f-string has not turned `B{3}` of the pattern into `B3`.
 
-    A Python f-string turns `B{3}` into `B3`. So the error says that braces are lost if `B3` is in
-    the pattern without a condition, and `B` has a condition but is not in the pattern.
+    That is likely if `B3` is in the pattern but has no condition.
+
+    Args:
+        definition: the condition of `B`, which is not in the pattern.
+        plan: the plan.
     """
     defined = {definition.variable for definition in plan.definitions}
     for variable in plan.variables:
@@ -184,7 +209,7 @@ def check_skip_target(plan: MatchPlan) -> None:
     raise _make_unknown_variable(target, "AFTER MATCH SKIP", span, plan, plan.unions)
 
 
-def check_skip_goes_on(plan: MatchPlan) -> None:
+def check_skip_advances(plan: MatchPlan) -> None:
     """Check that AFTER MATCH SKIP TO does not go to the first row of every match.
 
     The search would find the same match forever. If only some matches begin with this row, the
@@ -205,6 +230,8 @@ def check_exclusions(plan: MatchPlan) -> None:
 
     A row that `{- -}` leaves out would look like an unmatched one.
     """
+    if plan.rows_per_match is not RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
+        return
     for node in walk_pattern(plan.pattern):
         if isinstance(node, Exclusion):
             raise errors.exclusion_with_unmatched_rows(node.span)
@@ -267,7 +294,7 @@ def list_condition_references(plan: MatchPlan) -> Iterator[Reference]:
 
 def check_longest_matches(plan: MatchPlan) -> None:
     """Check that a plan that outputs the longest match skips no rows."""
-    if plan.needs_event_selection:
+    if plan.output is MatchOutput.LONGEST and plan.needs_event_selection:
         raise errors.longest_match_skips_rows(plan.pattern.span, selection=plan.selection.value)
 
 
@@ -276,6 +303,8 @@ def check_match_number(plan: MatchPlan) -> None:
 
     They are searched for together, and numbered when they are complete.
     """
+    if plan.output not in (MatchOutput.ALL, MatchOutput.GRAPH):
+        return
     for definition in plan.definitions:
         for reference in list_all_references(definition.condition):
             if reference == MATCH_NUMBER:
@@ -292,6 +321,8 @@ def list_all_references(scalar: Scalar) -> Iterator[Reference]:
 
 def check_matched_rows(plan: MatchPlan) -> None:
     """Check that MATCHED_ROWS is not used if a match has several output rows."""
+    if plan.rows_per_match.summarizes_matches:
+        return
     for aggregate in plan.matched_rows_calls:
         raise errors.matched_rows_with_all_rows(aggregate.span)
 
@@ -321,12 +352,13 @@ def count_rows_back(reference: ColumnReference | Classifier) -> tuple[str, int]:
 
 
 def check_partial_matches(plan: MatchPlan) -> None:
-    """Check that the plan can output partial matches.
+    """Check that a plan that outputs partial matches can do so.
 
     They are output with matches that begin at different rows, or timed out runs with all matches.
     """
     partial = plan.partial
-    assert partial is not None, "a plan with partial matches"
+    if partial is None:
+        return
     words = partial.words
     span = partial.span
     if plan.within_rows is not None:
@@ -348,7 +380,8 @@ def check_partial_matches(plan: MatchPlan) -> None:
 def check_first_matches(plan: MatchPlan) -> None:
     """Check that a plan that outputs only the first matches outputs nothing else."""
     first_matches = plan.first_matches
-    assert first_matches is not None, "a plan with first matches"
+    if first_matches is None:
+        return
     words = first_matches.words
     if plan.partial is not None:
         raise errors.timeouts_with_first_matches(
@@ -373,32 +406,26 @@ def check_match_functions(plan: MatchPlan) -> None:
                 raise errors.status_without_timeouts(reference.span, function=function)
 
 
-ROWS_OF_INPUT = tuple(rows for rows in RowsPerMatch if not rows.summarizes_matches)
-WITH_UNMATCHED_ROWS = (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED,)
-ALL_MATCHES = (MatchOutput.ALL, MatchOutput.GRAPH)
-
-# The rules in the order in which they are checked. Before each rule, the part of a plan that it is
-# about, and the choices for that part that can break the rule; () stands for everything but an
-# empty part. A plan with another choice keeps the rule without being checked.
-RULES: tuple[tuple[str, tuple[object, ...], PlanRule], ...] = (
-    ("subsets", (), check_subset_names),
-    ("subsets", (), check_subset_members),
-    ("forbidden", (), check_negated_variables),
-    ("definitions", (), check_defined_variables),
-    ("definitions", (), check_definitions_are_unique),
-    ("after_match", (), check_skip_target),
-    ("after_match", (), check_skip_goes_on),
-    ("rows_per_match", WITH_UNMATCHED_ROWS, check_exclusions),
-    ("measures", (), check_measure_names),
-    ("intervals", (), check_order_of_windows),
-    ("intervals", (), check_lengths_of_windows),
-    ("gaps", (), check_gaps),
-    ("needs_event_selection", (), check_classifiers),
-    ("output", (MatchOutput.LONGEST,), check_longest_matches),
-    ("output", ALL_MATCHES, check_match_number),
-    ("rows_per_match", ROWS_OF_INPUT, check_matched_rows),
-    ("definitions", (), check_rows_back),
-    ("partial", (), check_partial_matches),
-    ("first_matches", (), check_first_matches),
-    ("measures", (), check_match_functions),
+# The rules in the order in which they are checked, so that an error is of the first broken rule.
+RULES: tuple[PlanRule, ...] = (
+    check_subset_names,
+    check_subset_members,
+    check_negated_variables,
+    check_defined_variables,
+    check_definitions_are_unique,
+    check_skip_target,
+    check_skip_advances,
+    check_exclusions,
+    check_measure_names,
+    check_order_of_windows,
+    check_lengths_of_windows,
+    check_gaps,
+    check_classifiers,
+    check_longest_matches,
+    check_match_number,
+    check_matched_rows,
+    check_rows_back,
+    check_partial_matches,
+    check_first_matches,
+    check_match_functions,
 )

@@ -113,7 +113,7 @@ FORBIDDEN = [
         "unknown pattern variable `C` in AFTER MATCH SKIP",
     ),
     (
-        rules.check_skip_goes_on,
+        rules.check_skip_advances,
         MatchPlan(AB, after_match=AfterMatchSkip(SkipTo.LAST, "A")),
         (
             "AFTER MATCH SKIP TO `A` always goes to the first row of the match, so the search "
@@ -210,9 +210,8 @@ def test_plans_that_keep_every_rule(plan: MatchPlan) -> None:
 def test_each_rule_refuses_in_its_own_words(
     rule: rules.PlanRule, plan: MatchPlan, message: str
 ) -> None:
-    for part, choices, other in rules.RULES:
-        value = getattr(plan, part)
-        if other is not rule and (value in choices if choices else value):
+    for other in rules.RULES:
+        if other is not rule:
             other(plan)
     with pytest.raises(MatchRecognizeError) as raised:
         rules.check_plan(plan)
@@ -221,4 +220,4 @@ def test_each_rule_refuses_in_its_own_words(
 
 
 def test_every_rule_has_a_plan_that_breaks_it() -> None:
-    assert {rule for rule, _, _ in FORBIDDEN} == {rule for _, _, rule in rules.RULES}
+    assert {rule for rule, _, _ in FORBIDDEN} == set(rules.RULES)
