@@ -83,9 +83,10 @@ class CoverageTask:
     compiled_query: CompiledQuery
     # The task of the search, with the places in the row pattern and the parts of conditions.
     coverable: AnnotatedTask
-    # The condition that a row equals the one before it in all ORDER BY columns: the bit that Spark
-    # computes, or the condition that the worker computes. None without ORDER BY.
-    tie: int | NearbyCondition | None
+    # The test that a row equals the one before it in all ORDER BY columns. Without ORDER BY both
+    # are None, otherwise one of them: the bit that Spark computes, or the worker's condition.
+    tie_bit: int | None
+    tie_condition: NearbyCondition | None
     # The columns that name a starting row: partition columns, then order columns.
     naming_columns: tuple[int, ...]
 
@@ -204,13 +205,15 @@ def build_coverage_task(query: CoverageQuery, compiled_query: CompiledQuery) -> 
     ):
         raise errors.coverage_of_match_number()
     bits = find_test_bits(compiled_query)
+    tie = query.tie
     columns = compiled_query.sent_columns.columns
     partition_columns = [index for _, index in compiled_query.sent_columns.keys]
     order_columns = [columns.index(build_row_column(output.name)) for output in query.outputs]
     return CoverageTask(
         compiled_query=compiled_query,
         coverable=AnnotatedTask(task, query.occurrences, number_parts(query, bits)),
-        tie=find_tie_condition(query.tie, compiled_query, bits),
+        tie_bit=bits[tie] if isinstance(tie, RowColumn) else None,
+        tie_condition=find_nearby(tie, compiled_query) if isinstance(tie, NearbyTest) else None,
         naming_columns=(*partition_columns, *order_columns),
     )
 
@@ -246,17 +249,9 @@ def number_parts(
     return tuple(all_parts)
 
 
-def find_tie_condition(
-    tie: RowTest | None, compiled_query: CompiledQuery, bits: Mapping[RowColumn, int]
-) -> int | NearbyCondition | None:
-    """Return the test of whether a row equals the one before it: see `CoverageTask.tie`."""
-    if tie is None:
-        return None
-    if isinstance(tie, NearbyTest):
-        return next(
-            condition for condition in compiled_query.nearby if condition.column == tie.column
-        )
-    return bits[tie]
+def find_nearby(test: NearbyTest, compiled_query: CompiledQuery) -> NearbyCondition:
+    """Return the condition by which the worker computes a test."""
+    return next(condition for condition in compiled_query.nearby if condition.column == test.column)
 
 
 def show_condition_parts(
@@ -321,25 +316,34 @@ def to_column(test: RowTest) -> RowColumn:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How many rows and matches a query has.
+    """How many rows and matches a query has, as far as one worker or all of them have counted.
 
-    Figures of several workers are added up, except for the last three, which are maximums. The
-    workers send them in this order.
+    A worker sends the fields in this order.
     """
 
     rows: int = 0
     partitions: int = 0
     matched_partitions: int = 0  # partitions with a match
     matches: int = 0
-    covered: int = 0  # rows of matches
+    covered: int = 0  # rows that are in a match
     ties: int = 0  # rows that equal the row before them in their order
     longest_match: int = 0  # in rows
     largest_partition: int = 0  # in rows
-    rows_held: int = 0  # rows that a worker held in memory in one call
+    rows_held: int = 0  # the most rows that a worker held in memory at once
 
-
-# How many fields of `Figures` are added up.
-SUMMED_FIGURES = 6
+    def merge(self, other: Figures) -> Figures:
+        """Return the figures of two chunks or workers together."""
+        return Figures(
+            rows=self.rows + other.rows,
+            partitions=self.partitions + other.partitions,
+            matched_partitions=self.matched_partitions + other.matched_partitions,
+            matches=self.matches + other.matches,
+            covered=self.covered + other.covered,
+            ties=self.ties + other.ties,
+            longest_match=max(self.longest_match, other.longest_match),
+            largest_partition=max(self.largest_partition, other.largest_partition),
+            rows_held=max(self.rows_held, other.rows_held),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.coverage import SUMMED_FIGURES, CoverageTask, Figures
+from matchrec.compile.coverage import CoverageTask, Figures
 from matchrec.output.rows import find_matched_rows
 from matchrec.search.coverage import NO_START, Counts, find_matches, find_nearest_runs
 from matchrec.search.kernels import nearest_runs
 from matchrec.search.nearby import find_rows_with, find_satisfying_rows, satisfy_nearby
 from matchrec.search.partitions import IntArray, Partitions
-from matchrec.search.task import NearbyCondition
 from matchrec.worker import wire
 from matchrec.worker.arrays import decode, take_column, take_encoded_column
 from matchrec.worker.batches import Piece
@@ -63,14 +62,13 @@ class CoverageWorker:
         Raises:
             MatchRecognizeRunError: the rows do not allow the search.
         """
-        figures_of_pieces = [Figures()]
+        figures = Figures()
         counts = Counts.create(self.task.coverable)
         nearest: NearestRun | None = None
         for piece in self.task_input.read_pieces(batches, self.task.compiled_query.lookaround):
-            figures_of_pieces.append(self.search_piece(piece, counts))
+            figures = figures.merge(self.search_piece(piece, counts))
             nearest = self.take_nearest(piece, counts) or nearest
             del piece  # so that its table is gone while the next one grows
-        figures = merge_figures(np.array([astuple(figures) for figures in figures_of_pieces]))
         all_counts = [*astuple(figures), *flatten_counts(counts).tolist()]
         if nearest is None:
             columns_of_run = [pa.nulls(1)] * (1 + len(self.task.naming_columns))
@@ -115,13 +113,12 @@ class CoverageWorker:
 
         Only rows count that no earlier piece had.
         """
-        tie = self.task.tie
-        if tie is None:
-            return 0
-        if isinstance(tie, NearbyCondition):
-            flags = find_satisfying_rows(partitions, tie)
+        if self.task.tie_condition is not None:
+            flags = find_satisfying_rows(partitions, self.task.tie_condition)
+        elif self.task.tie_bit is not None:
+            flags = find_rows_with(partitions.satisfied, self.task.tie_bit)
         else:
-            flags = find_rows_with(partitions.satisfied, tie)
+            return 0
         flags[piece.starts[:-1]] = 0  # the row before is of another partition
         return int(flags[len(flags) - piece.new_rows :].sum())
 
@@ -226,17 +223,6 @@ def flatten_counts(counts: Counts) -> IntArray:
     return np.concatenate([counts.reached, counts.end_counts.ravel(), counts.false_parts.ravel()])
 
 
-def merge_figures(figures: IntArray) -> Figures:
-    """Return the figures of several pieces or tasks together.
-
-    Args:
-        figures: int64[n, f], the fields of each `Figures`; at least one of them.
-    """
-    sums = figures[:, :SUMMED_FIGURES].sum(axis=0)
-    maximums = figures[:, SUMMED_FIGURES:].max(axis=0)
-    return Figures(*(int(figure) for figure in (*sums, *maximums)))
-
-
 def sum_coverage(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures, Counts]:
     """Return the figures and the counts of all tasks together.
 
@@ -246,12 +232,13 @@ def sum_coverage(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures
     """
     empty = Counts.create(task.coverable)
     figure_count = len(fields(Figures))
-    no_counts = np.zeros(figure_count + len(flatten_counts(empty)), np.int64)
-    counts_by_task = np.array([no_counts, *rows], np.int64)
-    figures = merge_figures(counts_by_task[:, :figure_count])
+    figures = Figures()
+    sums = np.zeros(len(flatten_counts(empty)), np.int64)
+    for row in rows:
+        figures = figures.merge(Figures(*row[:figure_count]))
+        sums += np.array(row[figure_count:], np.int64)
 
     arrays = (empty.reached, empty.end_counts, empty.false_parts)
-    sums = counts_by_task[:, figure_count:].sum(axis=0)
     ends = np.cumsum([array.size for array in arrays])
     parts = np.split(sums, ends[:-1])
     reached, end_counts, false_parts = (
