@@ -352,9 +352,10 @@ class NearestStart:
 
     # The smallest number of rows that a match still needed.
     remaining: int
-    # Its values in PARTITION BY and in ORDER BY, by the name of the column, as text; None for NULL.
-    partition: dict[str, str | None] = field(default_factory=dict)
-    order: dict[str, str | None] = field(default_factory=dict)
+    # Its values in PARTITION BY and in ORDER BY, by the name of the column: numbers for integer
+    # columns, texts for others; None for NULL.
+    partition: dict[str, str | int | None] = field(default_factory=dict)
+    order: dict[str, str | int | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

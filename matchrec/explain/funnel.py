@@ -194,7 +194,7 @@ def list_nearest(nearest: NearestStart, surface: Surface) -> Iterator[str]:
     yield f"  {surface.write_why(nearest.partition, tuple(nearest.order.values()))}"
 
 
-def show_equalities(values: dict[str, str | None]) -> str:
+def show_equalities(values: dict[str, str | int | None]) -> str:
     """Return the values of columns as text.
 
     >>> show_equalities({"k": "x", "l": None})

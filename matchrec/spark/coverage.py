@@ -115,10 +115,21 @@ def find_nearest_start(
     keys = [name for name, _ in followed.task.compiled_query.sent_columns.keys]
     orders = [output.name for output in followed.query.outputs]
     shown_names = [request.columns.find_by_text(name) or name for name in (*keys, *orders)]
-    named_values = list(zip(shown_names, values, strict=True))
+    typed_values = [
+        convert_integer(value, request.relation.find_type(name))
+        for name, value in zip((*keys, *orders), values, strict=True)
+    ]
+    named_values = list(zip(shown_names, typed_values, strict=True))
     return coverage.NearestStart(
         remaining, partition=dict(named_values[: len(keys)]), order=dict(named_values[len(keys) :])
     )
+
+
+def convert_integer(text: str | None, type_: spark_types.DataType) -> str | int | None:
+    """Return the value of an integer column as a number, and any other value as its text."""
+    if text is not None and isinstance(type_, spark_types.IntegralType):
+        return int(text)
+    return text
 
 
 def list_attempts(request: MatchRequest) -> FollowedQuery:

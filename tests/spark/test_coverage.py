@@ -106,6 +106,22 @@ def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkS
     ]
 
 
+@pytest.mark.parametrize("order", ["at", "`at`"])
+def test_the_nearest_row_is_named_by_numbers(spark: SparkSession, order: str) -> None:
+    """Row 2 is an A, and row 3 is no B. Row 3 is no A."""
+    covered = matchrec.query(
+        spark,
+        f"""SELECT * FROM VALUES ('x', 1, 2, 5), ('x', 1, 3, 4) AS t(s, k, at, price)
+        MATCH_RECOGNIZE (PARTITION BY s, k ORDER BY {order}
+            PATTERN (A B) DEFINE A AS price > 4, B AS price > 9)""",
+    ).coverage()
+    (clause,) = covered.clauses.values()
+    assert clause.nearest is not None
+    assert clause.nearest.partition == {"s": "x", "k": 1}
+    assert clause.nearest.order == {"at": 2}
+    assert str(covered).endswith("query.why(partition={'s': 'x', 'k': 1}, row=2)")
+
+
 RISES = """
     SELECT * FROM VALUES
         (1, 1, 5), (1, 2, 6), (1, 3, 7), (1, 4, 8), (1, 5, 3), (1, 6, 4),
