@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,8 +39,14 @@ if TYPE_CHECKING:
 MATCH_COLUMNS = ("outcome", "matches", "match_start", "match_end")
 ATTEMPT_COLUMNS = ("furthest_variable", "attempt_start", "attempt_end", "rows_missing", "reason")
 
-# How many lanes, incidents and matches are drawn, and how many reasons are printed.
-MOST_LANES, MOST_DRAWN, MOST_REASONS = 30, 5000, 10
+# How many lanes are drawn.
+MOST_LANES = 30
+
+# How many incidents are drawn, and how many matches.
+MOST_DRAWN = 5000
+
+# How many reasons are printed.
+MOST_REASONS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +105,21 @@ class OutcomeGroup:
     incidents: int
     # How many of them several matches overlap.
     hit_by_several: int
+
+
+class Mark(Enum):
+    """What a band or a line of the picture shows, with its entry in the legend."""
+
+    HIT = ("incident that is hit", figures.MATCHED, "-")
+    MISS = ("incident that is missed", figures.MISSED, "-")
+    TRUE_ALARM = ("match that overlaps an incident", figures.INK, "o-")
+    FALSE_ALARM = ("false alarm", figures.ACCENT, "o-")
+
+    def __init__(self, label: str, colour: str, form: str) -> None:
+        self.label = label
+        self.colour = colour
+        # As matplotlib writes lines and points.
+        self.form = form
 
 
 class DrawnSpan(NamedTuple):
@@ -290,7 +312,7 @@ class Backtest(figures.PicturedText):
         for incident in incidents:
             begin = first if incident.begin is None else incident.begin
             end = last if incident.end is None else incident.end
-            colour = figures.MATCHED if incident.overlaps else figures.MISSED
+            colour = choose_incident_mark(incident).colour
             if incident.lane is None:  # over all lanes
                 panel.axvspan(begin, end, color=colour, alpha=0.3, linewidth=0)
             elif incident.lane in heights:
@@ -300,7 +322,7 @@ class Backtest(figures.PicturedText):
         for match in matches:
             if match.lane in heights:
                 height = heights[match.lane]
-                colour = figures.INK if match.overlaps else figures.ACCENT
+                colour = choose_match_mark(match).colour
                 panel.plot([match.begin, match.end], [height] * 2, "o-", color=colour, ms=4)
         axis = "from {} to {}".format(*self.span_columns)
         labels = AxisLabels(axis, ", ".join(self.partition_columns))
@@ -308,9 +330,9 @@ class Backtest(figures.PicturedText):
         show_times(panel, ends)
         panel.set_yticks(range(len(heights)), [shorten(lane) for lane in heights])
         panel.set_ylim(len(heights) - 0.5, -0.5)
-        drawn_kinds = {("incident", incident.overlaps) for incident in incidents}
-        drawn_kinds |= {("match", match.overlaps) for match in matches}
-        draw_legend(figure, panel, drawn_kinds, hidden=len(lanes) - len(heights))
+        marks = {choose_incident_mark(incident) for incident in incidents}
+        marks |= {choose_match_mark(match) for match in matches}
+        draw_legend(figure, panel, marks, hidden=len(lanes) - len(heights))
         return figure
 
     def _collect_drawn(self) -> tuple[list[DrawnSpan], list[DrawnSpan]]:
@@ -360,33 +382,31 @@ class Backtest(figures.PicturedText):
         return f"<Backtest of incidents in {', '.join(self.span_columns)}>"
 
 
-# The entries of the picture's legend: what is drawn, its colour and its form.
-# By what is drawn, and whether it overlaps something of the other kind.
-LEGEND = {
-    ("incident", True): ("incident that is hit", figures.MATCHED, "-"),
-    ("incident", False): ("incident that is missed", figures.MISSED, "-"),
-    ("match", True): ("match that overlaps an incident", figures.INK, "o-"),
-    ("match", False): ("false alarm", figures.ACCENT, "o-"),
-}
+def choose_incident_mark(incident: DrawnSpan) -> Mark:
+    """Return how an incident is drawn."""
+    return Mark.HIT if incident.overlaps else Mark.MISS
 
 
-def draw_legend(
-    figure: Figure, panel: Axes, drawn_kinds: Set[tuple[str, bool]], hidden: int
-) -> None:
+def choose_match_mark(match: DrawnSpan) -> Mark:
+    """Return how a match is drawn."""
+    return Mark.TRUE_ALARM if match.overlaps else Mark.FALSE_ALARM
+
+
+def draw_legend(figure: Figure, panel: Axes, marks: Set[Mark], hidden: int) -> None:
     """Say above the panel what its colours mean, and how many partitions are not drawn.
 
     Args:
         figure: the figure.
         panel: the panel.
-        drawn_kinds: the keys of `LEGEND` that are drawn. If nothing is drawn, all are explained.
+        marks: the marks that are drawn. If nothing is drawn, all are explained.
         hidden: how many partitions are not drawn.
     """
-    for kind, (name, colour, form) in LEGEND.items():
-        if drawn_kinds and kind not in drawn_kinds:
+    for mark in Mark:
+        if marks and mark not in marks:
             continue
-        width = 5 if form == "-" else 1.5
-        panel.plot([], [], form, color=colour, label=name, ms=4, linewidth=width)
-    entries: Any = {"ncols": len(LEGEND), "frameon": False, "fontsize": SMALL}
+        width = 5 if mark.form == "-" else 1.5
+        panel.plot([], [], mark.form, color=mark.colour, label=mark.label, ms=4, linewidth=width)
+    entries: Any = {"ncols": len(Mark), "frameon": False, "fontsize": SMALL}
     legend = figure.legend(loc="outside upper center", labelcolor=figures.INK, **entries)
     if hidden > 0:
         legend.set_title(f"{hidden:,} more partitions are not drawn")

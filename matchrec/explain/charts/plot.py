@@ -171,10 +171,10 @@ def draw_lanes(
                 matched_times.update(draw_span(panel, lane, points, span))
         style: Any = {"textcoords": "offset points", "ha": "center", "color": INK}
         shown = choose_texts(points, matched_times, min(all_times), max(all_times), lane_width)
-        for time, text, is_above in shown:
-            offset, alignment = (6, "bottom") if is_above else (-6, "top")
+        for lane_text in shown:
+            offset, alignment = (6, "bottom") if lane_text.is_above else (-6, "top")
             position: Any = {"xytext": (0, offset), "va": alignment, "fontsize": SMALL}
-            panel.annotate(text, (time, lane), **position, **style)
+            panel.annotate(lane_text.text, (lane_text.time, lane), **position, **style)
     lane_labels = AxisLabels(labels.x, labels.series)
     style_panel(
         panel, "", lane_labels.shorten(MOST_CHARACTERS, min(9 * len(names), MOST_CHARACTERS))
@@ -187,19 +187,34 @@ def draw_lanes(
         draw_legend(figure, "o-", "o")
 
 
-# How many characters of a text a lane shows, and the width of a character in points.
-MOST_TEXT, CHARACTER_WIDTH = 16, 4.6
+# How many characters of a text a lane shows.
+MOST_TEXT = 16
+
+# The width of a character in points.
+CHARACTER_WIDTH = 4.6
 
 # The part of a lane that is free before its first and after its last row.
 MARGIN = 0.05
 
 
+@dataclass(frozen=True, slots=True)
+class LaneText:
+    """The text of a row on a lane."""
+
+    # The time of the row.
+    time: Any
+    # The text, shortened.
+    text: str
+    # Whether the text is above the point of the row. Otherwise it is below.
+    is_above: bool
+
+
 def choose_texts(
     points: Series, matched_times: Collection[Any], first: Any, last: Any, width: float
-) -> list[tuple[Any, str, bool]]:
-    """Return the texts of a lane that can be shown: its time, the text, and whether it is above.
+) -> list[LaneText]:
+    """Return the texts of a lane that can be shown without overlapping, in order of time.
 
-    A text that has no place above its point may have one below it.
+    A text that does not fit above its point may fit below it.
 
     Args:
         points: the rows of the lane.
@@ -208,7 +223,8 @@ def choose_texts(
         last: the last time along the axis.
         width: the width between these times in points.
     """
-    chosen: list[tuple[Any, str, bool]] = []
+    chosen: list[LaneText] = []
+    # The left and the right end of each chosen text in points: of those above, and of those below.
     occupied: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
     rows = list(zip(points.times, points.values, strict=True))
     for time, value in sorted(rows, key=lambda row: row[0] not in matched_times):
@@ -217,10 +233,10 @@ def choose_texts(
         half = (CHARACTER_WIDTH * len(text) + 3) / 2
         for is_above, intervals in occupied.items():
             if all(middle + half <= left or right <= middle - half for left, right in intervals):
-                chosen.append((time, text, is_above))
+                chosen.append(LaneText(time, text, is_above))
                 intervals.append((middle - half, middle + half))
                 break
-    return sorted(chosen, key=lambda item: item[0])
+    return sorted(chosen, key=lambda lane_text: lane_text.time)
 
 
 def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> list[Any]:

@@ -138,13 +138,14 @@ def find_event_fields(matches: DataFrame, column: str) -> dict[str, str]:
 
 
 # How many columns of pixels a picture has. In each of them a series has at most four rows.
-COLUMNS = 1000
+PIXEL_COLUMNS = 1000
 
 # How many matches a page shows.
 MOST_MATCHES = 5000
 
-# SQL for the position of a time on the axis.
-MEASURED = {"date": "unix_date(x)", "timestamp_ntz": "unix_micros(CAST(x AS TIMESTAMP))"}
+# SQL for the position of a time on the axis, as a number, by the type of the time. Numbers are
+# their own positions.
+POSITIONS = {"date": "unix_date(x)", "timestamp_ntz": "unix_micros(CAST(x AS TIMESTAMP))"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,18 +375,20 @@ class ChartSource:
             rows: SQL of `rows`.
             names: the names of the series.
         """
-        position = MEASURED.get(self.kind, "CAST(x AS DOUBLE)")
-        text = f"SELECT *, {position} AS place FROM ({rows}) WHERE {write_series_test(names)}"
-        least, most = self.run_sql(f"SELECT min(place), max(place) FROM ({text})").collect()[0]
-        width = ((most or 0) - (least or 0)) / COLUMNS or 1
+        position = POSITIONS.get(self.kind, "CAST(x AS DOUBLE)")
+        text = f"SELECT *, {position} AS position FROM ({rows}) WHERE {write_series_test(names)}"
+        least, most = self.run_sql(f"SELECT min(position), max(position) FROM ({text})").collect()[
+            0
+        ]
+        width = ((most or 0) - (least or 0)) / PIXEL_COLUMNS or 1
         first, last = write_number_literal(least or 0), write_number_literal(most or 0)
-        column = f"""CASE WHEN place BETWEEN {first} AND {last}
-            THEN floor((place - {first}) / {write_number_literal(width)}) END"""
+        pixel_column = f"""CASE WHEN position BETWEEN {first} AND {last}
+            THEN floor((position - {first}) / {write_number_literal(width)}) END"""
         kept = "min(row), max(row), min_by(row, y), max_by(row, y)"
         query = f"""SELECT series, inline(array_sort(array_distinct(kept))) FROM (
             SELECT series, array({kept}) AS kept
-            FROM (SELECT *, struct(x, y) AS row, {column} AS at FROM ({text}))
-            GROUP BY series, at)"""
+            FROM (SELECT *, struct(x, y) AS row, {pixel_column} AS pixel_column FROM ({text}))
+            GROUP BY series, pixel_column)"""
         times: dict[str, list[Any]] = {name: [] for name in names}
         values: dict[str, list[Any]] = {name: [] for name in names}
         for series, x, y in sorted(self.run_sql(query).collect(), key=lambda row: row[1]):
