@@ -379,10 +379,12 @@ class _StageCompiler:
             yield Edge(Action.IGNORE, self.FINAL, forbids=self.find_ids(tests))
             yield from self.build_stop_edges(tests)
             return
-        near_tests = tuple(event.near for event in closing if event.near is not None)
-        for test in near_tests:
+        distance_tests = tuple(
+            event.distance_test for event in closing if event.distance_test is not None
+        )
+        for test in distance_tests:
             yield Edge(Action.IGNORE, self.FINAL, needs=self.find_ids((test,)))
-        tests = (*(event.test for event in closing if not event.only_next), *near_tests)
+        tests = (*(event.test for event in closing if not event.only_next), *distance_tests)
         yield Edge(Action.IGNORE, self.state_by_key[_EndKey(closing)], forbids=self.find_ids(tests))
 
     def compile_part(self, repetitions: Repetitions, constraints: Constraints) -> StateId:
@@ -396,7 +398,9 @@ class _StageCompiler:
         if repetitions.count > 0:
             nots = find_following_nots(repetitions.remaining.skip_first())
             lasting_tests = (event.test for event in nots if not event.only_next)
-            if_repeated = constraints.add_unread_tests(part.gap).add_stopping_tests(*lasting_tests)
+            if_repeated = constraints.add_unread_tests(part.gap_test).add_stopping_tests(
+                *lasting_tests
+            )
             if repetitions.may_leave:
                 next_row_nots = tuple(event for event in nots if event.only_next)
         if isinstance(part.content, tuple):
@@ -429,8 +433,8 @@ class _StageCompiler:
         part = repetitions.part
         content = part.content
         assert isinstance(content, SingleStage)
-        near_tests = () if part.near is None else (part.near,)
-        unread_tests = (*repetitions.remaining.until, *constraints.unread_tests, *near_tests)
+        distance_tests = () if part.distance_test is None else (part.distance_test,)
+        unread_tests = (*repetitions.remaining.until, *constraints.unread_tests, *distance_tests)
         until_tests = () if part.until is None else (part.until.test,)
         target = self.compile_part(repetitions.repeat_once(), NO_CONSTRAINTS)
         yield Edge(

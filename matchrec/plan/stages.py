@@ -78,9 +78,9 @@ class RepeatedPart:
     # The tests that end the loop.
     until: Until | None = None
     # For a single stage: the test that a row is too far after the row mapped before it.
-    near: str | None = None
+    distance_test: str | None = None
     # The test that a second or later repetition is too far after the row mapped before it.
-    gap: str | None = None
+    gap_test: str | None = None
 
     @property
     def has_choice(self) -> bool:
@@ -102,7 +102,7 @@ class ForbiddenEvent:
     # row.
     only_next: bool
     # At the end of a pattern: the test that a row is too far away to matter.
-    near: str | None = None
+    distance_test: str | None = None
 
 
 # The steps of a pattern, or of a group.

@@ -238,7 +238,7 @@ class StepBuilder:
                 stage.name,
                 test=self.name_condition(stage),
                 only_next=stage.contiguity is Contiguity.STRICT,
-                near=self.name_distance(f"{stage.name} near", stage.near),
+                distance_test=self.name_distance(f"{stage.name} near", stage.near),
             )
         content: SingleStage | Steps
         if stage.is_group:
@@ -254,8 +254,8 @@ class StepBuilder:
             greedy=stage.greedy,
             inner=stage.inner or Contiguity.RELAXED,
             until=self.name_until(stage),
-            near=self.name_distance(f"{stage.name} near", stage.near),
-            gap=self.name_distance(f"{stage.name} gap", stage.gap),
+            distance_test=self.name_distance(f"{stage.name} near", stage.near),
+            gap_test=self.name_distance(f"{stage.name} gap", stage.gap),
         )
 
     def name_condition(self, stage: Stage) -> str:
