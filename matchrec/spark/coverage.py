@@ -11,6 +11,7 @@ from pyspark.sql import types as spark_types
 
 from matchrec.compile import coverage
 from matchrec.errors.inspection import method_not_for_stream
+from matchrec.plan.text import quote_name
 from matchrec.spark.compile import compile_query
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import silence_analysis
@@ -115,21 +116,25 @@ def find_nearest_start(
     keys = [name for name, _ in followed.task.compiled_query.sent_columns.keys]
     orders = [output.name for output in followed.query.outputs]
     shown_names = [request.columns.find_by_text(name) or name for name in (*keys, *orders)]
-    typed_values = [
-        convert_integer(value, request.relation.find_type(name))
-        for name, value in zip((*keys, *orders), values, strict=True)
+    known_fields = request.relation.known_fields
+    named_values = [
+        (name, convert_integer(value, known_fields.get(quote_name(name))))
+        for name, value in zip(shown_names, values, strict=True)
     ]
-    named_values = list(zip(shown_names, typed_values, strict=True))
     return coverage.NearestStart(
         remaining, partition=dict(named_values[: len(keys)]), order=dict(named_values[len(keys) :])
     )
 
 
-def convert_integer(text: str | None, type_: spark_types.DataType) -> str | int | None:
-    """Return the value of an integer column as a number, and any other value as its text."""
-    if text is not None and isinstance(type_, spark_types.IntegralType):
-        return int(text)
-    return text
+def convert_integer(text: str | None, column: spark_types.StructField | None) -> str | int | None:
+    """Return the value of an integer column as a number, and any other value as its text.
+
+    Args:
+        text: the value as text; None for NULL.
+        column: the column of the input; None if the value is that of an expression.
+    """
+    is_integer = column is not None and isinstance(column.dataType, spark_types.IntegralType)
+    return int(text) if is_integer and text is not None else text
 
 
 def list_attempts(request: MatchRequest) -> FollowedQuery:
