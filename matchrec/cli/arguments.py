@@ -17,16 +17,11 @@ import click
 
 from matchrec.arguments import AggregatePer, Algorithm, DialectName, PatternOutput, SaseOutput, Sort
 from matchrec.cli.failures import print_tracebacks, report_failures
-from matchrec.cli.files import (
-    EmptyTable,
-    Table,
-    check_writable,
-    parse_delimiter,
-    parse_schema,
-    parse_table,
-)
+from matchrec.cli.files import parse_delimiter
 from matchrec.cli.queries import QuerySource, build_request, read_plain_value
 from matchrec.cli.session import SettingPairs
+from matchrec.cli.tables import EmptyTable, Table, parse_schema, parse_table
+from matchrec.cli.written_files import check_writable
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors.kinds import format_labelled

@@ -23,10 +23,11 @@ from matchrec.cli.failures import (
     report_warnings,
     show_busy,
 )
-from matchrec.cli.files import Table, check_writable_table, replace_when_complete, write_file
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
 from matchrec.cli.rows import OUTPUT_FORMATS, SHOWN_ROWS, format_first_rows, write_rows
 from matchrec.cli.session import open_local_session
+from matchrec.cli.tables import Table
+from matchrec.cli.written_files import check_writable_table, replace_when_complete, write_file
 from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
 

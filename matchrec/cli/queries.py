@@ -21,9 +21,10 @@ import click
 
 import matchrec
 from matchrec.cli.failures import label_errors, report_warnings
-from matchrec.cli.files import EmptyTable, Table, read_query, suggest_nearest_file
+from matchrec.cli.files import read_query, suggest_nearest_file
 from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.statements import Statement, replace_file_names, split_statements
+from matchrec.cli.tables import EmptyTable, Table
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.source import record_path

@@ -13,9 +13,10 @@ import click
 import matchrec
 from matchrec.cli import arguments
 from matchrec.cli.failures import print_notice, report_warnings
-from matchrec.cli.files import parse_labels, write_text
 from matchrec.cli.queries import QueryRequest, make_missing_events_error, read_plain_value
 from matchrec.cli.session import SettingPairs
+from matchrec.cli.tables import parse_labels
+from matchrec.cli.written_files import write_text
 from matchrec.errors.language import COMMAND_LINE, use_surface
 
 if TYPE_CHECKING:

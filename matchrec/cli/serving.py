@@ -12,8 +12,8 @@ import click
 
 from matchrec.cli import arguments
 from matchrec.cli.failures import PROGRAM, print_notice
-from matchrec.cli.files import Table
 from matchrec.cli.session import SettingPairs, open_local_session
+from matchrec.cli.tables import Table
 from matchrec.errors import MatchRecognizePlanError
 
 if TYPE_CHECKING:

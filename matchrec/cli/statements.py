@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matchrec.cli.files import FILE_FORMATS, Table, make_table, strip_compression
+from matchrec.cli.files import FILE_FORMATS, strip_compression
+from matchrec.cli.tables import Table, make_table
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.text import is_reserved
 

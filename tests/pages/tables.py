@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from matchrec.cli.files import Table, find_format
+from matchrec.cli.files import find_format
+from matchrec.cli.tables import Table
 
 DATA = Path(__file__).parent.parent.parent / "sql_examples" / "data"
 

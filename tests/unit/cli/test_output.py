@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from matchrec.cli import files
-from matchrec.cli.files import replace_when_complete
+from matchrec.cli.written_files import replace_when_complete
 from matchrec.errors import MatchRecognizeError
 from tests.quick.embedded import invoke, invoke_failing
 from tests.unit.cli.conftest import list_names
