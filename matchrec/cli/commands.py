@@ -23,6 +23,7 @@ from matchrec.cli.failures import (
     report_warnings,
     show_busy,
 )
+from matchrec.cli.files import FileFormat
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
 from matchrec.cli.rows import OUTPUT_FORMATS, SHOWN_ROWS, format_first_rows, write_rows
 from matchrec.cli.session import open_local_session
@@ -355,7 +356,7 @@ def demo(picture: Path, engine: str | None) -> None:
     print("Next, an engine starts, finds the matches and draws them.")
     print("This takes some seconds, and more when it runs for the first time.\n", flush=True)
     with as_file(DATA / "stocks.csv") as path, open_local_session(engine=engine) as spark:
-        Table("stocks", (path,), "csv").register(spark)
+        Table("stocks", (path,), FileFormat.CSV).register(spark)
         falls = matchrec.query(spark, query)
         with matchrec.progress(spark):
             text, _ = format_first_rows(falls.to_df(), SHOWN_ROWS)

@@ -8,6 +8,7 @@ import gzip
 import sys
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
+from enum import Enum
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,10 +16,20 @@ from matchrec.errors import command as errors
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import shorten
 
+
+class FileFormat(Enum):
+    """The format of a file with rows."""
+
+    PARQUET = "parquet"
+    CSV = "csv"  # also with tabs or other delimiters
+    JSON = "json"  # an object in each line, or an array of objects
+
+
+# The format of a file by the suffix of its name.
 FILE_FORMATS = {
-    **dict.fromkeys((".parquet", ".pq"), "parquet"),
-    **dict.fromkeys((".csv", ".tsv"), "csv"),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
+    **dict.fromkeys((".parquet", ".pq"), FileFormat.PARQUET),
+    **dict.fromkeys((".csv", ".tsv"), FileFormat.CSV),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), FileFormat.JSON),
 }
 COMPRESSIONS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open}
 DELIMITERS = (",", ";", "\t", "|")
@@ -54,14 +65,14 @@ def read_query(path: str) -> str:
         raise errors.not_a_text_file(path=path) from error
 
 
-def find_format(path: Path) -> str:
+def find_format(path: Path) -> FileFormat:
     """Return the format of a file by its name.
 
     Raises:
         MatchRecognizeError: the format is unknown.
 
     >>> find_format(Path("prices.csv.gz"))
-    'csv'
+    <FileFormat.CSV: 'csv'>
     """
     suffix = strip_compression(path).suffix.lower()
     if suffix not in FILE_FORMATS:

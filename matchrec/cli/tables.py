@@ -17,16 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from matchrec.cli.failures import explain_spark_error, is_spark_error, print_notice, show_busy
-from matchrec.errors import command as errors
-from matchrec.plan.text import quote_name
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from matchrec.spark.csv_files import CsvFile
 from matchrec.cli.files import (
     COMPRESSIONS,
     FILE_FORMATS,
+    FileFormat,
     find_delimiter,
     find_files,
     find_format,
@@ -35,6 +29,13 @@ from matchrec.cli.files import (
     strip_compression,
     suggest_nearest_file,
 )
+from matchrec.errors import command as errors
+from matchrec.plan.text import quote_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from matchrec.spark.csv_files import CsvFile
 
 UTF_16_STARTS = (BOM_UTF16_LE, BOM_UTF16_BE)
 TEMPORARY_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []  # kept here until the program ends
@@ -96,7 +97,7 @@ class Table:
 
     name: str
     files: tuple[Path, ...]  # or folders
-    format: str  # "parquet", "csv" or "json"
+    file_format: FileFormat
     # The folder under which folders named `column=value` are columns of the table. None if Spark
     # finds it by itself, as under a single folder.
     root: Path | None = None
@@ -114,10 +115,13 @@ class Table:
         Raises:
             MatchRecognizeError: the files cannot be read, or have no column.
         """
-        if self.format in ("csv", "json"):
+        if self.file_format is not FileFormat.PARQUET:
             self.check_encoding()
         try:
-            frame = self.read_csv(spark, only_schema) if self.format == "csv" else self.read(spark)
+            if self.file_format is FileFormat.CSV:
+                frame = self.read_csv(spark, only_schema)
+            else:
+                frame = self.read(spark)
             columns = frame.columns
         except Exception as error:
             if not is_spark_error(error):
@@ -133,13 +137,14 @@ class Table:
         """Return the rows of Parquet or JSON files. The engine reads these itself."""
         from matchrec.spark.backends import find_backend
 
-        if self.format == "json" and read_start(self.find_first_file()).lstrip().startswith(b"["):
+        is_json = self.file_format is FileFormat.JSON
+        if is_json and read_start(self.find_first_file()).lstrip().startswith(b"["):
             return self.copy_arrays_to_lines().read(spark)
-        reader = spark.read.format(self.format)
+        reader = spark.read.format(self.file_format.value)
         if self.root is not None:
             reader = reader.option("basePath", str(self.root.absolute()))
         frame = reader.load([escape_wildcards(file) for file in self.files])
-        if self.format == "parquet" and find_backend(spark).engine == "Sail":
+        if self.file_format is FileFormat.PARQUET and find_backend(spark).engine == "Sail":
             from matchrec.spark.sail.files import find_casts
 
             casts = find_casts(self.find_first_file())
@@ -201,7 +206,7 @@ class Table:
                     line=line,
                     encoding=encoding,
                     plain=shlex.quote(str(plain)),
-                    suffix=plain.suffix.lower().lstrip(".") or self.format,
+                    suffix=plain.suffix.lower().lstrip(".") or self.file_format.value,
                 )
 
     def copy_arrays_to_lines(self) -> Table:
@@ -311,11 +316,13 @@ def make_table(name: str, path: str) -> Table:
         )
     formats = {find_table_format(name, path) for path in paths}
     if len(formats) > 1:
-        raise errors.several_formats(pattern=path, formats=sorted(formats))
+        raise errors.several_formats(
+            pattern=path, formats=sorted(file_format.value for file_format in formats)
+        )
     return Table(name, paths, formats.pop(), root)
 
 
-def find_table_format(name: str, path: Path) -> str:
+def find_table_format(name: str, path: Path) -> FileFormat:
     """Return the format of a file, or of the files in a folder.
 
     A Parquet file is recognised by its content, all others by their names.
@@ -333,7 +340,8 @@ def find_table_format(name: str, path: Path) -> str:
             reason = "it is a folder without files"
             raise errors.unreadable_table(name=name, path=str(path), reason=reason)
         return find_table_format(name, first_file)
-    return "parquet" if read_start(path).startswith(b"PAR1") else find_format(path)
+    is_parquet = read_start(path).startswith(b"PAR1")
+    return FileFormat.PARQUET if is_parquet else find_format(path)
 
 
 def parse_labels(argument: str) -> str:

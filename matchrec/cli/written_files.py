@@ -14,13 +14,13 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from matchrec.cli.files import COMPRESSIONS, FileFormat, find_format, strip_compression
 from matchrec.cli.rows import arrives_as_arrow, cache_rows, check_distinct_names, write_rows
 from matchrec.errors import command as errors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-from matchrec.cli.files import COMPRESSIONS, find_format, strip_compression
 
 WRITTEN_FORMATS = {
     ".csv": "csv",
@@ -49,7 +49,7 @@ def check_writable_table(path: str) -> Path:
     """Return the path of a file for rows. Its name ends with the format."""
     if path in ("-", "/dev/stdout"):
         raise errors.output_to_stdout(path=path)
-    if find_format(Path(path)) == "parquet" and Path(path).suffix.lower() in COMPRESSIONS:
+    if find_format(Path(path)) is FileFormat.PARQUET and Path(path).suffix.lower() in COMPRESSIONS:
         raise errors.compressed_parquet(path=path)
     return check_writable(path)
 
@@ -133,7 +133,7 @@ def write_file(frame: DataFrame, path: Path) -> int:
     The file appears when it is complete.
     """
     with replace_when_complete(path) as part:
-        if find_format(path) == "parquet":
+        if find_format(path) is FileFormat.PARQUET:
             return write_parquet(frame, part)
         form = WRITTEN_FORMATS[strip_compression(path).suffix.lower()]
         with COMPRESSIONS.get(path.suffix.lower(), open)(part, "wt", encoding="utf-8") as out:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from matchrec.cli import files
+from matchrec.cli import written_files
 from matchrec.cli.written_files import replace_when_complete
 from matchrec.errors import MatchRecognizeError
 from tests.quick.embedded import invoke, invoke_failing
@@ -112,7 +112,7 @@ def test_a_disk_error_leaves_the_file_as_it_was(embedded: Path) -> None:
     assert result.exit_code == 3
     assert "`x.csv` cannot be written: File too large" in result.stderr
     assert (embedded / "x.csv").read_text() == "before"
-    assert not [name for name in list_names(embedded) if name.startswith(files.PART_FOLDER)]
+    assert not [name for name in list_names(embedded) if name.startswith(written_files.PART_FOLDER)]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MatchRecognizeError])
