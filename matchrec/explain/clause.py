@@ -291,8 +291,9 @@ def describe_algorithm(compiled_query: CompiledQuery) -> Iterator[str]:
         yield f"time: {classify_time(compiled_query.task, compiled_query.strategy.algorithm)}"
     lookaround = compiled_query.lookaround
     if lookaround is None:
-        selects = compiled_query.task.needs_event_selection
-        reason = "event selection is used" if selects else "unfinished runs are output"
+        reason = "unfinished runs are output"
+        if compiled_query.task.needs_event_selection:
+            reason = "event selection is used"
         yield f"memory: whole partitions, because {reason}"
         return
     rows_around = []

@@ -355,7 +355,7 @@ def match_rows(
     return observe_workers(
         counters,
         rows,
-        selects=compiled_query.task.needs_event_selection,
+        counts_runs=compiled_query.task.needs_event_selection,
         kept_whole=compiled.preparation.is_whole_for_counters,
     )
 

@@ -155,10 +155,10 @@ class Counters:
         if not self._clauses:
             raise counters_without_values()
         clause_counts = [clause.read_counts(self._result, timeout) for clause in self._clauses]
-        selects = any(clause.selects for clause in self._clauses)
+        counts_runs = any(clause.counts_runs for clause in self._clauses)
         values: dict[str, int | float] = {}
         for field in COUNTERS:
-            if selects or field not in SELECTION_COUNTERS:
+            if counts_runs or field not in SELECTION_COUNTERS:
                 values[field.name] = field.total([counts[field.name] for counts in clause_counts])
         return values | {name: values[name] / 1e9 for name in SECONDS}
 
@@ -195,13 +195,13 @@ class Counters:
             return html + write_preformatted(KEPT_WHOLE)
         return html
 
-    def _observe(self, frame: DataFrame, *, selects: bool, kept_whole: bool) -> DataFrame:
+    def _observe(self, frame: DataFrame, *, counts_runs: bool, kept_whole: bool) -> DataFrame:
         """Return the output rows of the workers: see `observe_workers`."""
         check_can_count(frame.sparkSession, "counters=")
         name = f"matchrec_{uuid4().hex}"
         observation = find_backend(frame.sparkSession).make_observation(name)
         observed_frame = frame.observe(observation, expr(COLLECT_TALLIES))
-        self._clauses.append(ClauseObservation(observation, name, selects, kept_whole))
+        self._clauses.append(ClauseObservation(observation, name, counts_runs, kept_whole))
         return observed_frame.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
 
     def _observe_query(self, result: DataFrame) -> DataFrame:
@@ -214,20 +214,20 @@ class Counters:
 
 
 def observe_workers(
-    counters: Counters, frame: DataFrame, *, selects: bool, kept_whole: bool
+    counters: Counters, frame: DataFrame, *, counts_runs: bool, kept_whole: bool
 ) -> DataFrame:
     """Return the output rows of the workers, which are counted when an action reads them.
 
     Args:
         counters: the object that gets the counts.
         frame: the output of the workers, with the column of tallies.
-        selects: whether the query has event selection, so that runs are counted.
+        counts_runs: whether runs are counted, because the query has event selection.
         kept_whole: whether partitions would be cut into ranges if nothing was counted.
 
     Raises:
         MatchRecognizeUnsupportedError: the session cannot count.
     """
-    return counters._observe(frame, selects=selects, kept_whole=kept_whole)
+    return counters._observe(frame, counts_runs=counts_runs, kept_whole=kept_whole)
 
 
 def observe_query(counters: Counters, result: DataFrame) -> DataFrame:
@@ -290,7 +290,7 @@ class ClauseObservation:
 
     observation: Any  # an Observation of Classic or of Connect
     name: str
-    selects: bool  # whether the clause has event selection, so that runs are counted
+    counts_runs: bool  # because the clause has event selection
     kept_whole: bool  # whether partitions would be cut into ranges if nothing was counted
     counts: dict[str, int] | None = None  # the counters by name, once an action has finished
     reader: ObservationReader | None = None  # the last one, from the first read on
