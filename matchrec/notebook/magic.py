@@ -8,24 +8,21 @@ clause, too, in every session.
 from __future__ import annotations
 
 import re
-import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import TracebackType
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from pyspark.errors import PySparkException, PythonException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.api.inputs import to_dataframe
-from matchrec.api.signatures import are_values, fills_hole
 from matchrec.api.sql import IS_SASE, build_answer
-from matchrec.arguments import COUNT, is_dataframe, is_frame, is_session
+from matchrec.arguments import COUNT, is_dataframe, is_frame
 from matchrec.cli.arguments import suggest_setting
 from matchrec.cli.failures import report_warnings, shorten_spark_message
 from matchrec.cli.queries import PlainValue, read_plain_value
@@ -35,10 +32,11 @@ from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.language import CELL, current_surface, use_surface
 from matchrec.errors.wording import show_count
-from matchrec.explain.pictures.html import build_html_table, write_paragraph
+from matchrec.notebook.messages import print_notice, show_failure
+from matchrec.notebook.result import Result
+from matchrec.notebook.variables import find_frames, find_or_start_session, find_values, list_frames
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.request import NO_OPTIONS
-from matchrec.spark.sail.start import describe_engine, start
 from matchrec.spark.session import (
     ALL_SESSIONS,
     SESSION_ERRORS,
@@ -368,140 +366,6 @@ def read_partition(arguments: Sequence[str] | None) -> dict[str, PlainValue] | N
         name, _, value = text.partition("=")
         values[name] = read_value(value)
     return values or None
-
-
-BOLD_RED, GREEN, PLAIN = "\033[1;31m", "\033[32m", "\033[0m"
-
-
-class ShownMessage(Exception):  # noqa: N818 -- never raised
-    """A message that IPython gets instead of an error, so that it shows no traceback."""
-
-    def _render_traceback_(self) -> list[str]:
-        """Return the lines of the message. The first one and carets have colours."""
-        headline, *lines = str(self).split("\n")
-        for index, line in enumerate(lines):
-            if set(line.strip()) == {"^"}:
-                lines[index] = f"{GREEN}{line}{PLAIN}"
-        return [f"{BOLD_RED}{headline}{PLAIN}", *lines]
-
-
-def print_notice(notice: str) -> None:
-    """Print a notice below the cell."""
-    sys.stderr.write(f"{notice}\n")
-
-
-def show_failure(
-    shell: InteractiveShell,
-    kind: type[BaseException],
-    error: BaseException,
-    traceback: TracebackType,
-    tb_offset: int | None = None,
-) -> None:
-    """Show an error that a cell has raised: one of ours without a traceback, others as always.
-
-    An error of Spark may bring one of ours from a worker, which is shown instead.
-
-    Args:
-        shell: the shell, as for all handlers of `set_custom_exc`.
-        kind: the class of the error.
-        error: the error.
-        traceback: its traceback.
-        tb_offset: how many frames of the traceback IPython leaves out.
-    """
-    if isinstance(error, MatchRecognizeError | Interrupted):
-        our_error: BaseException | None = error
-    else:
-        our_error = MatchRecognizeRunError.from_exception(error)
-    if our_error is None:
-        shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
-        return
-    shell.showtraceback((type(our_error), ShownMessage(str(our_error)), traceback))
-    sys.last_type, sys.last_value, sys.last_traceback = kind, error, traceback  # for %tb
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Result:
-    """The result of a cell."""
-
-    dataframe: DataFrame
-    names: tuple[str, ...]  # of the columns
-    rows: tuple[tuple[str, ...], ...]  # the first ones, as texts
-    more: bool  # whether there are more rows
-    asks_for_matches: bool = False  # whether there may be no rows because nothing matched
-
-    @property
-    def note(self) -> str:
-        """Return how many rows are shown, and what to do if these are not enough."""
-        count = len(self.rows)
-        if self.asks_for_matches and not count:
-            return "0 rows; --coverage shows how far rows get, --why shows what stops them"
-        rows = show_count(count, "row")
-        return f"showing {rows}; --limit N shows more" if self.more else rows
-
-    def _repr_html_(self) -> str:
-        """Return a table of the rows for notebooks."""
-        return build_html_table(self.names, self.rows) + write_paragraph(self.note)
-
-    def __repr__(self) -> str:
-        return f"<Result: {', '.join(self.names)}; {self.note}>"
-
-
-# `{name}` and `:name` in a query. The second is neither a part of `::` nor of a time like 12:30.
-HOLE = re.compile(r"\{(\w+)\}")
-PARAMETER = re.compile(r"(?<![:\w]):([^\W\d]\w*)")
-
-
-def find_running_session(variables: Mapping[str, Any]) -> SparkSession | None:
-    """Return the session that the notebook calls `spark`, or else the active one, if any."""
-    from pyspark.sql import SparkSession
-
-    spark = variables.get("spark")
-    return spark if is_session(spark) else SparkSession.getActiveSession()
-
-
-def find_or_start_session(variables: dict[str, Any]) -> SparkSession:
-    """Return the running session, or a new one.
-
-    The new one becomes the variable `spark`, unless that has another value already.
-    """
-    session = find_running_session(variables)
-    if session is not None:
-        return session
-    spark = start()
-    is_variable = variables.setdefault("spark", spark) is spark
-    print_notice(
-        f"started {describe_engine(spark)}: {'`spark`' if is_variable else 'matchrec.session()'}"
-    )
-    return spark
-
-
-def find_frames(query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the variables that a query names in braces, such as `{stocks}`.
-
-    >>> find_frames("SELECT {n} FROM t MATCH_RECOGNIZE (... A{2} {- B -})", {"n": 1, "B": 2})
-    {'n': 1}
-    """
-    named = {name: variables[name] for name in HOLE.findall(query) if name in variables}
-    return {name: value for name, value in named.items() if fills_hole(value)}
-
-
-def list_frames(variables: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the DataFrames of a notebook, without IPython's own, such as `_12`."""
-    return tuple(
-        name
-        for name, value in variables.items()
-        if not name.startswith("_") and (is_dataframe(value) or is_frame(value))
-    )
-
-
-def find_values(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the values of the parameters of a query: `:days` is the variable `days`.
-
-    >>> find_values("SELECT a::int, '12:30' FROM t WHERE n > :days", {"days": 3, "int": 1})
-    {'days': 3}
-    """
-    named = {name: variables[name] for name in PARAMETER.findall(query) if name in variables}
-    return {name: value for name, value in named.items() if are_values([value])} or None
 
 
 def load(shell: InteractiveShell) -> None:

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from traitlets.config import Config
 
 import matchrec
-from matchrec.notebook import magic
+from matchrec.notebook import variables
 from tests.properties.test_queries import settings
 
 pytestmark = pytest.mark.one_of(2)
@@ -172,14 +172,14 @@ def test_quotes_are_around_an_argument(spark: SparkSession, shell: InteractiveSh
 def test_a_new_session_has_a_name(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(magic, "find_running_session", lambda _: None)
-    monkeypatch.setattr(magic, "start", lambda: spark)
+    monkeypatch.setattr(variables, "find_running_session", lambda _: None)
+    monkeypatch.setattr(variables, "start", lambda: spark)
     with_other_spark: dict[str, Any] = {"spark": 3}
-    assert magic.find_or_start_session(with_other_spark) is spark
+    assert variables.find_or_start_session(with_other_spark) is spark
     assert with_other_spark == {"spark": 3}
     assert capsys.readouterr().err.rstrip().endswith("in this program: matchrec.session()")
     empty: dict[str, Any] = {}
-    assert magic.find_or_start_session(empty) is empty["spark"]
+    assert variables.find_or_start_session(empty) is empty["spark"]
     assert capsys.readouterr().err.rstrip().endswith("in this program: `spark`")
 
 

@@ -1,0 +1,71 @@
+"""What a cell takes from the variables of the notebook: the session, DataFrames and values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from matchrec.api.signatures import are_values, fills_hole
+from matchrec.arguments import is_dataframe, is_frame, is_session
+from matchrec.notebook.messages import print_notice
+from matchrec.spark.sail.start import describe_engine, start
+
+# `{name}` and `:name` in a query. The second is neither a part of `::` nor of a time like 12:30.
+HOLE = re.compile(r"\{(\w+)\}")
+PARAMETER = re.compile(r"(?<![:\w]):([^\W\d]\w*)")
+
+
+def find_running_session(variables: Mapping[str, Any]) -> SparkSession | None:
+    """Return the session that the notebook calls `spark`, or else the active one, if any."""
+    from pyspark.sql import SparkSession
+
+    spark = variables.get("spark")
+    return spark if is_session(spark) else SparkSession.getActiveSession()
+
+
+def find_or_start_session(variables: dict[str, Any]) -> SparkSession:
+    """Return the running session, or a new one.
+
+    The new one becomes the variable `spark`, unless that has another value already.
+    """
+    session = find_running_session(variables)
+    if session is not None:
+        return session
+    spark = start()
+    is_variable = variables.setdefault("spark", spark) is spark
+    print_notice(
+        f"started {describe_engine(spark)}: {'`spark`' if is_variable else 'matchrec.session()'}"
+    )
+    return spark
+
+
+def find_frames(query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the variables that a query names in braces, such as `{stocks}`.
+
+    >>> find_frames("SELECT {n} FROM t MATCH_RECOGNIZE (... A{2} {- B -})", {"n": 1, "B": 2})
+    {'n': 1}
+    """
+    named = {name: variables[name] for name in HOLE.findall(query) if name in variables}
+    return {name: value for name, value in named.items() if fills_hole(value)}
+
+
+def list_frames(variables: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the DataFrames of a notebook, without IPython's own, such as `_12`."""
+    return tuple(
+        name
+        for name, value in variables.items()
+        if not name.startswith("_") and (is_dataframe(value) or is_frame(value))
+    )
+
+
+def find_values(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the values of the parameters of a query: `:days` is the variable `days`.
+
+    >>> find_values("SELECT a::int, '12:30' FROM t WHERE n > :days", {"days": 3, "int": 1})
+    {'days': 3}
+    """
+    named = {name: variables[name] for name in PARAMETER.findall(query) if name in variables}
+    return {name: value for name, value in named.items() if are_values([value])} or None
