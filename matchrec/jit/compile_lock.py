@@ -1,4 +1,4 @@
-"""Let one thread of one process compile a function, while the others wait for its files.
+"""Let one caller at a time compile a function, while the others wait for its files.
 
 Spark starts as many workers as there are cores, and on a machine without compiled functions all of
 them need the same ones at once. Without a lock, each would compile them, and would damage the files

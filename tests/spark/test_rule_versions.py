@@ -215,7 +215,13 @@ def test_a_parameter_of_a_table_can_be_an_interval(ticks: DataFrame, within: str
 NEEDS_A_LENGTH = "needs a length of time"
 HAS_NO_UNIT = "has a number without a unit"
 LENGTHS = {
-    "WITHIN :gap": (2, 2, "but ORDER BY is TIMESTAMP", "but ORDER BY is TIMESTAMP", NEEDS_A_LENGTH),
+    "WITHIN :gap": (
+        2,
+        2,
+        "but ORDER BY has type TIMESTAMP",
+        "but ORDER BY has type TIMESTAMP",
+        NEEDS_A_LENGTH,
+    ),
     "WITHIN INTERVAL :gap": (2, 2, HAS_NO_UNIT, HAS_NO_UNIT, NEEDS_A_LENGTH),
     "WITHIN INTERVAL :gap MINUTE": (2, 2, 2, 2, NEEDS_A_LENGTH),
 }
