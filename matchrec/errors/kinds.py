@@ -174,7 +174,6 @@ class MatchRecognizeError(Located, ValueError):
       line 1, column 24
           ORDER BY id PATTERN (A DEFINE A AS id > 1
                                  ^^^^^^
-      note: `--` starts a comment, also in `{--` and `--}`
       help: add `)` before DEFINE
     bracket-not-closed; 1; 21; add `)` before DEFINE
     """

@@ -193,15 +193,17 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
                 part = find_part_at(tokens, inner) or _find_definition_at(tokens, index, inner)
                 if part:
                     spans = tokens[index].span, tokens[inner].span
-                    return bracket_not_closed(*spans, opening=tokens.key(index), keyword=part)
+                    return bracket_not_closed(
+                        *spans, query=tokens.text, opening=tokens.key(index), keyword=part
+                    )
         index += 1
     clause_start = tokens.span(word, word + 2)
     last_closing = max(tokens.openings, default=word)
     opening = tokens.openings.get(last_closing, word)
     if word + 1 < opening < last_closing - 1 and _starts_line(tokens, last_closing):
         # The last `)` is alone at the start of a line, so it was probably meant for the clause.
-        return clause_not_closed(tokens[opening].span, clause_start)
-    return bracket_not_closed(clause_start)
+        return clause_not_closed(tokens[opening].span, clause_start, query=tokens.text)
+    return bracket_not_closed(clause_start, query=tokens.text)
 
 
 def _starts_line(tokens: TokenSequence, index: int) -> bool:

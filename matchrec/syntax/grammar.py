@@ -239,7 +239,7 @@ def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPatter
     for index in range(opening, closing):
         if clause.key(index) == "DEFINE" and clause.key(index + 2) == "AS":
             spans = clause[opening].span, clause[index].span
-            raise errors.bracket_not_closed(*spans, keyword="DEFINE")
+            raise errors.bracket_not_closed(*spans, query=clause.text, keyword="DEFINE")
     if end < section.end:
         token = clause[end]
         if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST", "FIRST"):

@@ -150,8 +150,10 @@ def _make_unclosed_pattern_error(clause: ClauseTokens, opening: int) -> MatchRec
     for index in range(opening + 1, len(clause)):
         part = find_part_at(clause, index)
         if part:
-            return errors.bracket_not_closed(span, clause[index].span, keyword=part)
-    return errors.bracket_not_closed(span)
+            return errors.bracket_not_closed(
+                span, clause[index].span, query=clause.text, keyword=part
+            )
+    return errors.bracket_not_closed(span, query=clause.text)
 
 
 def _find_starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:

@@ -149,24 +149,39 @@ def sase_as_clause(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def clause_not_closed(*spans: Span) -> MatchRecognizeParseError:
-    """Return the error for a clause whose last `)` closes an inner parenthesis."""
+def list_comment_notes(query: str) -> tuple[str, ...]:
+    """Return the notes on a missing bracket that a comment may have swallowed.
+
+    Args:
+        query: the text of the query. There is no note if nothing in it starts a comment.
+    """
+    return ("`--` starts a comment, also in `{--` and `--}`",) if "--" in query else ()
+
+
+def clause_not_closed(*spans: Span, query: str) -> MatchRecognizeParseError:
+    """Return the error for a clause whose last `)` closes an inner parenthesis.
+
+    Args:
+        spans: the locations in the text of the query, the main one first.
+        query: the text of the query.
+    """
     return MatchRecognizeParseError(
         "missing `)` of MATCH_RECOGNIZE: the last `)` closes this `(`",
         *spans,
-        notes=("`--` starts a comment, also in `{--` and `--}`",),
+        notes=list_comment_notes(query),
         hint="add `)` where this parenthesis ends",
         code="clause-not-closed",
     )
 
 
 def bracket_not_closed(
-    *spans: Span, opening: str = "(", keyword: str | None = None
+    *spans: Span, query: str, opening: str = "(", keyword: str | None = None
 ) -> MatchRecognizeParseError:
     """Return the error for a bracket of the clause, or in it, that is not closed.
 
     Args:
         spans: the locations in the text of the query, the main one first.
+        query: the text of the query.
         opening: the bracket.
         keyword: the part before which it should be closed, if there is one.
     """
@@ -174,7 +189,7 @@ def bracket_not_closed(
     return MatchRecognizeParseError(
         f"`{opening}` is not closed in MATCH_RECOGNIZE",
         *spans,
-        notes=("`--` starts a comment, also in `{--` and `--}`",),
+        notes=list_comment_notes(query),
         hint=f"add `{CLOSING_BRACKETS[opening]}` {missing_at}",
         code="bracket-not-closed",
     )

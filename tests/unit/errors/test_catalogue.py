@@ -40,9 +40,16 @@ HERE, THERE = Span(1, 2), Span(4, 6)
 
 
 def test_an_error_has_its_texts_and_places() -> None:
-    error = bracket_not_closed(HERE, THERE, opening="(", keyword="DEFINE")
+    query = "PATTERN (A DEFINE A AS x > 1"
+    error = bracket_not_closed(HERE, THERE, query=query, opening="(", keyword="DEFINE")
     assert error.message == "`(` is not closed in MATCH_RECOGNIZE"
     assert (error.spans, error.hint) == ((HERE, THERE), "add `)` before DEFINE")
+
+
+def test_a_bracket_that_a_comment_may_have_swallowed_has_a_note() -> None:
+    note = "`--` starts a comment, also in `{--` and `--}`"
+    assert bracket_not_closed(HERE, query="PATTERN (A {--B--})").notes == (note,)
+    assert bracket_not_closed(HERE, query="PATTERN (A {-B-}").notes == ()
 
 
 def test_texts_without_words_and_places_that_are_not_known_are_left_out() -> None:
