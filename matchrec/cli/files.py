@@ -1,11 +1,10 @@
-"""Facts about files: formats, compressions, encodings, delimiters. And the texts of queries."""
+"""Find out facts about files: their formats, compressions, encodings and delimiters."""
 
 from __future__ import annotations
 
 import bz2
 import csv
 import gzip
-import sys
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -14,7 +13,6 @@ from typing import IO, Any
 
 from matchrec.errors import command as errors
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import shorten
 
 
 class FileFormat(Enum):
@@ -43,26 +41,6 @@ def suggest_nearest_file(path: str) -> str | None:
     names = [file.name for file in folder.iterdir()] if folder.is_dir() else []
     similar_name = find_nearest(Path(path).name, names)
     return similar_name and f"write {folder / similar_name}"
-
-
-def read_query(path: str) -> str:
-    """Return the text of a query, from a file or, for `-`, from standard input.
-
-    Raises:
-        MatchRecognizeError: there is no such file, or it is not a text.
-    """
-    if strip_compression(Path(path)).suffix.lower() in FILE_FORMATS:
-        stem = strip_compression(Path(path)).stem
-        raise errors.rows_for_query(path=path, name=stem if stem.isidentifier() else "events")
-    if path != "-" and not Path(path).is_file():
-        if len(path.split()) > 1:
-            raise errors.no_such_query(path=shorten(path))
-        raise errors.no_such_file(what="the query file", path=path, hint=suggest_nearest_file(path))
-    content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise errors.not_a_text_file(path=path) from error
 
 
 def find_format(path: Path) -> FileFormat:

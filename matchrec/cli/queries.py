@@ -21,12 +21,13 @@ import click
 
 import matchrec
 from matchrec.cli.failures import label_errors, report_warnings
-from matchrec.cli.files import read_query, suggest_nearest_file
+from matchrec.cli.files import FILE_FORMATS, strip_compression, suggest_nearest_file
 from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.statements import Statement, replace_file_names, split_statements
 from matchrec.cli.tables import EmptyTable, Table
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
+from matchrec.errors.wording import shorten
 from matchrec.source import record_path
 
 if TYPE_CHECKING:
@@ -240,6 +241,26 @@ class QuerySource:
         """Let errors in a text, which is the query or a statement of it, name the file, if any."""
         if self.text is None and self.path != "-":
             record_path(text, self.path)
+
+
+def read_query(path: str) -> str:
+    """Return the text of a query, from a file or, for `-`, from standard input.
+
+    Raises:
+        MatchRecognizeError: there is no such file, or it is not a text.
+    """
+    if strip_compression(Path(path)).suffix.lower() in FILE_FORMATS:
+        stem = strip_compression(Path(path)).stem
+        raise errors.rows_for_query(path=path, name=stem if stem.isidentifier() else "events")
+    if path != "-" and not Path(path).is_file():
+        if len(path.split()) > 1:
+            raise errors.no_such_query(path=shorten(path))
+        raise errors.no_such_file(what="the query file", path=path, hint=suggest_nearest_file(path))
+    content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise errors.not_a_text_file(path=path) from error
 
 
 def build_request(

@@ -102,10 +102,10 @@ def warm() -> None:
         for query in build_queries(spark):
             query.collect()
         ask_questions(spark)
-    from matchrec.jit.cached_function import find_cache_folders as find_folders
+    from matchrec.jit.cached_function import find_cache_folders
 
     print(f"all code is compiled after {time.monotonic() - began:.0f} s, in these folders:")
-    for folder in find_folders():
+    for folder in find_cache_folders():
         print(f"    {folder}")
 
 

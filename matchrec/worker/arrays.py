@@ -87,7 +87,7 @@ TYPES_IN_SPARK = {
     pa.date64(): pa.date32(),
     **dict.fromkeys((pa.time32("s"), pa.time32("ms"), pa.time64("ns")), pa.time64("us")),
 }
-# The same by name, for types that only newer versions of Arrow have.
+# The same for types that only newer versions of Arrow have, by their names.
 NEWER_TYPES_IN_SPARK = {"string_view": pa.string(), "binary_view": pa.binary()}
 
 
@@ -136,9 +136,8 @@ def read_numbers(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
         bits = np.unpackbits(packed, count=end - 8 * first_byte, bitorder="little")
         return bits[values.offset - 8 * first_byte :].view(np.bool_)
     letter = "f" if pa.types.is_floating(data_type) else "i"
-    return np.frombuffer(content, np.dtype(f"{letter}{data_type.bit_width // 8}"))[
-        values.offset : end
-    ]
+    number_type = np.dtype(f"{letter}{data_type.bit_width // 8}")
+    return np.frombuffer(content, number_type)[values.offset : end]
 
 
 def read_numbers_or_zero(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
@@ -230,17 +229,15 @@ def make_array(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Arra
 
 def cast_integers(numbers: IntArray, data_type: pa.DataType) -> pa.Array:
     """Return integers as values of a type that is stored as integers, such as a date."""
-    return make_array(numbers.astype(np.dtype(f"i{data_type.bit_width // 8}"), copy=False)).view(
-        data_type
-    )
+    number_type = np.dtype(f"i{data_type.bit_width // 8}")
+    return make_array(numbers.astype(number_type, copy=False)).view(data_type)
 
 
 def make_value_array(values: Sequence[object], data_type: pa.DataType) -> pa.Array:
     """Return an array of Python values. Dates and times are given as integers."""
     if pa.types.is_temporal(data_type):
-        return pa.array(values, pa.int32() if data_type.bit_width == 32 else pa.int64()).view(
-            data_type
-        )
+        integer_type = pa.int32() if data_type.bit_width == 32 else pa.int64()
+        return pa.array(values, integer_type).view(data_type)
     return pa.array(values, data_type)
 
 
@@ -261,12 +258,8 @@ def make_sort_keys(values: pa.Array) -> IntArray:
     if pa.types.is_floating(data_type):
         return encode_float_order(read_floats(values))
     is_narrow = pa.types.is_decimal(data_type) and data_type.precision <= NARROW_DIGITS
-    if (
-        is_narrow
-        or is_whole(data_type)
-        or pa.types.is_boolean(data_type)
-        or pa.types.is_null(data_type)
-    ):
+    is_boolean_or_null = pa.types.is_boolean(data_type) or pa.types.is_null(data_type)
+    if is_narrow or is_whole(data_type) or is_boolean_or_null:
         return read_integers(values)
     return read_integers(rank_values(values))
 

@@ -150,9 +150,8 @@ def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -
         else:
             values = values - window.limit
         rising_bounds = arrays.encode_float_order(bounds) + (not window.strict)
-        ends = find_ends_by_bounds(
-            starts, arrays.encode_float_order(values), valid, rising_bounds, valid
-        )
+        rising_values = arrays.encode_float_order(values)
+        ends = find_ends_by_bounds(starts, rising_values, valid, rising_bounds, valid)
     if window.first_must_be_inside:
         return ends
     # the first row is always inside
