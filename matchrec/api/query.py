@@ -608,8 +608,8 @@ class Query:
 def run_clauses(query: Query) -> DataFrame | None:
     """Return the result of a query as `Query.to_df` does; None if the query has no clause.
 
-    A query without a clause is parsed even if the session has been stopped. Whoever runs it then
-    reports that.
+    A query without a clause is parsed even if the session has been stopped. Spark reports that when
+    it runs the query.
     """
     with query._suggest_dialect(), query._parsing_without_session_check(query.options) as parsed:
         if not parsed.clause_names:

@@ -101,8 +101,9 @@ class Table:
     # The folder under which folders named `column=value` are columns of the table. None if Spark
     # finds it by itself, as under a single folder.
     root: Path | None = None
-    # Of CSV. A delimiter of None is found out for each file.
+    # The delimiter of CSV files; None to detect it in each file.
     delimiter: str | None = None
+    # Whether the first line of a CSV file names the columns.
     header: bool = True
 
     def register(self, spark: SparkSession, *, only_schema: bool = False) -> None:
@@ -316,9 +317,8 @@ def make_table(name: str, path: str) -> Table:
         )
     formats = {find_table_format(name, path) for path in paths}
     if len(formats) > 1:
-        raise errors.several_formats(
-            pattern=path, formats=sorted(file_format.value for file_format in formats)
-        )
+        format_names = sorted(file_format.value for file_format in formats)
+        raise errors.several_formats(pattern=path, formats=format_names)
     return Table(name, paths, formats.pop(), root)
 
 

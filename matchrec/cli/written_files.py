@@ -101,7 +101,7 @@ def describe(error: OSError) -> str:
 def replace_when_complete(path: Path) -> Iterator[Path]:
     """Give the path of a file to write, and rename it to `path` at the end.
 
-    The file is in a hidden folder beside `path`: on the same disk, so that the last step is one
+    The file is in a hidden folder beside `path`. Both are on the same disk, so the last step is one
     rename. If writing fails or the program is interrupted, `path` stays as it was.
 
     Raises:

@@ -83,8 +83,9 @@ class CoverageTask:
     compiled_query: CompiledQuery
     # The task of the search, with the places in the row pattern and the parts of conditions.
     coverable: AnnotatedTask
-    # The test that a row equals the one before it in all ORDER BY columns. Without ORDER BY both
-    # are None, otherwise one of them: the bit that Spark computes, or the worker's condition.
+    # The test that a row equals the one before it in all ORDER BY columns: the bit that Spark
+    # computes, or the condition that the worker computes. The other one is None; without ORDER BY,
+    # both are.
     tie_bit: int | None
     tie_condition: NearbyCondition | None
     # The columns that name a starting row: partition columns, then order columns.
@@ -316,7 +317,7 @@ def to_column(test: RowTest) -> RowColumn:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How many rows and matches a query has, as far as one worker or all of them have counted.
+    """The rows and matches that one worker, or all of them together, have counted.
 
     A worker sends the fields in this order.
     """

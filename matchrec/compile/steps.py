@@ -320,7 +320,7 @@ def find_windows(
 
 
 class NearbyKey(NamedTuple):
-    """What identifies a condition that the worker computes. Rules share the bit of equal keys."""
+    """The identity of a condition that the worker computes. Rules with equal keys share its bit."""
 
     # The columns by which the rule divides partitions further.
     dividing_columns: tuple[RowColumn, ...]

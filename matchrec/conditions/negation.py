@@ -104,14 +104,14 @@ class Viewpoint:
                 return reference
 
     def is_candidate_in_condition(self, variable: str | None) -> bool:
-        """Return whether the condition takes the candidate for one of a variable's rows.
+        """Return whether the condition counts the candidate among a variable's rows.
 
         It does for the variable under NOT, for unions that contain it, and for all rows (None).
         """
         return variable is None or self.plan.ids[self.negated] in self.plan.members[variable]
 
     def is_candidate_in_match(self, variable: str | None) -> bool:
-        """Return whether the match has the candidate as one of a variable's rows.
+        """Return whether the match has the candidate among a variable's rows.
 
         It has if the candidate is the mapped row, and is mapped to the variable.
         """
@@ -126,8 +126,8 @@ class Viewpoint:
         is_in_condition = self.is_candidate_in_condition(navigation.variable)
         if is_in_condition and navigation.logical_offset == 0:
             return self.navigate_to_candidate(navigation.physical_offset)
-        # Offsets count rows backwards. The condition counts the candidate as the first of them if
-        # it takes it for one of the variable's rows; the search does if the match has it as one.
+        # Offsets count the variable's rows backwards. If the candidate is among these rows, it is
+        # the first one that is counted, by the condition or by the search.
         offset = navigation.logical_offset
         if is_in_condition:
             offset -= 1

@@ -276,15 +276,17 @@ def _replace_tokens(
     start, end = span.start, span.end
     new_span = new.find_span(replacing.start, replacing.stop)
     text = new.text[new_span.start : new_span.end]
+    # After the tokens, add a blank or leave out the one that the text has.
     if new.has_blank_before(replacing.stop):
         if not old.text[end : end + 1].isspace():
             text = f"{text} "
     elif replaced.stop < len(old.tokens) and replacing.stop < len(new.tokens):
         next_start = old.tokens[replaced.stop].start
         if not replaced:
-            start = end = next_start
+            start = end = next_start  # the blank then stands before what is inserted
         elif old.text[end:next_start].isspace():
             end = next_start
+    # The same before the tokens.
     if new.has_blank_before(replacing.start):
         if not old.text[max(0, start - 1) : start].isspace():
             text = f" {text}"

@@ -150,7 +150,7 @@ def follow_moves_back(
     Args:
         moves: the moves of the task.
         arrays: the task and its partitions.
-        may_begin: bool[n], the marks. Those of rows that have not arrived yet do not change.
+        may_begin: bool[n], the marks. Rows that have not arrived yet keep their marks.
         known_rows: how many rows have arrived.
     """
     rows = arrays.rows

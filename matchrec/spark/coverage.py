@@ -131,7 +131,7 @@ def convert_integer(text: str | None, column: spark_types.StructField | None) ->
 
     Args:
         text: the value as text; None for NULL.
-        column: the column of the input; None if the value is that of an expression.
+        column: the column of the input; None if the value belongs to an expression.
     """
     is_integer = column is not None and isinstance(column.dataType, spark_types.IntegralType)
     return int(text) if is_integer and text is not None else text

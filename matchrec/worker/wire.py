@@ -15,11 +15,11 @@ After the match     __r0 ...       what the workers read for the output, unless 
                     __counters     what a worker has counted
 Rule sets           __rule, __kind, __k0 ..., __first, __last, __events, __message
                                    see `worker.rule_set`
-Ranges              __class        the number of a class of keys: equal keys share a class
+Ranges              __class        the class of the row's keys, a number: equal keys have the same
                     __position     the position of a row in the order
                     __stretch      a stretch of such positions
                     __range        a range of such stretches
-Streams             __bucket       the number of a bucket of keys: equal keys share a bucket
+Streams             __bucket       the bucket of the row's keys, a number: equal keys have the same
                     __time         the column with the watermark
                     __t            the time of that column, in microseconds
 

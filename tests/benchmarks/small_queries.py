@@ -76,7 +76,7 @@ QUERIES = (
 
 @dataclass(frozen=True)
 class SmallQueryTime:
-    """The median seconds of a small query."""
+    """The seconds that a small query takes, in one run or as medians of several."""
 
     planning: float
     # Planning, running, and fetching the rows as an Arrow table.

@@ -13,14 +13,15 @@ from matchrec.conditions.types import NESTED, Family, ValueType
 AggregateState = Any  # what an aggregate keeps of the rows so far
 OrderingKey = Any  # can be compared with other ordering keys
 AddRow = Callable[..., AggregateState]  # see `Accumulator.step`
-FindAggregateType = Callable[[AggregateUse], ValueType | None]  # None: the arguments do not fit
+# Returns None if the arguments do not fit.
+FindAggregateType = Callable[[AggregateUse], ValueType | None]
 
 
 @dataclass(slots=True)
 class Accumulator:
     """The state of an aggregate over the rows that have been added so far."""
 
-    # What the aggregate keeps of these rows. The type depends on the aggregate.
+    # The aggregate keeps here what it needs of these rows. The type depends on the aggregate.
     state: AggregateState
     # Returns the state after one more row, from the state and the arguments of the aggregate. A
     # list or a dictionary may be changed and returned: only this accumulator has it.

@@ -17,7 +17,7 @@ class ChosenRow(NamedTuple):
     """The row that an aggregate has chosen so far."""
 
     value: Value
-    # What is compared to choose the row; None if only the order of the rows decides.
+    # The value that is compared to choose the row; None if only the order of the rows decides.
     key: OrderingKey = None
 
 

@@ -56,7 +56,7 @@ class JoinedTexts:
 
     # The texts, or binary values, in the order of the rows.
     texts: list[Value] = field(default_factory=list)
-    # What is between two texts; None for nothing. It is a constant, so each row has the same.
+    # The text between two texts; None for no text. It is a constant, so each row has the same.
     delimiter: Value = None
 
 

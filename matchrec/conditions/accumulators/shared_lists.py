@@ -31,8 +31,8 @@ def build_list_aggregate(begin: Callable[[], Accumulator]) -> Compute:
     """Return a function that computes an aggregate of a list.
 
     The function takes the number of the list, and all lists. If a list is a recently computed list
-    plus one row, only this row is added: the accumulator of the shorter list becomes that of the
-    longer list. The result of the shorter list is kept, because other runs with the same list need
+    plus one row, only this row is added, and the longer list takes over the accumulator of the
+    shorter one. The result of the shorter list is kept, because other runs with the same list need
     the same result.
 
     Args:

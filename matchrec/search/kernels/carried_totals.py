@@ -78,7 +78,7 @@ SIGN_BIT = np.int64(-(2**63))
 
 
 def count_words(aggregates: int) -> int:
-    """Return how many words the totals of a node or group have, for so many aggregates."""
+    """Return how many words the totals of a node or group have, for a number of aggregates."""
     return NUMBER_SIZE + aggregates * TOTAL_SIZE
 
 
