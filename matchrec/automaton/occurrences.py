@@ -13,232 +13,45 @@ has one id for all occurrences of a variable, so it cannot say which one a row t
 The steps of `compile_occurrences`:
 
 1. Compile the row pattern with a separate variable for each occurrence.
-2. Copy states, so that a state alone says which occurrences a run awaits: see
-   `copy_states_by_occurrences`.
-3. Give the choices the variables of the query back.
+2. Separate the start from the state of runs that come back to it with a row.
+3. Copy states, so that a state alone says which occurrences a run awaits: see `sibling_states`.
+4. Give the choices the variables of the query back.
 
 The matches and their preferment order stay the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import accumulate, count
+from itertools import accumulate
 
 from matchrec.automaton.compile import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import find_least_rows
-from matchrec.automaton.folding import (
-    ACCEPT,
-    Choice,
-    Effect,
-    Folded,
-    Folding,
-    fold,
-    limit_choices,
-    number_states,
-)
-from matchrec.automaton.program import A_MATCH, GUARD_START
-from matchrec.plan.pattern import RowPattern, Variable, replace_children
-from matchrec.source import Span
-
-# Copies of states, so that a state alone says which occurrences may follow those that were taken.
-#
-# A run is identified by the occurrences that its rows take, and these may lead to several states:
-# after the first A of `PERMUTE(A+, B, C)`, a run is in a state that awaits B or in one that awaits
-# C. The states that the same occurrences lead to are siblings. An occurrence is awaited in a state
-# if a match needs fewer rows after it. If siblings await different occurrences, each state gets a
-# copy for each set of siblings. The matches and their preferment order stay the same.
-#
-# Cost: linear in the choices; with copies, at worst exponential in the states, so they are limited.
-# Source: Rabin and Scott, "Finite automata and their decision problems", the subsets of states.
-
-StateIds = frozenset[int]
-# A state, and its siblings with the state itself.
-Copy = tuple[int, StateIds]
-START: Copy = (0, frozenset())  # no row leads back to this copy of the start
-
-
-def copy_states_by_occurrences(
-    folding: Folding, span: Span | None
-) -> tuple[Folding, list[StateIds]]:
-    """Copy states of a folding so that each state has one set of siblings.
-
-    Args:
-        folding: a folding whose variables are occurrences.
-        span: the row pattern, for the error.
-
-    Returns:
-        The folding, with copies if any are needed. And for each of its states, the siblings from
-        which a match needs as many rows and which await other occurrences; one copy of each.
-
-    Raises:
-        MatchRecognizePlanError: the copies have more than MOST_CHOICES.
-    """
-    folding = drop_past_anchors(folding)
-    folded = folding.choices
-    remaining = find_least_rows(folded)
-    awaited = [
-        frozenset(choice.variable for choice in choices if is_nearer(choice, rows, remaining))
-        for choices, rows in zip(folded, remaining, strict=True)
-    ]
-    no_siblings = [frozenset[int]() for _ in folded]
-    if not may_need_copies(folded, remaining, awaited):
-        return folding, no_siblings
-    numbered = limit_choices(number_states([START], partial(list_choices_of_copy, folded)), span)
-    copies, copied_choices = zip(*numbered, strict=True)
-    siblings_by_state = [
-        frozenset(
-            sibling
-            for sibling in states
-            if remaining[sibling] == remaining[state] and not awaited[sibling] <= awaited[state]
-        )
-        for state, states in copies
-    ]
-    if not any(siblings_by_state):
-        return folding, no_siblings
-    # All copies of a state await the same occurrences, so any of them will do.
-    copy_by_state = {state: number for number, (state, _) in enumerate(copies)}
-    siblings = [frozenset(copy_by_state[state] for state in states) for states in siblings_by_state]
-    program_states = tuple(folding.states[state] for state, _ in copies)
-    return replace(folding, choices=copied_choices, states=program_states), siblings
-
-
-def drop_past_anchors(folding: Folding) -> Folding:
-    """Redirect choices that lead back to the start to a copy of it that has no choice with `^`.
-
-    `^` does not hold after a row. Without the copy, the start of `A* ^ A B` would say that two more
-    rows are a match even after a row.
-    """
-    choices = folding.choices[0]
-    if not any(choice.guard & GUARD_START for choice in choices):
-        return folding
-    later = tuple(choice for choice in choices if not choice.guard & GUARD_START)
-    return add_copy_of_start(folding, later)
-
-
-def drop_empty_match(folding: Folding) -> Folding:
-    """Drop acceptances from the start. Choices that lead back to it lead to a copy with them."""
-    choices = folding.choices[0]
-    if not any(choice.accepts for choice in choices):
-        return folding
-    copied = add_copy_of_start(folding, choices)
-    start = tuple(choice for choice in copied.choices[0] if not choice.accepts)
-    return replace(copied, choices=(start, *copied.choices[1:]))
-
-
-def add_copy_of_start(folding: Folding, copy: tuple[Choice, ...]) -> Folding:
-    """Add a state with the choices `copy`, and redirect choices that lead to the start to it."""
-    folded = folding.choices
-    if not any(choice.target == 0 for choices in folded for choice in choices):
-        return folding
-    new_state = len(folded)
-    redirected = tuple(
-        tuple(
-            replace(choice, target=new_state) if choice.target == 0 else choice
-            for choice in choices
-        )
-        for choices in (*folded, copy)
-    )
-    return replace(folding, choices=redirected, states=(*folding.states, folding.states[0]))
-
-
-def is_nearer(choice: Choice, rows: int, remaining: tuple[int, ...]) -> bool:
-    """Return whether a match needs fewer rows after a choice than before it.
-
-    Args:
-        choice: the choice.
-        rows: the least number of rows that a match needs before the choice.
-        remaining: that number for each state, see `find_least_rows`.
-    """
-    return choice.target is not None and remaining[choice.target] < rows
-
-
-def may_need_copies(
-    folded: Folded, remaining: tuple[int, ...], awaited: list[frozenset[int | None]]
-) -> bool:
-    """Return whether siblings might await different occurrences, so that states need copies.
-
-    Only states from which a match needs equally many rows are compared. A quick check, which may be
-    true although no copies turn out to be needed.
-
-    Args:
-        folded: the choices; their variables are occurrences.
-        remaining: see `find_least_rows`.
-        awaited: for each state, the occurrences by which a match needs fewer rows.
-    """
-    forks = any(len({choice.variable for choice in choices}) < len(choices) for choices in folded)
-    if not forks:
-        return False
-    awaited_after: dict[tuple[int | None, int], frozenset[int | None]] = {}
-    for choices in folded:
-        for choice in choices:
-            if choice.target is None:
-                continue
-            key = (choice.variable, remaining[choice.target])
-            if awaited_after.setdefault(key, awaited[choice.target]) != awaited[choice.target]:
-                return True
-    return False
-
-
-def list_choices_of_copy(folded: Folded, copy: Copy) -> Iterator[tuple[Choice, Copy | None]]:
-    """Yield the choices of a copy, and the copy to which each leads.
-
-    If `^` decides to which states the first row leads, a choice with `^` comes before the one
-    without.
-    """
-    state, states = copy
-    for choice in folded[state]:
-        if choice.target is None:
-            yield choice, None
-            continue
-        targets = find_targets_of_occurrence(folded, states or {state}, choice, 0) | {choice.target}
-        if copy == START:
-            anchored_targets = find_targets_of_occurrence(folded, {state}, choice, GUARD_START)
-            if anchored_targets != targets or choice.guard:
-                yield replace(choice, guard=GUARD_START), (choice.target, anchored_targets)
-            if choice.guard:
-                continue
-        yield choice, (choice.target, targets)
-
-
-def find_targets_of_occurrence(
-    folded: Folded, states: StateIds | set[int], choice: Choice, guard: int
-) -> StateIds:
-    """Return the states to which a row leads that takes the same occurrence as `choice`.
-
-    Args:
-        folded: the choices of all states.
-        states: the states from which the row may lead.
-        choice: the choice of the occurrence.
-        guard: anchors that hold before the row.
-    """
-    return frozenset(
-        other.target
-        for state in states
-        for other in folded[state]
-        if other.target is not None
-        and other.variable == choice.variable
-        and not other.guard & ~guard
-    )
+from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folded, Folding, fold
+from matchrec.automaton.program import A_MATCH, GUARD_START, VariableId
+from matchrec.automaton.sibling_states import StateSet, brings_nearer, copy_states_by_siblings
+from matchrec.plan.pattern import RowPattern, Variable, replace_children, walk_pattern
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """A compiled pattern, and how its choices relate to the row pattern as it is written."""
+    """A compiled pattern, and how its choices relate to the row pattern as it is written.
+
+    Choices are numbered through all states: those of state 0 come first, then those of state 1.
+    """
 
     # The pattern. Its choices map rows to the variables of the query.
     pattern: CompiledPattern
     # The variable's id, for each occurrence in the order of PATTERN.
-    variables: tuple[int, ...]
-    # The occurrence that a row takes, for each choice of all states in order; -1 if it accepts.
+    variables: tuple[VariableId, ...]
+    # The occurrence that a row takes, by the number of the choice; -1 if the choice takes none.
     occurrence_by_choice: tuple[int, ...]
-    # The least number of rows that a match needs, for each state.
+    # The least number of rows that a match needs, for each state; UNREACHABLE if none is possible.
     remaining: tuple[int, ...]
     # For each state, the numbers of choices after which a match would need fewer rows, one for each
-    # variable and guard. They are choices of the state or of its siblings.
+    # variable and guard. They are choices of the state or of its siblings, see `sibling_states`.
     nearer_choices: tuple[tuple[int, ...], ...]
 
 
@@ -249,29 +62,22 @@ def compile_occurrences(
 
     Args:
         compiled: the row pattern, compiled by variables.
-        pattern: the row pattern.
-        every_way: see `fold`. If it is set, the empty match is left out.
+        pattern: the row pattern, without NOT.
+        every_way: see `fold`. If it is set, the empty match is left out, because it is not output
+            if all matches are.
 
     Raises:
         MatchRecognizePlanError: the program would be too large.
     """
-    names = compiled.program.variables
-    numbers = count()
-    variables: list[int] = []
+    names = [node.name for node in walk_pattern(pattern) if isinstance(node, Variable)]
+    variables = tuple(compiled.program.variables.index(name) for name in names)
+    occurrence_names = tuple(str(occurrence) for occurrence in range(len(names)))
+    program = compile_program(rename_variables(pattern, iter(occurrence_names)), occurrence_names)
 
-    def number(node: RowPattern) -> RowPattern:
-        """Replace each variable by one with the number of the occurrence as its name."""
-        if not isinstance(node, Variable):
-            return replace_children(node, number)
-        variables.append(names.index(node.name))
-        return replace(node, name=str(next(numbers)))
-
-    numbered = number(pattern)
-    program = compile_program(numbered, tuple(map(str, range(len(variables)))))
     folding = fold(program, every_way=every_way, span=pattern.span)
-    if every_way:
-        folding = drop_empty_match(folding)
-    folding, siblings = copy_states_by_occurrences(folding, pattern.span)
+    folding = separate_start(folding, outputs_empty_match=not every_way)
+    folding, siblings = copy_states_by_siblings(folding, pattern.span)
+
     choices = tuple(
         tuple(restore_variable(choice, variables) for choice in state_choices)
         for state_choices in folding.choices
@@ -279,11 +85,62 @@ def compile_occurrences(
     remaining = find_least_rows(choices)
     return Occurrences(
         pattern=CompiledPattern(compiled.program, replace(folding, choices=choices)),
-        variables=tuple(variables),
-        occurrence_by_choice=tuple(list_occurrences(folding.choices)),
+        variables=variables,
+        occurrence_by_choice=list_occurrences(folding.choices),
         remaining=remaining,
         nearer_choices=tuple(list_nearer_choices(choices, remaining, siblings)),
     )
+
+
+def rename_variables(pattern: RowPattern, names: Iterator[str]) -> RowPattern:
+    """Return a row pattern whose variables have the next names, from left to right.
+
+    `A B+ A` with the names 0, 1 and 2 becomes `0 1+ 2`.
+    """
+    if isinstance(pattern, Variable):
+        return replace(pattern, name=next(names))
+    return replace_children(pattern, lambda child: rename_variables(child, names))
+
+
+def separate_start(folding: Folding, *, outputs_empty_match: bool) -> Folding:
+    """Divide the start into the state of runs without a row and that of runs that come back to it.
+
+    They are divided only if their choices differ:
+
+    - `^` does not hold after a row. Otherwise, the start of `A* ^ A B` would say that two more rows
+      are a match even after a row.
+    - A run without a row may not accept unless the empty match is output.
+
+    Args:
+        folding: the folding.
+        outputs_empty_match: whether the empty match is output.
+    """
+    start_choices = folding.choices[0]
+    later_choices = tuple(choice for choice in start_choices if not choice.guard & GUARD_START)
+    first_choices = tuple(
+        choice for choice in start_choices if outputs_empty_match or not choice.accepts
+    )
+    choices = (first_choices, *folding.choices[1:])
+    comes_back = any(choice.target == 0 for choices in folding.choices for choice in choices)
+    if not comes_back or first_choices == later_choices:
+        return replace(folding, choices=choices)
+
+    later_start = len(choices)
+    redirected = tuple(
+        tuple(
+            replace(choice, target=later_start) if choice.target == 0 else choice
+            for choice in state_choices
+        )
+        for state_choices in (*choices, later_choices)
+    )
+    return replace(folding, choices=redirected, states=(*folding.states, folding.states[0]))
+
+
+def restore_variable(choice: Choice, variables: Sequence[VariableId]) -> Choice:
+    """Return a choice of an occurrence as a choice of the variable that occurs there."""
+    if choice.variable is None:
+        return choice
+    return replace(choice, variable=variables[choice.variable])
 
 
 def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrences:
@@ -297,16 +154,16 @@ def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrence
     """
     folding = compiled.folding
     remaining = find_least_rows(add_acceptances_by_time(folding))
-    first_states = frozenset(range(folding.start_count))
+    first_states = StateSet(range(folding.start_count))
     # A run that begins awaits the occurrences that any of the first states awaits.
     siblings = [
-        first_states if state in first_states else frozenset()
+        first_states if state in first_states else StateSet()
         for state in range(len(folding.choices))
     ]
     return Occurrences(
         pattern=compiled,
         variables=tuple(range(stages)),
-        occurrence_by_choice=tuple(list_occurrences(folding.choices)),
+        occurrence_by_choice=list_occurrences(folding.choices),
         remaining=remaining,
         nearer_choices=tuple(list_nearer_choices(folding.choices, remaining, siblings)),
     )
@@ -315,37 +172,43 @@ def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrence
 def add_acceptances_by_time(folding: Folding) -> Folded:
     """Return the choices, with an acceptance in states where a run needs only time, not rows."""
     accepting = []
-    for choices, end in zip(folding.choices, folding.ending_kinds, strict=True):
-        needs_only_time = end == A_MATCH or any(
+    for choices, ending_kind in zip(folding.choices, folding.ending_kinds, strict=True):
+        needs_only_time = ending_kind == A_MATCH or any(
             choice.effect is Effect.COMPLETE_RUN for choice in choices
         )
         accepting.append((*choices, ACCEPT) if needs_only_time else choices)
     return tuple(accepting)
 
 
-def restore_variable(choice: Choice, variables: list[int]) -> Choice:
-    """Return a choice of an occurrence as a choice of the variable that occurs there."""
-    if choice.variable is None:
-        return choice
-    return replace(choice, variable=variables[choice.variable])
+def list_occurrences(folded: Folded) -> tuple[int, ...]:
+    """Return the occurrence that each choice takes, -1 if it takes none.
 
-
-def list_occurrences(folded: Folded) -> Iterator[int]:
-    """Yield the occurrence that each choice takes, -1 if it accepts."""
-    for choices in folded:
-        for choice in choices:
-            yield -1 if choice.variable is None else choice.variable
+    Args:
+        folded: the choices of all states; their variables are occurrences.
+    """
+    return tuple(
+        -1 if choice.variable is None else choice.variable
+        for choices in folded
+        for choice in choices
+    )
 
 
 def list_nearer_choices(
-    folded: Folded, remaining: tuple[int, ...], siblings: list[StateIds]
+    folded: Folded, remaining: Sequence[int], siblings: Sequence[StateSet]
 ) -> Iterator[tuple[int, ...]]:
-    """Yield for each state the numbers of its nearer choices, see `Occurrences`."""
-    first_numbers = [0, *accumulate(map(len, folded))]
+    """Yield for each state the numbers of its nearer choices, see `Occurrences`.
+
+    Args:
+        folded: the choices of all states.
+        remaining: the least number of rows that a match needs from each state.
+        siblings: for each state, other states whose choices a run in the state awaits as well.
+    """
+    first_numbers = [0, *accumulate(len(choices) for choices in folded)]
     for state, rows in enumerate(remaining):
-        numbers: dict[tuple[int | None, int], int] = {}
+        nearer: dict[tuple[VariableId | None, int], int] = {}
         for source in (state, *sorted(siblings[state])):
             for number, choice in enumerate(folded[source], first_numbers[source]):
-                if is_nearer(choice, rows, remaining):
-                    numbers.setdefault((choice.variable, choice.guard), number)
-        yield tuple(numbers.values())
+                if brings_nearer(choice, rows, remaining):
+                    # Of choices with the same variable and guard, the state's own one comes first.
+                    nearer.setdefault((choice.variable, choice.guard), number)
+        yield tuple(nearer.values())

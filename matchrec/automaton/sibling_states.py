@@ -1,0 +1,202 @@
+"""Copy states of a folding, so that a state alone says which occurrences a run awaits.
+
+Coverage identifies a run by the occurrences of variables that its rows take. The same occurrences
+can lead to several states, which are *siblings*. An occurrence is *awaited* in a state if a match
+needs fewer rows after it.
+
+For example, the row B of `PERMUTE(A, B, C)` leads to two siblings. One awaits A, for the order
+B A C, and the other awaits C, for B C A. Coverage says that a run after B awaits A or C, so each of
+the two states needs to know the other one.
+
+A state has different siblings after different occurrences if its rows can be part of different
+loops or orders. `PERMUTE(A, B?, C)+` has for example
+
+    rows     siblings after these rows
+    B        B begins B A C; B begins B C A
+    A C B    B begins B A C; B begins B C A; B ends A C B
+
+Then each set of siblings gets a copy of the state. The matches and their preferment order stay the
+same.
+
+Cost: linear in the choices. With copies, it is at worst exponential in the states, so the copies
+are limited. Source: Rabin and Scott, "Finite automata and their decision problems", the subsets of
+states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from matchrec.automaton.facts import find_least_rows
+from matchrec.automaton.folding import Choice, Folded, Folding, limit_choices, number_states
+from matchrec.automaton.program import GUARD_START
+from matchrec.source import Span
+
+StateSet = frozenset[int]
+OccurrenceSet = frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class StateCopy:
+    """A copy of a state, for runs whose occurrences lead to certain siblings."""
+
+    state: int
+    siblings: StateSet  # includes `state`
+
+
+def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Folding, list[StateSet]]:
+    """Copy states of a folding so that each state has one set of siblings.
+
+    Args:
+        folding: a folding whose variables are occurrences, without NOT. Only the choices of its
+            start may have `^`.
+        span: the row pattern, for the error.
+
+    Returns:
+        The folding, with copies if any are needed. And for each of its states, the siblings in
+        which a run awaits other occurrences, from which a match needs equally many rows.
+
+    Raises:
+        MatchRecognizePlanError: the copies have more than MOST_CHOICES.
+    """
+    remaining = find_least_rows(folding.choices)
+    awaited = [
+        find_awaited(folding.choices, state, remaining) for state in range(len(folding.choices))
+    ]
+    no_siblings = [StateSet() for _ in folding.choices]
+    if not may_siblings_differ(folding.choices, remaining, awaited):
+        return folding, no_siblings
+
+    start = StateCopy(0, StateSet([0]))
+    numbered = number_states([start], partial(list_choices_of_copy, folding.choices))
+    copies, copied_choices = zip(*limit_choices(numbered, span), strict=True)
+    differing_siblings = [find_differing_siblings(copy, remaining, awaited) for copy in copies]
+    if not any(differing_siblings):
+        return folding, no_siblings
+    # All copies of a sibling await the same occurrences, so any of them can stand for it.
+    any_copy = {copy.state: number for number, copy in enumerate(copies)}
+    siblings = [StateSet(any_copy[state] for state in states) for states in differing_siblings]
+    program_states = tuple(folding.states[copy.state] for copy in copies)
+    return replace(folding, choices=copied_choices, states=program_states), siblings
+
+
+def find_awaited(folded: Folded, state: int, remaining: Sequence[int]) -> OccurrenceSet:
+    """Return the occurrences by which a run in a state comes nearer to a match.
+
+    Args:
+        folded: the choices of all states; their variables are occurrences.
+        state: the state.
+        remaining: see `brings_nearer`.
+    """
+    return OccurrenceSet(
+        choice.variable
+        for choice in folded[state]
+        if choice.variable is not None and brings_nearer(choice, remaining[state], remaining)
+    )
+
+
+def brings_nearer(choice: Choice, rows_before: int, remaining: Sequence[int]) -> bool:
+    """Return whether a match needs fewer rows after a choice than before it.
+
+    Args:
+        choice: the choice.
+        rows_before: the least number of rows that a match needs before the choice.
+        remaining: the least number of rows that a match needs from each state, see
+            `find_least_rows`.
+    """
+    return choice.target is not None and remaining[choice.target] < rows_before
+
+
+def may_siblings_differ(
+    folded: Folded, remaining: Sequence[int], awaited: Sequence[OccurrenceSet]
+) -> bool:
+    """Return whether siblings might await different occurrences, so that states need copies.
+
+    This is a quick check: it can be true although no siblings differ.
+
+    Args:
+        folded: the choices of all states; their variables are occurrences.
+        remaining: the least number of rows that a match needs from each state.
+        awaited: the occurrences that are awaited in each state.
+    """
+    has_siblings = any(
+        len({choice.variable for choice in choices}) < len(choices) for choices in folded
+    )
+    if not has_siblings:
+        return False
+    # What is awaited after an occurrence, in states from which a match needs equally many rows.
+    awaited_after: dict[tuple[int | None, int], OccurrenceSet] = {}
+    for choices in folded:
+        for choice in choices:
+            if choice.target is None:
+                continue
+            key = (choice.variable, remaining[choice.target])
+            if awaited_after.setdefault(key, awaited[choice.target]) != awaited[choice.target]:
+                return True
+    return False
+
+
+def find_differing_siblings(
+    copy: StateCopy, remaining: Sequence[int], awaited: Sequence[OccurrenceSet]
+) -> StateSet:
+    """Return the siblings in which a run awaits occurrences that the state itself does not await.
+
+    Only siblings from which a match needs as many rows as from the state count.
+    """
+    return StateSet(
+        sibling
+        for sibling in copy.siblings
+        if remaining[sibling] == remaining[copy.state]
+        and not awaited[sibling] <= awaited[copy.state]
+    )
+
+
+def list_choices_of_copy(
+    folded: Folded, copy: StateCopy
+) -> Iterator[tuple[Choice, StateCopy | None]]:
+    """Yield the choices of a copy, and the copy to which each leads; None if it accepts.
+
+    `^` can add siblings: in `PERMUTE(^ A?, B, C)`, only if `^` holds does B lead to the order
+    `^ A? B C`. Then a choice without `^` becomes two: one with `^`, and after it one without.
+    """
+    for choice in folded[copy.state]:
+        if choice.target is None:
+            yield choice, None
+            continue
+        siblings = find_siblings_after(folded, copy.siblings, choice.variable, anchors=0)
+        siblings_at_start = find_siblings_after(folded, copy.siblings, choice.variable, GUARD_START)
+        if choice.guard & GUARD_START:
+            yield choice, StateCopy(choice.target, siblings_at_start)
+            continue
+        if siblings_at_start != siblings:
+            anchored_choice = replace(choice, guard=GUARD_START)
+            yield anchored_choice, StateCopy(choice.target, siblings_at_start)
+        yield choice, StateCopy(choice.target, siblings)
+
+
+def find_siblings_after(
+    folded: Folded, states: StateSet, occurrence: int | None, anchors: int
+) -> StateSet:
+    """Return the states to which a row leads that takes an occurrence.
+
+    Args:
+        folded: the choices of all states; their variables are occurrences.
+        states: the states in which the run may be before the row.
+        occurrence: the occurrence.
+        anchors: bits of the anchors that hold before the row.
+    """
+    return StateSet(
+        choice.target
+        for state in states
+        for choice in folded[state]
+        if choice.target is not None
+        and choice.variable == occurrence
+        and needs_only(choice, anchors)
+    )
+
+
+def needs_only(choice: Choice, anchors: int) -> bool:
+    """Return whether a choice has no guards but these anchors."""
+    return choice.guard & ~anchors == 0
