@@ -78,9 +78,11 @@ class ClassifierChoice:
 
     # Finds the row from the run.
     navigation: Navigation
-    # The value for each primary variable, by id, and last the value if there is no such row. These
-    # columns are constants: they read no row.
+    # The value if the row is mapped to a variable, for each primary variable by id. These columns
+    # are constants: they read no row.
     columns_by_variable: tuple[RowColumn, ...]
+    # The value if there is no such row, a constant, too.
+    column_without_row: RowColumn
     # Where the expression is in the query.
     span: Span
 

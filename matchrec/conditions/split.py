@@ -602,8 +602,9 @@ def choose_by_classifier(
 ) -> ClassifierChoice:
     """Return an expression over one classifier as a choice among constants.
 
-    There is a value for each variable to which the row may be mapped, then one for no row. For
-    `LAST(CLASSIFIER(), 1) = 'A'` they are `'A' = 'A'`, `'B' = 'A'` and so on.
+    There is a value for each variable to which the row may be mapped, and one for no row. For
+    `LAST(CLASSIFIER(), 1) = 'A'` they are `'A' = 'A'`, `'B' = 'A'` and so on, and
+    `CAST(NULL AS STRING) = 'A'`.
 
     Args:
         scalar: the expression. All its references are CLASSIFIER of one row.
@@ -615,9 +616,12 @@ def choose_by_classifier(
         """Return the column of the expression with the classifier replaced by SQL."""
         return build_row_column(render(scalar, lambda _: name_sql))
 
-    names_as_sql = (*map(quote_string, variables), "CAST(NULL AS STRING)")
-    columns = tuple(build_column(name_sql) for name_sql in names_as_sql)
-    return ClassifierChoice(position, columns, scalar.span)
+    return ClassifierChoice(
+        navigation=position,
+        columns_by_variable=tuple(build_column(quote_string(name)) for name in variables),
+        column_without_row=build_column("CAST(NULL AS STRING)"),
+        span=scalar.span,
+    )
 
 
 def choose_writer(scalar: Scalar) -> WriteReference:

@@ -1,4 +1,11 @@
-"""Type residual conditions: give each step its type, and build the run condition."""
+"""Type steps of every sort: `StepTyper` sends each step to the function that types it.
+
+A step is typed from the bottom up. An operation is typed once its operands have types, because
+these decide whether the search or Python computes it, and to which type its operands are brought:
+
+    step      > (i: int, 2 * LAST(A.d): double)
+    result    GREATER(WIDEN(read i), read 2 * d at LAST(A)): boolean
+"""
 
 from __future__ import annotations
 
@@ -44,15 +51,15 @@ MOST_OPERATIONS = 200_000
 
 @dataclass(frozen=True)
 class StepTyper(typer.Typer):
-    """A typer of all kinds of steps. The other modules of this package type one kind each."""
+    """The typer of steps. It implements `Typer` with the functions of this package's modules."""
 
     def type_step(self, step: Step) -> TypedStep:
-        """Return a step of any kind with its type, see `Typer.type_step`."""
+        """Return a step of any sort with its type, as `Typer.type_step` says."""
         match step:
             case TypedStep():
                 return step
             case ColumnRead():
-                typed = replace(self.type_value(step), column_read=step, operands=())
+                typed = self.type_column_read(step)
             case CombinedStep():
                 operands = tuple(self.type_step(operand) for operand in step.operands)
                 operation = TypedOperation(step.operator, operands, step.span, step.words)
@@ -65,11 +72,16 @@ class StepTyper(typer.Typer):
                 assert_never(step)
         return replace(typed, span=step.span)
 
-    def type_value(self, step: ColumnRead) -> TypedStep:
-        """Return a column with its type.
+    def type_column_read(self, step: ColumnRead) -> TypedStep:
+        """Return a column with its type."""
+        # Even if the search computes the value, it is a column: Spark can cast it to another type.
+        return replace(self.find_column_value(step), column_read=step, operands=())
 
-        The result is a constant, a formula that the search computes from other columns, or a read
-        of the column.
+    def find_column_value(self, step: ColumnRead) -> TypedStep:
+        """Return what the search has for a column.
+
+        In order of preference, that is a constant, a formula of other columns, an operation that
+        must not be computed before the match, or a read of the column itself.
         """
         type_ = INT if step.column == ZERO else self.types[step.column]
         constant = typer.find_constant(step, type_)
@@ -83,48 +95,60 @@ class StepTyper(typer.Typer):
             return deferred
         return TypedStep(self.read_value(step, type_), type_)
 
+    def type_classifier_choice(self, step: ClassifierChoice) -> TypedStep:
+        """Return a choice by CLASSIFIER as nested IFs, with its type.
+
+        For two variables with the ids 0 and 1:
+
+            IF(id = 1, value of 1, IF(id = 0, value of 0, value without a row))
+        """
+        variable_id = ReadClassifier(step.navigation)
+        # All values are one SQL expression with different constants, so they have one type.
+        type_ = self.types[step.columns_by_variable[0]]
+        values = [self.read_column(column, type_) for column in step.columns_by_variable]
+        expression: RunExpression = self.read_column(step.column_without_row, type_)
+        for id_, value in enumerate(values):
+            has_id = build_operation(Comparison.EQUAL, variable_id, Constant(id_, Kind.INTEGER))
+            expression = build_operation(BasicOperator.CHOOSE, has_id, value, expression)
+        return TypedStep(expression, type_)
+
     def type_operation(self, step: TypedOperation) -> TypedStep:
-        """Return an operation with its type, see `Typer.type_operation`."""
+        """Return an operation with its type, as `Typer.type_operation` says."""
         size = 1 + sum(operand.size for operand in step.operands)
         depth = 1 + max((operand.depth for operand in step.operands), default=0)
         if size > MOST_OPERATIONS:
             raise too_many_operations(step.span, limit=MOST_OPERATIONS)
         if depth > MOST_NESTED:
             raise operations_nested_too_deep(step.span, limit=MOST_NESTED)
-        typed = self.combine(step)
-        operand_fails = any(operand.may_fail for operand in step.operands)
+        typed = self.type_checked_operation(step)
+        operand_may_fail = any(operand.may_fail for operand in step.operands)
         return TypedStep(
             expression=typed.expression,
             type=typed.type,
             span=step.span,
             operands=step.operands,
+            # A rewritten operation consists of more operations than the user wrote.
             size=max(size, typed.size),
             depth=max(depth, typed.depth),
-            may_fail=operand_fails or typer.may_fail(step, typed.type),
+            may_fail=operand_may_fail or typer.may_fail(step, typed.type),
         )
 
-    def type_classifier_choice(self, step: ClassifierChoice) -> TypedStep:
-        """Return a choice by CLASSIFIER as nested IFs, with its type.
+    def type_checked_operation(self, step: TypedOperation) -> TypedStep:
+        """Return the expression and the type of an operation within the limits of size.
 
-        IF(variable = 1, value of 1, IF(variable = 0, value of 0, value without a row))
-        """
-        classifier = ReadClassifier(step.navigation)
-        type_ = self.types[step.columns_by_variable[0]]
-        *variable_values, value_without_row = [
-            self.read_column(column, type_) for column in step.columns_by_variable
-        ]
-        expression: RunExpression = value_without_row
-        for variable, value in enumerate(variable_values):
-            is_variable = build_operation(
-                Comparison.EQUAL, classifier, Constant(variable, Kind.INTEGER)
-            )
-            expression = build_operation(BasicOperator.CHOOSE, is_variable, value, expression)
-        return TypedStep(expression, type_)
-
-    def combine(self, step: TypedOperation) -> TypedStep:
-        """Return an operation with its type. Its size, depth and operands are left to the caller.
+        1. A mathematical function is typed on its own: it converts its arguments, and decides
+           whether the search or Python computes it.
+        2. Decimals that need too many digits together are rounded. Rounding is done by Python, so
+           it comes before the question who computes the operation.
+        3. Python computes the operation if the search has no such operation or no such values.
+        4. Numbers of which one is a float become floats. This comes before rewriting: in
+           `x IN (1, 0.5D)`, which becomes `x = 1 OR x = 0.5D`, the float also decides how x is
+           compared with 1.
+        5. An operation that the search does not have is rewritten and typed anew.
+        6. All others are basic operations of the search.
 
         Raises:
+            MatchRecognizePlanError: an operand that must be a truth value is not boolean.
             MatchRecognizeUnsupportedError: the types do not allow the operation.
         """
         entry = OPERATORS.get(step.operator)
@@ -134,12 +158,20 @@ class StepTyper(typer.Typer):
         step = arithmetic.limit_to_38_digits(self, step)
         if needs_python(self, step):
             return type_call(self, step)
-        rewritten = rewrite_operation(arithmetic.unify_with_floats(self, step))
+        step_with_floats = arithmetic.unify_with_floats(self, step)
+        rewritten = rewrite_operation(step_with_floats)
         if rewritten is not None:
             return self.type_step(rewritten)
+        return self.type_basic_operation(step, kind)
+
+    def type_basic_operation(self, step: TypedOperation, kind: OperatorKind | None) -> TypedStep:
+        """Return the expression and the type of an operation that the search itself computes.
+
+        Raises:
+            MatchRecognizePlanError: an operand that must be a truth value is not boolean.
+            MatchRecognizeUnsupportedError: the types do not allow the operation.
+        """
         match kind:
-            case OperatorKind.TRY:
-                return arithmetic.type_try_function(self, step)
             case OperatorKind.LOGIC:
                 truth_values = tuple(self.type_truth(operand) for operand in step.operands)
                 return TypedStep(RunOperation(BasicOperator(step.operator), truth_values), BOOLEAN)
@@ -150,8 +182,12 @@ class StepTyper(typer.Typer):
                 return self.type_if(step)
             case OperatorKind.COMPARISON:
                 return self.type_comparison(step)
-            case _:
+            case OperatorKind.TRY:
+                return arithmetic.type_try_function(self, step)
+            case OperatorKind.ARITHMETIC | OperatorKind.DAYS:
                 return arithmetic.type_arithmetic(self, step)
+            case _:
+                raise AssertionError(step)
 
     def type_comparison(self, step: TypedOperation) -> TypedStep:
         """Return a comparison with its type.

@@ -142,17 +142,20 @@ class Typer(ABC):
 
     @abstractmethod
     def type_step(self, step: Step) -> TypedStep:
-        """Return a step of any kind with its type.
+        """Return a step of any sort with its type.
 
         Raises:
-            MatchRecognizeUnsupportedError: the types do not allow an operation.
+            MatchRecognizePlanError: a value that must be a truth value is not boolean.
+            MatchRecognizeUnsupportedError: an operation is too large or too deep, or its types do
+                not allow it.
         """
 
     @abstractmethod
     def type_operation(self, step: TypedOperation) -> TypedStep:
-        """Return an operation with its type.
+        """Return an operation with its type, and with its size and depth.
 
         Raises:
+            MatchRecognizePlanError: an operand that must be a truth value is not boolean.
             MatchRecognizeUnsupportedError: it is too large or too deep, or the types do not allow
                 it.
         """

@@ -309,7 +309,8 @@ def test_the_classifier_of_another_row_is_a_choice_of_constants() -> None:
     step = split_b("CLASSIFIER(A) IN ('A', 'C')").run_step
     assert isinstance(step, ClassifierChoice)
     texts = [column.text for column in step.columns_by_variable]
-    assert texts == ["'A' IN ('A', 'C')", "'B' IN ('A', 'C')", "CAST(NULL AS STRING) IN ('A', 'C')"]
+    assert texts == ["'A' IN ('A', 'C')", "'B' IN ('A', 'C')"]
+    assert step.column_without_row.text == "CAST(NULL AS STRING) IN ('A', 'C')"
 
 
 def test_a_function_of_two_positions_is_refused_by_name() -> None:
