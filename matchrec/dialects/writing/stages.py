@@ -40,7 +40,7 @@ from matchrec.plan.stages import (
     list_repeated_parts,
 )
 from matchrec.source import Source
-from matchrec.syntax.lower import take_out_negations
+from matchrec.syntax.negations import take_out_negations
 
 # The strategy of a clause for the contiguity of stages.
 SELECTION = {
@@ -79,7 +79,10 @@ def lower_to_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     assert plan.staging is not None
     selection = SELECTION[contiguity]
     pattern, absences = take_out_negations(
-        _build_pattern(plan.staging.steps), selection, plan.output, windowed=plan.within is not None
+        _build_pattern(plan.staging.steps),
+        selection,
+        plan.output,
+        has_match_window=plan.within is not None,
     )
     clause = replace(
         plan,
