@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any, NoReturn, TypeVar
 from uuid import uuid4
 
@@ -37,7 +38,8 @@ SERVING = b"\x08\x01"  # the message HealthCheckResponse with the status SERVING
 CONNECTION_METADATA = ("user-agent", "content-type", "te", "host")
 TOKEN_KEY = "authorization"
 
-# How many replies to executions are kept until their clients release them.
+# How many replies to executions are kept until their clients release them. There are more only if
+# more are running.
 MOST_EXECUTIONS = 1000
 
 # After a connection is lost, how many seconds the engine's server has to accept another one.
@@ -297,10 +299,16 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             await self.fail(context, error)
 
     def keep_execution(self, key: ExecutionKey, execution: asyncio.Future[Reply]) -> None:
-        """Keep the reply to an execution. If there are many, drop the oldest."""
+        """Keep the reply to an execution. If there are many, drop the oldest that has ended.
+
+        A running execution is never dropped: its client would send it again, and an INSERT would
+        run twice.
+        """
+        excess = len(self.executions) + 1 - MOST_EXECUTIONS
+        ended = (known for known, reply in self.executions.items() if reply.done())
+        for oldest in [*islice(ended, max(excess, 0))]:
+            del self.executions[oldest]
         self.executions[key] = execution
-        while len(self.executions) > MOST_EXECUTIONS:
-            del self.executions[next(iter(self.executions))]
 
     def plan_execution(self, request: Any, message: bytes, caller: Caller) -> Reply:
         """Return the reply to an execution.

@@ -318,7 +318,7 @@ def planner(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowPlanner]:
 @pytest.fixture
 def waiting(planner: SlowPlanner, channel: Any) -> Iterator[Waiting]:
     """An execution that is being planned."""
-    with ThreadPoolExecutor(2) as threads:
+    with ThreadPoolExecutor(3) as threads:
         yield Waiting(planner, channel, threads)
         planner.may_end.set()
 
@@ -370,6 +370,42 @@ def test_a_client_that_comes_back_gets_the_error(planner: SlowPlanner, waiting: 
     for execution in (waiting.first, waiting.send("ReattachExecute", again)):
         with pytest.raises(grpc.RpcError, match="no such column"):
             execution.result(20)
+
+
+def test_a_running_execution_is_not_dropped_for_newer_ones(
+    engine: FakeEngine, planner: SlowPlanner, waiting: Waiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise its client would be told to send it again, and an INSERT would run twice."""
+    monkeypatch.setattr(forward, "MOST_EXECUTIONS", 1)
+    newer = proto.ExecutePlanRequest(session_id=str(uuid4()))
+    newer.plan.command.sql_command.sql = CLAUSE
+    second = waiting.send("ExecutePlan", newer)
+    end = monotonic() + 20
+    while len(planner.callers) < 2 and monotonic() < end:
+        sleep(0.05)
+    again = waiting.send("ReattachExecute", waiting.fill(proto.ReattachExecuteRequest()))
+    planner.may_end.set()
+    responses = waiting.first.result(20)
+    assert len(responses) == 2
+    assert again.result(20) == responses
+    assert len(second.result(20)) == 2
+    assert len(planner.callers) == 2
+    assert engine.calls == []
+
+
+def test_the_oldest_answer_is_dropped_if_there_are_many(
+    engine: FakeEngine, planner: SlowPlanner, waiting: Waiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forward, "MOST_EXECUTIONS", 1)
+    planner.may_end.set()
+    waiting.first.result(20)
+    newer = proto.ExecutePlanRequest(session_id=str(uuid4()))
+    newer.plan.command.sql_command.sql = CLAUSE
+    assert len(waiting.send("ExecutePlan", newer).result(20)) == 2
+    again = waiting.fill(proto.ReattachExecuteRequest())
+    message = again.SerializeToString()
+    assert waiting.send("ReattachExecute", again).result(20) == [message]  # the engine's answer
+    assert [noted.method for noted in engine.calls] == ["ReattachExecute"]
 
 
 def test_other_sessions_cannot_ask_for_an_answer(
