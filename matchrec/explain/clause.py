@@ -97,9 +97,9 @@ class ExplainedClause:
 
     def __str__(self) -> str:
         """Return all sections that have lines, with their titles."""
-        return join_sections(self.list_sections())
+        return join_sections(self.describe_sections())
 
-    def list_sections(self) -> Iterator[tuple[str, Iterator[str]]]:
+    def describe_sections(self) -> Iterator[tuple[str, Iterator[str]]]:
         """Yield the title and the lines of each section, in the order in which a query runs."""
         plan, compiled_query = self.plan, self.compiled_query
         program = compiled_query.task.pattern.program

@@ -120,13 +120,10 @@ class Explanation:
         {'clause': 1, 'part': 'row pattern', 'line': '`large`'}
         """
         rows = []
-        for number, clause in enumerate(self.clauses, 1):
-            title = ""
-            for line in replace_control_characters(str(clause)).splitlines():
-                if line.startswith("  "):
-                    rows.append((number, title, line.removeprefix("  ")))
-                else:
-                    title = line
+        for clause_number, clause in enumerate(self.clauses, 1):
+            for title, lines in clause.describe_sections():
+                text = replace_control_characters("\n".join(lines))
+                rows += [(clause_number, title, line) for line in text.splitlines()]
         return make_data_frame(("clause", "part", "line"), rows)
 
     def _repr_html_(self) -> str:

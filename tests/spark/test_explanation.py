@@ -211,3 +211,16 @@ def test_conditions_that_are_a_window(spark: SparkSession) -> None:
         "the conditions depend on the data only",
     ]
     assert "only rows with bit 0 or not bit 2 or bit 1" in str(explanation)
+
+
+def test_a_line_after_a_blank_line_stays_in_its_section(spark: SparkSession) -> None:
+    text = "PARTITION BY id +\n\n  1 AS next_id ORDER BY id PATTERN (A)"
+    rows = matchrec.query(spark.range(3), text).explain().toPandas()
+    partitions = rows[rows["part"] == "partitions and order"]
+    assert partitions["line"].tolist() == [
+        "partition by id +",
+        "",
+        "  1 AS `next_id`",
+        "order by `id`",
+        "sorted by the workers; the engine only groups the rows by partition",
+    ]
