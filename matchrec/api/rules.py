@@ -50,8 +50,9 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import PATTERN_CALLS, SASE, use_language
 from matchrec.errors.streams import cache_over_stream
 from matchrec.errors.warnings import rejected_rule, warn_caller
-from matchrec.explain.explanation import Explanation, explain_rules
+from matchrec.explain.explanation import Explanation
 from matchrec.explain.pictures.html import wrap_in_details, write_paragraph, write_preformatted
+from matchrec.explain.rule_set import explain_rules
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.patterns.stages.lower import make_measure
 from matchrec.patterns.stages.tree import name_columns

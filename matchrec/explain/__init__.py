@@ -1,6 +1,7 @@
 """Explain what a query does, and why it matched or did not.
 
     explanation  `explain`: all clauses of a query
+    rule_set     `explain` of a rule set: what its rules share, then each rule
     clause       the sections of one clause
     formulas     the formulas of edges; nondeterminism; what a run stores
     coverage     `coverage`: how far the starting rows come
