@@ -41,7 +41,7 @@ from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.worker import wire
 from matchrec.worker.arrays import encode_equal, find_valid, number_rows, read_integers, take_column
 from matchrec.worker.batches import Piece
-from matchrec.worker.encode import BITS_PER_WORD, encode_partitions, unpack_conditions
+from matchrec.worker.encode import encode_partitions, unpack_conditions
 from matchrec.worker.gather import Gatherer, make_lists_of_structs
 from matchrec.worker.match import PieceWorker
 from matchrec.worker.query_worker import TaskInput
@@ -96,21 +96,44 @@ class RuleSetWorker:
 
     def search_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Yield the output of all rules for a piece."""
-        words = unpack_conditions(
-            piece.table, len(self.rule_set.row_conditions), self.rule_set.bits
-        )
-        all_rows = SharedRows(piece.table, piece.starts, words)
+        all_rows = self.share_rows(piece.table, piece.starts)
         divide_once = cache(all_rows.divide)
         for number, rule in enumerate(self.rule_set.rules):
             if rule.version.covers_all_time:
                 shared = all_rows
                 rows = divide_once(rule.dividing_columns)
             else:
-                shared = all_rows.select_version(rule.version, self.rule_set.order)
+                shared = self.select_version(all_rows, rule.version)
                 rows = shared.divide(rule.dividing_columns)
             if len(rows.words):
                 rule_search = PieceRuleSearch(self, number, shared, rows)
                 yield from rule_search.run(rule_search.all_partitions)
+
+    def share_rows(self, table: pa.Table, starts: IntArray) -> SharedRows:
+        """Return rows for all rules, with the bits of the conditions that the engine has computed.
+
+        Args:
+            table: rows of whole partitions.
+            starts: int64[p + 1], the row at which each partition starts, then the number of rows.
+        """
+        words = unpack_conditions(table, len(self.rule_set.row_conditions), self.rule_set.bits)
+        return SharedRows(table, starts, words)
+
+    def select_version(self, all_rows: SharedRows, version: Version) -> SharedRows:
+        """Return the rows that a version of a rule sees. Partitions without such rows are dropped.
+
+        The bits of conditions on neighbouring rows are not copied, because the rows have other
+        neighbours here.
+        """
+        table = all_rows.table
+        order = take_column(table, wire.name_column(self.rule_set.order))
+        is_seen = select_rows_of_version(version, read_integers(order), find_valid(order))
+        if is_seen.all():
+            return all_rows
+        rows_before = np.append(0, np.cumsum(is_seen))
+        sizes = np.diff(rows_before[all_rows.starts])
+        starts = np.append(0, np.cumsum(sizes[sizes > 0])).astype(np.int64)
+        return self.share_rows(table.filter(pa.array(is_seen)).combine_chunks(), starts)
 
     def make_failure_row(
         self, number: int, row: pa.Table, error: MatchRecognizeError
@@ -310,26 +333,6 @@ class SharedRows:
         end = int(self.starts[partitions.stop])
         starts = self.starts[partitions.start : partitions.stop + 1] - begin
         return SharedRows(self.table.slice(begin, end - begin), starts, self.words[begin:end])
-
-    def select_version(self, version: Version, order: int) -> SharedRows:
-        """Return the rows that a version of a rule sees. Partitions without such rows are dropped.
-
-        Args:
-            version: the version.
-            order: the column of the order.
-        """
-        values = take_column(self.table, wire.name_column(order))
-        is_seen = select_rows_of_version(version, read_integers(values), find_valid(values))
-        if is_seen.all():
-            return self
-        rows_before = np.append(0, np.cumsum(is_seen))
-        sizes = np.diff(rows_before[self.starts])
-        starts = np.append(0, np.cumsum(sizes[sizes > 0])).astype(np.int64)
-        table = self.table.filter(pa.array(is_seen)).combine_chunks()
-        words = self.words[is_seen]
-        for bit in self.computed:  # the rows have other neighbours now
-            words[:, bit // BITS_PER_WORD] &= ~np.uint64(1 << bit % BITS_PER_WORD)
-        return SharedRows(table, starts, words)
 
     def divide(self, columns: tuple[int, ...]) -> SharedRows:
         """Return the rows with partitions divided by equal values of some columns.

@@ -106,6 +106,23 @@ def test_prev_does_not_read_rows_of_another_version(ticks: DataFrame) -> None:
     ]
 
 
+@pytest.mark.once
+def test_prev_does_not_read_rows_of_another_version_after_another_rule_has_failed(
+    ticks: DataFrame,
+) -> None:
+    # The rule divides by zero in both partitions, after it has compared the prices of all days.
+    failing = """PATTERN (U V) DEFINE U AS price < PREV(price),
+        V AS 1 / (price - PREV(price) + 1) > 5"""
+    rules = {"failing": failing, "late": {3: "PATTERN (U) DEFINE U AS price < PREV(price)"}}
+    with settings(ticks.sparkSession, **INTERPRETED):
+        result = match_ticks(ticks, rules, on_error="continue").cache()
+        assert sorted(row["k"] for row in result.errors.collect()) == ["A", "B"]
+        assert [(row[2], row[4]) for row in show_rows(result)] == [
+            *(("A", day) for day in (4, 6)),
+            *(("B", day) for day in (4, 5)),
+        ]
+
+
 ALIKE = """PATTERN SEQ(ANY a, ANY b) WHERE skip_till_next_match { [odd] AND a.price > b.price }
     RETURN a.day AS first, b.day AS last"""
 TWINS = """MEASURES A.day AS d AFTER MATCH SKIP TO LAST B
