@@ -13,7 +13,6 @@ from dataclasses import astuple, dataclass, fields
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.coverage import CoverageTask, Figures
 from matchrec.output.rows import find_matched_rows
 from matchrec.search.coverage import NO_START, Counts, find_matches, find_nearest_runs
@@ -24,7 +23,7 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import decode, take_column, take_encoded_column
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions
-from matchrec.worker.match import check_and_locate
+from matchrec.worker.match import check_and_locate, name_large_partitions
 from matchrec.worker.query_worker import TaskInput
 
 # What `AttemptWorker` notes of the nearest run of a starting row, in the order of its columns: how
@@ -65,7 +64,7 @@ class CoverageWorker:
         figures = Figures()
         counts = Counts.create(self.task.coverable)
         nearest: NearestRun | None = None
-        for piece in self.task_input.read_pieces(batches, self.task.compiled_query.lookaround):
+        for piece in read_pieces(self.task, self.task_input, batches):
             figures = figures.merge(self.search_piece(piece, counts))
             nearest = self.take_nearest(piece, counts) or nearest
             del piece  # so that its table is gone while the next one grows
@@ -88,7 +87,7 @@ class CoverageWorker:
         matched = set(matched_before)
         match_count = 0
         longest_match = 0
-        with prepare_partitions(self.task.compiled_query, piece) as partitions:
+        with prepare_partitions(self.task, self.task_input, piece) as partitions:
             for matches in find_matches(self.task.coverable, counts, partitions):
                 match_count += matches.count
                 longest_match = max(longest_match, int(np.diff(matches.offsets).max()))
@@ -157,9 +156,8 @@ class AttemptWorker:
         Raises:
             MatchRecognizeRunError: the rows do not allow the search.
         """
-        compiled_query = self.task.compiled_query
-        for piece in self.task_input.read_pieces(batches, compiled_query.lookaround):
-            with prepare_partitions(compiled_query, piece) as partitions:
+        for piece in read_pieces(self.task, self.task_input, batches):
+            with prepare_partitions(self.task, self.task_input, piece) as partitions:
                 notes = find_nearest_runs(self.task.coverable, partitions)
             yield self.make_rows(piece, notes)
             del piece  # so that its table is gone while the next one grows
@@ -197,15 +195,31 @@ class AttemptWorker:
         return make_batch(columns, self.schema)
 
 
+def read_pieces(
+    task: CoverageTask, task_input: TaskInput, batches: Iterable[pa.RecordBatch]
+) -> Iterator[Piece]:
+    """Yield the rows of a task in pieces for the search.
+
+    Raises:
+        MatchRecognizeRunError: there is too little memory for the rows of a partition.
+    """
+    compiled_query = task.compiled_query
+    pieces = task_input.read_pieces(batches, compiled_query.lookaround)
+    return name_large_partitions(compiled_query, pieces)
+
+
 @contextmanager
-def prepare_partitions(compiled_query: CompiledQuery, piece: Piece) -> Iterator[Partitions]:
+def prepare_partitions(
+    task: CoverageTask, task_input: TaskInput, piece: Piece
+) -> Iterator[Partitions]:
     """Yield the partitions of a piece, with the bits of all conditions, for a search inside.
 
     Raises:
         MatchRecognizeRunError: the rows do not allow the search. The error names the row.
     """
+    compiled_query = task.compiled_query
     partitions = encode_partitions(compiled_query, piece.table, piece.starts, piece.frontier)
-    with check_and_locate(compiled_query, piece, partitions):
+    with check_and_locate(compiled_query, piece, partitions, task_input.orders):
         yield satisfy_nearby(partitions, compiled_query.nearby)
 
 

@@ -43,7 +43,7 @@ from matchrec.worker.arrays import encode_equal, find_valid, number_rows, read_i
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions, unpack_conditions
 from matchrec.worker.gather import Gatherer, make_lists_of_structs
-from matchrec.worker.match import PieceWorker
+from matchrec.worker.match import PieceWorker, name_large_partitions
 from matchrec.worker.query_worker import TaskInput
 
 FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
@@ -88,8 +88,11 @@ class RuleSetWorker:
 
         Raises:
             MatchRecognizeError: a rule fails, and `on_error` is "raise". The error names the rule.
+            MatchRecognizeRunError: there is too little memory for the rows of a partition.
         """
-        for piece in self.task_input.read_pieces(batches, None):
+        pieces = self.task_input.read_pieces(batches, None)
+        # all rules have the same partition keys
+        for piece in name_large_partitions(self.rule_set.rules[0].compiled_query, pieces):
             yield from join_batches(self.search_piece(piece))
 
     # From rows to matches.
@@ -304,8 +307,12 @@ class PieceRuleSearch(RuleSearch):
             rows = self.rows
         else:
             rows = self.shared.select_partitions(partitions).divide(rule.dividing_columns)
-        output = partial(self.worker.make_batches, self.number)
-        return RuleWorker(rule.compiled_query, output=output, rows=rows).match_rows()
+        return RuleWorker(
+            rule.compiled_query,
+            output=partial(self.worker.make_batches, self.number),
+            orders=self.worker.task_input.orders,
+            rows=rows,
+        ).match_rows()
 
     def take_failed_row(self, partition: int) -> pa.Table:
         """Return the first row of a partition."""

@@ -357,3 +357,20 @@ def test_a_sum_in_a_window_does_not_wrap_around(
     run_error = MatchRecognizeRunError.from_exception(error)
     assert run_error is not None
     assert "is too large for the type of the order column" in run_error.message
+
+
+def test_errors_of_rules_and_of_coverage_name_the_row_as_those_of_a_query_do(
+    spark: SparkSession,
+) -> None:
+    rows = spark.createDataFrame([(-1, "a"), (0, "a")], "id int, key string")
+    pattern = "PATTERN (A B) DEFINE B AS A.id / B.id > 0"
+    rules = matchrec.match_rules(rows, {"quotients": pattern}, partition_by="key", order_by="id")
+    query = matchrec.query(rows, f"PARTITION BY key ORDER BY id {pattern}")
+    calls = {"rule `quotients`: ": rules.matches.collect, "": query.coverage}
+    for prefix, call in calls.items():
+        with pytest.raises((PySparkException, Py4JJavaError, MatchRecognizeRunError)) as caught:
+            call()
+        run_error = MatchRecognizeRunError.from_exception(caught.value)
+        assert run_error is not None
+        assert run_error.message == f"{prefix}the condition of `B` divides by zero"
+        assert run_error.notes == ("in the partition with `key` = 'a', row 2 (`id` = 0)",)

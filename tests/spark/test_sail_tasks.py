@@ -10,9 +10,11 @@ from weakref import ref
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
+from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 
 import matchrec
+from matchrec import memory
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail import backend, sizes
 
@@ -177,3 +179,21 @@ def test_no_rows_have_no_matches(
     parquet.write_table(pa.table({"id": pa.array([], pa.int64())}), tmp_path / "none.parquet")
     empty = spark.read.parquet(str(tmp_path / "none.parquet"))
     assert matchrec.match_recognize(empty, clause).collect() == []
+
+
+@pytest.mark.parametrize("call", ["query", "rule set", "coverage"])
+def test_a_partition_without_room_is_named(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    monkeypatch.setattr(memory, "has_room", lambda _: False)  # workers are threads of this process
+    rows = spark.createDataFrame([(1, "a"), (2, "a")], "id int, key string")
+    pattern = "PATTERN (A B) DEFINE B AS B.id > A.id"
+    query = matchrec.query(rows, f"PARTITION BY key ORDER BY id {pattern}")
+    rules = matchrec.match_rules(rows, {"rises": pattern}, partition_by="key", order_by="id")
+    run = {"query": query.collect, "rule set": rules.matches.collect, "coverage": query.coverage}
+    with pytest.raises(PythonException) as caught:
+        run[call]()
+    run_error = matchrec.MatchRecognizeRunError.from_exception(caught.value)
+    assert run_error is not None
+    assert run_error.message.startswith("a Python worker has too little memory for a partition: ")
+    assert run_error.notes == ("the last of these rows is in the partition with `key` = 'a'",)
