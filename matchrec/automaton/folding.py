@@ -51,7 +51,7 @@ class Choice:
     """
 
     # Anchors that must hold before the row: bits GUARD_START and GUARD_END. Until
-    # `compile.negation` turns NOTs into tests, also bits FIRST_NOT << v: the row must not satisfy
+    # `automaton.negation` turns NOTs into tests, also bits FIRST_NOT << v: the row must not satisfy
     # the condition of variable v.
     guard: int
     variable: VariableId | None

@@ -1,167 +1,33 @@
 """Compile NOT in a row pattern whose matches skip no rows: replace it by tests of rows.
 
-A choice after a NOT gets a test, which checks the condition of its variable and that the row does
-not satisfy the condition under NOT:
+For example, the C of `A NOT B C` gets the test `C not B`, with the condition of C and the
+complement of the condition of B, which also holds if that condition is NULL:
 
-    A NOT B C      A, then C if the row does not satisfy B
+    DEFINE B AS x < 5, C AS y = 1      →      test: y = 1 AND (x < 5) IS NOT TRUE
 
-If a NOT ends the pattern, the row after the match decides whether it is a match. A state that can
-accept only if a NOT holds is divided into two: one that accepts, and one that goes on. The test of
-the row that leads there looks at the row after it, to choose between the two:
+The steps of `compile_negations`:
 
-    A+ NOT B       A if the row after it does not satisfy B → a match
-                   A if the row after it satisfies B        → go on
+1. `automaton.negation` replaces NOTs by tests, and returns what each test checks.
+2. `NegationTestBuilder` writes that as a condition on the row that is mapped.
+3. The conditions are split as those of variables are. For the search, tests are further variables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import find_least_mapped
-from matchrec.automaton.folding import (
-    ANCHORS,
-    Choice,
-    Folding,
-    find_forbidden_variables,
-    number_states,
-)
+from matchrec.automaton.folding import Folding
+from matchrec.automaton.negation import Restriction, replace_negations
 from matchrec.automaton.program import VariableIds
 from matchrec.conditions.negation import ForbiddenRow, Viewpoint, join_tests
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, RowScope, split_conditions
-from matchrec.errors.sql.pattern import negation_at_start, several_negations_at_end
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import Scalar, make_complement
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import list_negations
-from matchrec.source import Span
-
-NO_VARIABLES: VariableIds = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Restriction:
-    """The extra checks of a test. Variable ids stand for their conditions."""
-
-    # The variable to which the tested row is mapped.
-    variable: int
-    # The tested row must not satisfy any of these conditions.
-    forbidden: VariableIds = NO_VARIABLES
-    # The row after it, if there is one, must not satisfy any of these conditions.
-    absent: VariableIds = NO_VARIABLES
-    # If not empty, there must be a row after it, which satisfies at least one of these conditions.
-    present: VariableIds = NO_VARIABLES
-
-
-@dataclass(frozen=True, slots=True)
-class KnownState:
-    """A state of the folding, and what the test of the last row has shown about the next row."""
-
-    # The number of the state in the folding.
-    state: int
-    # The next row, if there is one, does not satisfy any of these conditions.
-    absent: VariableIds = NO_VARIABLES
-    # If not empty, there is a next row, and it satisfies at least one of these conditions.
-    present: VariableIds = NO_VARIABLES
-
-
-@dataclass(slots=True)
-class Separation:
-    """A rewriter of a folding to one without NOTs. It collects what the tests must check."""
-
-    # The folding of the row pattern, whose choices have bits for NOTs in their guards.
-    folding: Folding
-    # The number of the first test. Tests are numbered after the variables.
-    first_test: int
-    # The first NOT in the query, for messages.
-    span: Span | None
-    # What each test checks, with the index of the test.
-    restrictions: dict[Restriction, int] = field(default_factory=dict)
-
-    def separate(self) -> Folding:
-        """Return the folding with tests instead of NOTs.
-
-        Raises:
-            MatchRecognizeUnsupportedError: a NOT can be the first element of a match, or different
-                NOTs can follow the same row as the last element.
-        """
-        if any(choice.guard & ~ANCHORS for choice in self.folding.choices[0]):
-            raise negation_at_start(self.span)
-        folded_choices = []
-        program_states = []
-        for known_state, choices in number_states([KnownState(0)], self.build_choices):
-            folded_choices.append(choices)
-            program_states.append(self.folding.states[known_state.state])
-        return Folding(tuple(folded_choices), tuple(program_states))
-
-    def build_choices(self, source: KnownState) -> Iterator[tuple[Choice, KnownState | None]]:
-        """Yield the choices of a state with their tests, and the state to which each of them leads.
-
-        A choice is yielded twice if the row after it decides where it leads.
-        """
-        for choice in self.find_possible_choices(source):
-            for target in self.find_targets(choice):
-                yield self.add_test(choice, source, target), target
-            if choice.target is None:
-                yield replace(choice, guard=choice.guard & ANCHORS), None
-
-    def find_possible_choices(self, source: KnownState) -> Iterator[Choice]:
-        """Yield the choices of a state that are possible, given what its tests have shown."""
-        accepts_always = False
-        for choice in self.folding.choices[source.state]:
-            forbidden = find_forbidden_variables(choice.guard)
-            if choice.target is None:
-                # `find_targets` allows only one set of NOTs at the ends of a state. So either the
-                # last test has already excluded the conditions, which are `absent` then, or they
-                # are `present`: the next row satisfies one of them, and the match cannot end here.
-                if forbidden and forbidden != source.absent:
-                    continue
-                if not accepts_always:
-                    yield choice
-                accepts_always = accepts_always or not choice.guard & ANCHORS
-            # If every condition in `present` is forbidden here, the next row cannot be mapped by
-            # this choice, because it satisfies at least one of them.
-            elif not source.present or not source.present <= forbidden:
-                yield choice
-
-    def find_targets(self, choice: Choice) -> Iterator[KnownState]:
-        """Yield the states to which a choice leads, depending on the row after the one it maps.
-
-        Raises:
-            MatchRecognizeUnsupportedError: the pattern can end there with different NOTs.
-        """
-        if choice.target is None:
-            return
-        ends = {
-            find_forbidden_variables(end.guard)
-            for end in self.folding.choices[choice.target]
-            if end.target is None
-        } - {NO_VARIABLES}
-        if len(ends) > 1:
-            raise several_negations_at_end(self.span)
-        if not ends:
-            yield KnownState(choice.target)
-            return
-        (forbidden,) = ends
-        yield KnownState(choice.target, absent=forbidden)
-        continued = KnownState(choice.target, present=forbidden)
-        can_continue = any(True for _ in self.find_possible_choices(continued))
-        if can_continue:
-            yield continued
-
-    def add_test(self, choice: Choice, source: KnownState, target: KnownState) -> Choice:
-        """Return a choice with the test that replaces its NOTs, if it needs one."""
-        assert choice.variable is not None
-        unchecked = find_forbidden_variables(choice.guard) - source.absent
-        restriction = Restriction(choice.variable, unchecked, target.absent, target.present)
-        plain_choice = replace(choice, guard=choice.guard & ANCHORS)
-        if restriction == Restriction(choice.variable):
-            return plain_choice
-        index = self.restrictions.setdefault(restriction, len(self.restrictions))
-        return replace(plain_choice, test=self.first_test + index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,12 +86,12 @@ def separate_negations(
 ) -> tuple[Folding, tuple[NegationTest, ...]]:
     """Return the folding of a pattern with tests instead of NOTs, and the tests in order."""
     first_test = len(plan.variables)
-    separation = Separation(pattern.folding, first_test, list_negations(plan.pattern)[0].span)
-    folding = separation.separate()
-    builder = NegationTestBuilder(plan, folding, first_test)
+    span = list_negations(plan.pattern)[0].span
+    folding, restrictions = replace_negations(pattern.folding, first_test, span)
+    builder = NegationTestBuilder(plan, folding)
     tests = tuple(
-        builder.build_test(first_test + index, restriction)
-        for restriction, index in separation.restrictions.items()
+        builder.build_test(number, restriction)
+        for number, restriction in enumerate(restrictions, first_test)
     )
     return folding, tests
 
@@ -236,65 +102,51 @@ class NegationTestBuilder:
 
     plan: MatchPlan
     folding: Folding  # with the tests
-    first_test: int
 
-    def build_test(self, number: int, restriction: Restriction) -> NegationTest:
-        """Return the test with a number, which checks the condition of its variable and more.
+    def build_test(self, test: int, restriction: Restriction) -> NegationTest:
+        """Return a test, which checks the condition of its variable and a restriction.
 
         Args:
-            number: the number of the test.
+            test: the number of the test.
             restriction: what it checks besides the condition.
         """
         variable = self.plan.variables[restriction.variable]
-        parts = [
+        here = CandidateRow(self.folding, test, ForbiddenRow.HERE)
+        after = CandidateRow(self.folding, test, ForbiddenRow.AFTER)
+        conjuncts = [
             definition.condition
             for definition in self.plan.definitions
             if definition.variable == variable
         ]
-        parts += self.build_absences(number, restriction.forbidden, variable, ForbiddenRow.HERE)
-        parts += self.build_absences(number, restriction.absent, variable, ForbiddenRow.AFTER)
+        conjuncts += self.build_absences(restriction.forbidden, variable, here)
+        conjuncts += self.build_absences(restriction.absent, variable, after)
         if restriction.present:
-            absences = self.build_absences(
-                number, restriction.present, variable, ForbiddenRow.AFTER
-            )
-            parts.append(make_complement(join_tests(absences)))
-        definition = Definition(self.name_test(restriction), join_tests(parts))
+            absences = self.build_absences(restriction.present, variable, after)
+            conjuncts.append(make_complement(join_tests(absences)))
+        definition = Definition(self.name_test(restriction), join_tests(conjuncts))
         return NegationTest(variable, definition)
 
     def build_absences(
-        self, number: int, variables: VariableIds, mapped: str, row: ForbiddenRow
+        self, variables: VariableIds, mapped: str, candidate: CandidateRow
     ) -> list[Scalar]:
         """Return conditions which say that a row does not satisfy the conditions under NOT.
 
         Args:
-            number: the number of the test.
             variables: the variables under NOT.
             mapped: the variable to which the tested row is mapped.
-            row: the row that must not satisfy them: the tested row, or the row after it.
+            candidate: the row that must not satisfy them.
         """
-        count_rows_before = partial(self.count_rows_before, number, row)
         absences = []
         for variable in sorted(variables):
-            negated = self.plan.variables[variable]
-            view = Viewpoint(self.plan, negated, mapped, row, count_rows_before)
-            absences.append(view.make_absence_condition())
+            viewpoint = Viewpoint(
+                plan=self.plan,
+                negated=self.plan.variables[variable],
+                mapped=mapped,
+                row=candidate.row,
+                count_rows_before=candidate.count_rows_before,
+            )
+            absences.append(viewpoint.make_absence_condition())
         return absences
-
-    def count_rows_before(self, number: int, row: ForbiddenRow, members: VariableIds) -> int:
-        """Return the least number of rows that are mapped to some variables before a forbidden row.
-
-        Args:
-            number: the number of the test.
-            row: the forbidden row: the tested row, or the row after it.
-            members: the variables.
-        """
-        least = find_least_mapped(self.folding, members)
-        return min(
-            least[state] + (row is ForbiddenRow.AFTER and choice.variable in members)
-            for state, choices in enumerate(self.folding.choices)
-            for choice in choices
-            if choice.test == number
-        )
 
     def name_test(self, restriction: Restriction) -> str:
         """Return the name of a test, such as `C not B` or `A before no B`."""
@@ -309,3 +161,27 @@ class NegationTestBuilder:
                 names = " | ".join(self.plan.variables[variable] for variable in sorted(variables))
                 words.append(f"{relation} {names}")
         return " ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRow:
+    """The row that must not satisfy the conditions under NOT if a test is to hold."""
+
+    folding: Folding  # with the tests
+    # The number of the test.
+    test: int
+    # Which row it is: the tested row, or the row after it.
+    row: ForbiddenRow
+
+    def count_rows_before(self, members: VariableIds) -> int:
+        """Return the least number of rows that are mapped to some variables before this row."""
+        least_before_choice = find_least_mapped(self.folding, members)
+        least = []
+        for state, choices in enumerate(self.folding.choices):
+            for choice in choices:
+                if choice.test == self.test:
+                    counts_tested_row = (
+                        self.row is ForbiddenRow.AFTER and choice.variable in members
+                    )
+                    least.append(least_before_choice[state] + counts_tested_row)
+        return min(least)

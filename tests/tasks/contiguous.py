@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.automaton.compiled_pattern import CompiledPattern
+from matchrec.automaton.negation import Restriction, replace_negations
 from matchrec.compile.compiled_query import find_lookaround
-from matchrec.compile.negation import Restriction, Separation
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind
 from matchrec.errors.run import failures
@@ -76,11 +76,12 @@ class Query:
         For the program a restriction is one more variable: `test 0`, `test 1` and so on.
         """
         pattern = compile_for_output(self.pattern, self.names, output=self.output)
-        separation = Separation(pattern.folding, len(self.names), None)
-        folding = separation.separate() if list_negations(self.pattern) else pattern.folding
-        tests = tuple(f"test {number}" for number, _ in enumerate(separation.restrictions))
+        if not list_negations(self.pattern):
+            return pattern, ()
+        folding, restrictions = replace_negations(pattern.folding, len(self.names), None)
+        tests = tuple(f"test {number}" for number, _ in enumerate(restrictions))
         program = replace(pattern.program, variables=(*self.names, *tests))
-        return CompiledPattern(program, folding), tuple(separation.restrictions)
+        return CompiledPattern(program, folding), restrictions
 
     def mark_restrictions(self, rows: Rows) -> Rows:
         """Return the rows with the restrictions that they satisfy added to their variables."""

@@ -1,0 +1,185 @@
+"""Replace NOT in a folding by tests of rows.
+
+A choice after a NOT gets a test, which checks the condition of its variable and that the row does
+not satisfy the condition under NOT:
+
+    A NOT B C      A, then C if the row does not satisfy B
+
+If a NOT ends the pattern, the row after the match decides whether it is a match. A state that can
+accept only if a NOT holds is divided into two: one that accepts, and one that goes on. The test of
+the row that leads there looks at the row after it, to choose between the two:
+
+    A+ NOT B       A if the row after it does not satisfy B → a match
+                   A if the row after it satisfies B        → go on
+
+`compile.negation` builds the conditions of the tests. A pattern whose matches may skip rows has no
+such tests: see `fold_stages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from matchrec.automaton.folding import (
+    ANCHORS,
+    Choice,
+    Folding,
+    find_forbidden_variables,
+    number_states,
+)
+from matchrec.automaton.program import VariableIds
+from matchrec.errors.sql.pattern import negation_at_start, several_negations_at_end
+from matchrec.source import Span
+
+NO_VARIABLES: VariableIds = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """The extra checks of a test. Variable ids stand for their conditions."""
+
+    # The variable to which the tested row is mapped.
+    variable: int
+    # The tested row must not satisfy any of these conditions.
+    forbidden: VariableIds = NO_VARIABLES
+    # The row after it, if there is one, must not satisfy any of these conditions.
+    absent: VariableIds = NO_VARIABLES
+    # If not empty, there must be a row after it, which satisfies at least one of these conditions.
+    present: VariableIds = NO_VARIABLES
+
+
+@dataclass(frozen=True, slots=True)
+class KnownState:
+    """A state of the folding, and what the test of the last row has shown about the next row."""
+
+    # The number of the state in the folding.
+    state: int
+    # The next row, if there is one, does not satisfy any of these conditions.
+    absent: VariableIds = NO_VARIABLES
+    # If not empty, there is a next row, and it satisfies at least one of these conditions.
+    present: VariableIds = NO_VARIABLES
+
+
+def replace_negations(
+    folding: Folding, first_test: int, span: Span | None
+) -> tuple[Folding, tuple[Restriction, ...]]:
+    """Return a folding with tests instead of NOTs, and what each test checks.
+
+    Args:
+        folding: the folding of the row pattern, whose choices have bits for NOTs in their guards.
+        first_test: the number of the first test. Tests are numbered after the variables.
+        span: the first NOT in the query, for messages.
+
+    Raises:
+        MatchRecognizeUnsupportedError: a NOT can be the first element of a match, or different NOTs
+            can follow the same row as the last element.
+    """
+    if any(choice.guard & ~ANCHORS for choice in folding.choices[0]):
+        raise negation_at_start(span)
+    numbered = number_states([KnownState(0)], StateDivision(folding, span).list_choices)
+    known_states, choices = zip(*numbered, strict=True)
+
+    tests: dict[Restriction, int] = {}
+    tested_choices = []
+    for source, state_choices in zip(known_states, choices, strict=True):
+        tested_state_choices = []
+        for choice in state_choices:
+            tested = replace(choice, guard=choice.guard & ANCHORS)
+            restriction = find_restriction(choice, source, known_states)
+            if restriction is not None:
+                test = tests.setdefault(restriction, first_test + len(tests))
+                tested = replace(tested, test=test)
+            tested_state_choices.append(tested)
+        tested_choices.append(tuple(tested_state_choices))
+
+    program_states = tuple(folding.states[known_state.state] for known_state in known_states)
+    return Folding(tuple(tested_choices), program_states), tuple(tests)
+
+
+def find_restriction(
+    choice: Choice, source: KnownState, known_states: Sequence[KnownState]
+) -> Restriction | None:
+    """Return what the test of a choice checks; None if it needs no test.
+
+    Args:
+        choice: the choice, with bits for NOTs in its guard. Its target is an index of
+            `known_states`.
+        source: the state in which a run has the choice.
+        known_states: all states.
+    """
+    if choice.target is None:
+        return None
+    assert choice.variable is not None
+    target = known_states[choice.target]
+    restriction = Restriction(
+        variable=choice.variable,
+        forbidden=find_forbidden_variables(choice.guard) - source.absent,
+        absent=target.absent,
+        present=target.present,
+    )
+    return None if restriction == Restriction(choice.variable) else restriction
+
+
+@dataclass(frozen=True, slots=True)
+class StateDivision:
+    """A folding whose states are divided by what the test of the last row has shown."""
+
+    folding: Folding
+    # The first NOT in the query, for messages.
+    span: Span | None
+
+    def list_choices(self, source: KnownState) -> Iterator[tuple[Choice, KnownState | None]]:
+        """Yield the choices of a divided state, and the state to which each of them leads.
+
+        A choice is yielded twice if the row after the one it maps decides where it leads.
+        """
+        for choice in self.list_possible_choices(source):
+            if choice.target is None:
+                yield choice, None
+            else:
+                for target in self.divide_state(choice.target):
+                    yield choice, target
+
+    def list_possible_choices(self, source: KnownState) -> tuple[Choice, ...]:
+        """Return the choices that are possible, given what the test of the last row has shown."""
+        possible = []
+        accepts_always = False
+        for choice in self.folding.choices[source.state]:
+            forbidden = find_forbidden_variables(choice.guard)
+            if choice.target is not None:
+                # If every condition in `present` is forbidden here, the next row cannot be mapped
+                # by this choice, because it satisfies at least one of them.
+                if not source.present or not source.present <= forbidden:
+                    possible.append(choice)
+                continue
+            # `divide_state` allows only one set of NOTs at the ends of a state. So either the last
+            # test has already excluded the conditions, which are `absent` then, or they are
+            # `present`: the next row satisfies one of them, and the match cannot end here.
+            is_possible = not forbidden or forbidden == source.absent
+            if is_possible and not accepts_always:
+                possible.append(choice)
+                accepts_always = not choice.guard & ANCHORS
+        return tuple(possible)
+
+    def divide_state(self, state: int) -> tuple[KnownState, ...]:
+        """Return the divided states of a state of the folding, to which a mapped row can lead.
+
+        They are two if the state can accept only if a NOT holds, and can go on if it does not hold.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the pattern can end in the state with different NOTs.
+        """
+        negations = {
+            find_forbidden_variables(choice.guard)
+            for choice in self.folding.choices[state]
+            if choice.target is None
+        } - {NO_VARIABLES}
+        if not negations:
+            return (KnownState(state),)
+        if len(negations) > 1:
+            raise several_negations_at_end(self.span)
+        (forbidden,) = negations
+        ended = KnownState(state, absent=forbidden)
+        continued = KnownState(state, present=forbidden)
+        return (ended, continued) if self.list_possible_choices(continued) else (ended,)
