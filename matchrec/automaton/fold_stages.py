@@ -1,12 +1,17 @@
 """Fold a program of stages: find the states in which runs wait, and what a row does in each.
 
-A mapped row leads to each waiting state after it, so that each waits for one stage and has one rule
-of what may be skipped. A waiting state is a state of the program with the formulas of the proceed
-edges that lead to it. They are checked on the next row only: a skipped row leads to the waiting
-state without them. Formulas are taken apart into single tests: what both take and ignore forbid
-ends the run.
+A waiting state is a state of the program together with the formulas of the proceed edges that lead
+to it. A mapped row leads to one waiting state for each stage that can be next. The formulas are
+checked on the next row only: after a skipped row, the run waits in the state without them.
 
-    take b if B and not U, ignore if not B and not U      →      ends: U; maps b: B; blocks: B
+A choice has a single test, so formulas are taken apart. For `a` followed by a loop of `b` that a
+row with U ends:
+
+    program    take b if B and not U -> b; ignore if not B and not U -> b
+
+    folded     1. a row with U ends the run, because no edge reads it
+               2. a row with B is mapped to b, and may not be skipped
+               3. any other row is skipped
 
 Source: Flink CEP, NFA, the decision graph of one event.
 """
@@ -42,6 +47,7 @@ class WaitingState:
     """
 
     state: StateId
+    # Tests that the next row must satisfy, and tests that it must not satisfy.
     needs: TestIds = frozenset()
     forbids: TestIds = frozenset()
     # Whether runs begin here, so that no row has been mapped.
@@ -97,13 +103,7 @@ def fold_stages(
         for waiting in folder.list_waiting_states(program.start)
         if waiting.state != program.final
     ]
-
-    def list_choices(waiting: WaitingState) -> Iterator[tuple[Choice, WaitingState | None]]:
-        """Yield the choices, and last a choice whose target is the state after a skipped row."""
-        yield from folder.list_choices(waiting)
-        yield ACCEPT, folder.find_state_after_skip(waiting)
-
-    numbered = limit_choices(number_states(starts, list_choices), None)
+    numbered = limit_choices(number_states(starts, folder.list_choices_and_skip), None)
     waiting_states, choices = zip(*numbered, strict=True)
     return Folding(
         choices=tuple(state_choices[:-1] for state_choices in choices),
@@ -115,6 +115,11 @@ def fold_stages(
             folder.find_neighbour_window(waiting) for waiting in waiting_states
         ),
     )
+
+
+# A stand-in for skipping a row. `number_states` numbers only the states to which choices lead, and
+# the state in which a run waits after it skips a row needs a number too.
+_SKIP = Choice(guard=0, variable=None, target=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,35 +138,45 @@ class _StageFolder:
 
         The final state is among them if the run may be a match.
         """
-        reached: dict[tuple[StateId, TestIds, TestIds], None] = {}
-        to_visit = [(state, TestIds(), TestIds())]
+        reached: dict[WaitingState, None] = {}
+        to_visit = [WaitingState(state)]
         while to_visit:
-            item = to_visit.pop()
-            visited, needs, forbids = item
-            if visited == self.program.final:
-                reached[visited, frozenset(), forbids & self.tests.direct] = None
+            visited = to_visit.pop()
+            if visited.state == self.program.final:
+                last_tests = visited.forbids & self.tests.direct
+                reached[WaitingState(visited.state, forbids=last_tests)] = None
                 continue
-            edges = self.program.states[visited].edges
+            edges = self.program.states[visited.state].edges
             if any(edge.action is not Action.PROCEED for edge in edges):
-                reached[item] = None
-            for edge in reversed(edges):
-                if edge.action is Action.PROCEED and edge.target != self.program.stop:
-                    next_needs = needs.union(edge.needs)
-                    next_forbids = forbids.union(edge.forbids)
-                    to_visit.append((edge.target, next_needs, next_forbids))
-        return [WaitingState(*item) for item in reached]
+                reached[visited] = None
+            to_visit += [
+                WaitingState(
+                    edge.target,
+                    visited.needs.union(edge.needs),
+                    visited.forbids.union(edge.forbids),
+                )
+                for edge in reversed(edges)
+                if edge.action is Action.PROCEED and edge.target != self.program.stop
+            ]
+        return list(reached)
 
     def find_edges(self, waiting: WaitingState, action: Action) -> list[Edge]:
         """Return the edges of a waiting state with an action."""
         return [edge for edge in self.program.states[waiting.state].edges if edge.action is action]
 
-    def find_reading_edges(self, waiting: WaitingState) -> tuple[Edge | None, Edge | None]:
-        """Return the edge on which a run takes a row, and the one on which it skips a row."""
+    def find_take_edge(self, waiting: WaitingState) -> Edge | None:
+        """Return the edge on which a run maps a row, if there is one."""
         takes = self.find_edges(waiting, Action.TAKE)
+        return takes[0] if takes else None
+
+    def find_ignore_edge(self, waiting: WaitingState) -> Edge | None:
+        """Return the edge on which a run skips a row, if there is one.
+
+        A run that begins skips no row, because another run begins at the next row. The ignore edges
+        before the last one have tests of time: see `list_choices`.
+        """
         ignores = self.find_edges(waiting, Action.IGNORE)
-        take = takes[0] if takes else None
-        ignore = ignores[-1] if ignores and not waiting.begins_runs else None
-        return take, ignore
+        return ignores[-1] if ignores and not waiting.begins_runs else None
 
     def find_stopping_tests(self, waiting: WaitingState) -> set[VariableId]:
         """Return the tests of NOTs that stop a run in a waiting state."""
@@ -172,35 +187,10 @@ class _StageFolder:
             for test in edge.needs
         }
 
-    def list_choices(self, waiting: WaitingState) -> Iterator[tuple[Choice, WaitingState | None]]:
-        """Yield what a row does to a run, in the order in which it is tried, and where it leads."""
-        if waiting.state == self.program.final:
-            yield ACCEPT, None
-            return
-        for edge in self.find_edges(waiting, Action.IGNORE):  # completed by time
-            for test in edge.needs:
-                yield build_effect_choice(test, Effect.COMPLETE_RUN)
-        ending_tests = self.find_ending_tests(waiting)
-        window_tests = set(self.window_tests)
-        for test in sorted(ending_tests & window_tests):
-            yield build_effect_choice(test, Effect.TIME_OUT)
-        for test in sorted(ending_tests - window_tests):
-            yield build_effect_choice(test, Effect.END_RUN)
-        for test in sorted(self.find_stopping_tests(waiting) - ending_tests):
-            yield build_effect_choice(test, Effect.END_UNLESS_COMPLETED)
-        take, ignore = self.find_reading_edges(waiting)
-        if take is not None:
-            yield from self.list_taking_choices(take, ignore, ending_tests)
-            return
-        assert ignore is not None
-        if ignore.target == self.program.final:
-            yield Choice(guard=0, variable=None, target=None, effect=Effect.COMPLETE_RUN), None
-
     def find_ending_tests(self, waiting: WaitingState) -> set[VariableId]:
         """Return the tests of rows that end a run, because no edge reads such a row."""
-        forbidden = [
-            set(edge.forbids) for edge in self.find_reading_edges(waiting) if edge is not None
-        ]
+        reading_edges = (self.find_take_edge(waiting), self.find_ignore_edge(waiting))
+        forbidden = [set(edge.forbids) for edge in reading_edges if edge is not None]
         ending_tests = set.intersection(*forbidden) | waiting.forbids
         ending_tests |= self.find_stopping_tests(waiting) & self.tests.direct
         ending_tests |= {self.tests.complements[test] for test in waiting.needs}
@@ -208,6 +198,55 @@ class _StageFolder:
             # There is no row before that could be too far away.
             return ending_tests.difference(self.window_tests)
         return ending_tests
+
+    def list_choices_and_skip(
+        self, waiting: WaitingState
+    ) -> Iterator[tuple[Choice, WaitingState | None]]:
+        """Yield the choices of a waiting state, and last _SKIP; each with the state it leads to."""
+        yield from self.list_choices(waiting)
+        yield _SKIP, self.find_state_after_skip(waiting)
+
+    def list_choices(self, waiting: WaitingState) -> Iterator[tuple[Choice, WaitingState | None]]:
+        """Yield what a row does to a run, in the order in which it is tried, and where it leads.
+
+        The row may complete or end the run without being mapped. Otherwise the run maps it, if its
+        tests hold; `find_state_after_skip` returns where it waits if it skips the row.
+        """
+        if waiting.state == self.program.final:
+            yield ACCEPT, None
+            return
+        ending_tests = self.find_ending_tests(waiting)
+        for effect_choice in self.list_effect_choices(waiting, ending_tests):
+            yield effect_choice, None
+        take = self.find_take_edge(waiting)
+        ignore = self.find_ignore_edge(waiting)
+        if take is not None:
+            yield from self.list_taking_choices(take, ignore, ending_tests)
+            return
+        # The run waits for the end of a pattern that ends with NOT.
+        assert ignore is not None
+        if ignore.target == self.program.final:
+            yield Choice(guard=0, variable=None, target=None, effect=Effect.COMPLETE_RUN), None
+
+    def list_effect_choices(
+        self, waiting: WaitingState, ending_tests: set[VariableId]
+    ) -> Iterator[Choice]:
+        """Yield what ends or completes a run before the row could be mapped.
+
+        Args:
+            waiting: the state in which the run waits.
+            ending_tests: the tests of rows that no edge reads.
+        """
+        for edge in self.find_edges(waiting, Action.IGNORE):
+            for test in edge.needs:  # the row is too far away to matter for a NOT
+                yield build_effect_choice(test, Effect.COMPLETE_RUN)
+        window_tests = set(self.window_tests)
+        for test in sorted(ending_tests & window_tests):
+            yield build_effect_choice(test, Effect.TIME_OUT)
+        for test in sorted(ending_tests - window_tests):
+            yield build_effect_choice(test, Effect.END_RUN)
+        for test in sorted(self.find_stopping_tests(waiting) - ending_tests):
+            yield build_effect_choice(test, Effect.END_UNLESS_COMPLETED)
 
     def list_taking_choices(
         self, take: Edge, ignore: Edge | None, ending_tests: set[VariableId]
@@ -219,28 +258,47 @@ class _StageFolder:
             ignore: the edge on which the row is skipped, if there is one.
             ending_tests: tests of rows that end the run.
         """
-        (test,) = take.needs
-        for without in set(take.forbids) - ending_tests - set(self.window_tests):  # at most one
-            test = self.tests.without[test, without]
-        blocking = set() if ignore is None else set(ignore.forbids) - ending_tests
-        blocks = bool(blocking.intersection(take.needs))
-        # Its target is set when states are numbered.
-        mapped = Choice(guard=0, variable=take.variable, target=None, test=test, blocks=blocks)
+        take_test = self.find_take_test(take, ending_tests)
+        unskippable_tests = set() if ignore is None else set(ignore.forbids) - ending_tests
+        mapped = Choice(
+            guard=0,
+            variable=take.variable,
+            target=None,  # is set when states are numbered
+            test=take_test,
+            blocks=bool(unskippable_tests.intersection(take.needs)),
+        )
         targets = self.list_waiting_states(take.target)
         for target in targets:
             if target.state != self.program.final:
                 yield mapped, target
-        for blocking_test in sorted(blocking - {test}):
-            yield build_effect_choice(blocking_test, Effect.FORBID_SKIP)
+        for test in sorted(unskippable_tests - {take_test}):
+            yield build_effect_choice(test, Effect.FORBID_SKIP), None
+        # The final state comes last, so that IGNORE_LATER_CHOICES keeps the run only from it.
         for target in targets:
             if target.state == self.program.final:
-                for forbidden_test in sorted(target.forbids):
-                    yield build_effect_choice(forbidden_test, Effect.IGNORE_LATER_CHOICES)
+                for test in sorted(target.forbids):
+                    yield build_effect_choice(test, Effect.IGNORE_LATER_CHOICES), None
                 yield mapped, WaitingState(target.state)
+
+    def find_take_test(self, take: Edge, ending_tests: set[VariableId]) -> VariableId:
+        """Return the single test that says whether a run maps a row.
+
+        The row satisfies the test of the stage, and not the one that ends the stage's loop.
+
+        Args:
+            take: the edge on which the row is mapped.
+            ending_tests: tests of rows that end the run. They are tested before.
+        """
+        (stage_test,) = take.needs
+        unchecked = set(take.forbids) - ending_tests - set(self.window_tests)
+        if not unchecked:
+            return stage_test
+        (until_test,) = unchecked
+        return self.tests.without[stage_test, until_test]
 
     def find_state_after_skip(self, waiting: WaitingState) -> WaitingState | None:
         """Return where a run waits after it skips a row; None if it may not skip."""
-        _, ignore = self.find_reading_edges(waiting)
+        ignore = self.find_ignore_edge(waiting)
         if ignore is None or ignore.target == self.program.final:
             return None
         (target,) = self.list_waiting_states(ignore.target)
@@ -267,7 +325,7 @@ class _StageFolder:
         """
         if waiting.state == self.program.final or waiting.begins_runs:
             return NO_NEIGHBOUR_WINDOW
-        take, _ = self.find_reading_edges(waiting)
+        take = self.find_take_edge(waiting)
         tests = {test for edge in self.find_edges(waiting, Action.IGNORE) for test in edge.needs}
         if take is not None:
             tests.update(take.forbids)
@@ -277,6 +335,6 @@ class _StageFolder:
         return NO_NEIGHBOUR_WINDOW
 
 
-def build_effect_choice(test: VariableId, effect: Effect) -> tuple[Choice, None]:
+def build_effect_choice(test: VariableId, effect: Effect) -> Choice:
     """Return the choice of a row that satisfies a test and has an effect. It leads nowhere."""
-    return Choice(guard=0, variable=None, target=None, test=test, effect=effect), None
+    return Choice(guard=0, variable=None, target=None, test=test, effect=effect)
