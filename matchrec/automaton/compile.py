@@ -22,17 +22,8 @@ from typing_extensions import assert_never
 
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.folding import fold
-from matchrec.automaton.program import (
-    GUARD_END,
-    GUARD_START,
-    Action,
-    Edge,
-    Program,
-    State,
-    StateId,
-    order_states,
-    renumber_states,
-)
+from matchrec.automaton.program import GUARD_END, GUARD_START, Action, Edge, Program, State, StateId
+from matchrec.automaton.state_order import order_states, renumber_states
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.match_plan import MatchPlan

@@ -19,20 +19,13 @@ Source: Flink CEP, NFACompiler; where its results contradict its own definitions
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 
-from matchrec.automaton.program import (
-    Action,
-    Edge,
-    Program,
-    State,
-    StateId,
-    number_names,
-    order_states,
-    renumber_states,
-)
+from matchrec.automaton.program import Action, Edge, Program, State, StateId
+from matchrec.automaton.state_order import order_states, renumber_states
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, SingleStage, Steps
 
@@ -521,3 +514,17 @@ class _StageCompiler:
         if next_row_nots:
             head = self.compile_nots(next_row_nots, constraints, head)
         yield self.build_proceed_edge(head)
+
+
+def number_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Make names unique by numbering those that occurred before.
+
+    >>> number_names(("A", "B", "A", "A"))
+    ('A', 'B', 'A:0', 'A:1')
+    """
+    occurrences: Counter[str] = Counter()
+    unique_names = []
+    for name in names:
+        unique_names.append(f"{name}:{occurrences[name] - 1}" if occurrences[name] else name)
+        occurrences[name] += 1
+    return tuple(unique_names)

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from matchrec.automaton.folding import Choice, Effect, Folded, Folding, find_reachable
-from matchrec.automaton.program import A_MATCH, GUARD_END, NOTHING, VariableId
+from matchrec.automaton.program import GUARD_END, VariableId
+from matchrec.automaton.run_endings import A_MATCH, NOTHING
 
 UNREACHABLE = 1 << 30
 

@@ -22,17 +22,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folding, limit_choices, number_states
-from matchrec.automaton.program import (
+from matchrec.automaton.program import Action, Edge, Program, StateId, VariableId
+from matchrec.automaton.run_endings import (
     A_MATCH,
     FIRST_NEIGHBOUR_WINDOW,
     NO_NEIGHBOUR_WINDOW,
     NOTHING,
     TIMED_OUT,
-    Action,
-    Edge,
-    Program,
-    StateId,
-    VariableId,
 )
 from matchrec.plan.stages import Steps, list_negations, list_repeated_parts
 
@@ -307,7 +303,7 @@ class _StageFolder:
     def find_ending_kind(self, waiting: WaitingState) -> int:
         """Return what becomes of a run whose window or partition ends while it waits here.
 
-        See the end of `program.py`.
+        See `run_endings`.
         """
         if waiting.state in self.program.completed_by_time:
             return A_MATCH

@@ -15,13 +15,13 @@ from typing import TypeVar
 from matchrec.automaton.program import (
     GUARD_END,
     GUARD_START,
-    NOTHING,
     Action,
     Edge,
     Program,
     StateId,
     VariableId,
 )
+from matchrec.automaton.run_endings import NOTHING
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.source import Span
 
@@ -94,7 +94,7 @@ class Folding:
     # The state in which a run waits after it skips a row; None if it may not skip.
     waiting_states: tuple[int | None, ...] = ()
     # What becomes of a run whose window or partition ends here: NOTHING, A_MATCH, TIMED_OUT or
-    # FIRST_NEIGHBOUR_WINDOW + n, see the end of `program.py`.
+    # FIRST_NEIGHBOUR_WINDOW + n, see `run_endings`.
     ending_kinds: tuple[int, ...] = ()
     # The number of the smallest window between neighbouring rows that ends a run here, or
     # NO_NEIGHBOUR_WINDOW.

@@ -30,7 +30,8 @@ from matchrec.automaton.compile import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import find_least_rows
 from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folded, Folding, fold
-from matchrec.automaton.program import A_MATCH, GUARD_START, VariableId
+from matchrec.automaton.program import GUARD_START, VariableId
+from matchrec.automaton.run_endings import A_MATCH
 from matchrec.automaton.sibling_states import StateSet, brings_nearer, copy_states_by_siblings
 from matchrec.plan.pattern import RowPattern, Variable, replace_children, walk_pattern
 

@@ -1,4 +1,17 @@
-"""NFA^b: states with ordered edges; the order of a state's edges is their preferment order.
+"""The program of a row pattern, an NFA^b: states with edges in preferment order.
+
+`A* B` is the program
+
+    0 start
+        take A -> 0
+        proceed -> 1
+    1
+        begin B -> 2
+    2 final
+
+`compile` makes it from the row pattern of a query, and `compile_stages` from stages, which are
+what SASE+ text and the Pattern API describe. A *program of stages* has a few additional fields. The
+search does not read programs: `folding` folds their proceed edges away first.
 
 Source: SASE+, "The NFA^b model" (states, begin, take, ignore and proceed edges, the final state),
 extended by groups, alternation and anchors, which need proceed edges between any two states.
@@ -6,9 +19,8 @@ extended by groups, alternation and anchors, which need proceed edges between an
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
 from graphlib import TopologicalSorter
 from types import MappingProxyType
@@ -24,18 +36,11 @@ NO_FORMULAS: Formulas = MappingProxyType({})
 class Action(Enum):
     """The action of an edge: what it does with the next row."""
 
+    # In a program of stages, TAKE and IGNORE may also lead to another state, and BEGIN is not used.
     BEGIN = "begin"  # the row is mapped and the run enters another state
     TAKE = "take"  # the row is mapped and the run stays in its state
     IGNORE = "ignore"  # the row is skipped and the run stays in its state
     PROCEED = "proceed"  # no row is consumed
-
-
-_LINE_STYLES = {
-    Action.BEGIN: "solid",
-    Action.TAKE: "bold",
-    Action.IGNORE: "dashed",
-    Action.PROCEED: "dotted",
-}
 
 
 # Bits of guards: where in the partition the next row must be.
@@ -163,94 +168,3 @@ class Program:
         if edge.excluded:
             words.append("excluded")
         return " ".join(words)
-
-    def to_dot(self, formulas: Formulas = NO_FORMULAS) -> str:
-        """Draw the program in Graphviz's language; numbers on edges are their preferment order."""
-        lines = ["digraph program {", "  rankdir=LR; node [shape=circle];"]
-        lines += ['  start [shape=point, label=""];', f"  start -> {self.start};"]
-        lines.append(f"  {self.final} [shape=doublecircle];")
-        lines += [
-            f'  {number} [label="{escape_dot_text(name)}"];'
-            for number, name in enumerate(self.names)
-        ]
-        for number, state in enumerate(self.states):
-            for index, edge in enumerate(state.edges):
-                label = escape_dot_text(self.describe_edge(edge))
-                formula = formulas.get((number, index))
-                if formula is not None:
-                    label += f"\\n{escape_dot_text(formula)}"
-                style = _LINE_STYLES[edge.action]
-                attributes = f'label="{index + 1}: {label}", style={style}'
-                lines.append(f"  {number} -> {edge.target} [{attributes}];")
-        return "\n".join([*lines, "}"])
-
-
-def order_states(
-    states: Sequence[State], start: StateId, ends: tuple[StateId, ...]
-) -> dict[StateId, StateId]:
-    """Number the states reachable from `start` in the order of the pattern.
-
-    A state comes after all states that lead to it, except over edges that go back: the copies of
-    what a counted loop repeats follow each other. Of alternatives the preferred one comes first.
-
-    Args:
-        states: the states.
-        start: the state that gets number 0.
-        ends: states that get the last numbers.
-
-    Returns:
-        The new number of each state, in the new order.
-    """
-    finished: dict[StateId, None] = {}  # a state is finished after all states that it leads to
-    visited = set(ends)
-    waiting = [(start, False)]
-    while waiting:
-        state, done = waiting.pop()
-        if done:
-            finished[state] = None
-        elif state not in visited:
-            visited.add(state)
-            waiting.append((state, True))
-            waiting += [(edge.target, False) for edge in states[state].edges]
-    order = [*reversed(finished), *ends]
-    return {state: number for number, state in enumerate(order)}
-
-
-def renumber_states(states: Sequence[State], order: Mapping[StateId, StateId]) -> tuple[State, ...]:
-    """Return the states in a new order, as `order_states` gives it, with edges renumbered."""
-    return tuple(
-        State(tuple(replace(edge, target=order[edge.target]) for edge in states[old].edges))
-        for old in order
-    )
-
-
-def number_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Make names unique by numbering those that occurred before.
-
-    >>> number_names(("A", "B", "A", "A"))
-    ('A', 'B', 'A:0', 'A:1')
-    """
-    occurrences: Counter[str] = Counter()
-    unique_names = []
-    for name in names:
-        unique_names.append(f"{name}:{occurrences[name] - 1}" if occurrences[name] else name)
-        occurrences[name] += 1
-    return tuple(unique_names)
-
-
-def escape_dot_text(text: str) -> str:
-    """Escape text for a string in Graphviz's language."""
-    return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-# What becomes of a run whose window or partition ends while it waits in a state.
-NOTHING = 0  # the run is not output
-A_MATCH = 1
-TIMED_OUT = 2  # the window of the whole match has ended
-# FIRST_NEIGHBOUR_WINDOW + n: window n between neighbouring rows has ended, or the window of the
-# whole match, whichever ends first.
-FIRST_NEIGHBOUR_WINDOW = 3
-UNFINISHED = -1  # the partition ended while the run was live, before its window ended
-
-# In `Folding.neighbour_windows`: no window between neighbouring rows ends a run in a state.
-NO_NEIGHBOUR_WINDOW = -1

@@ -22,7 +22,7 @@ from dataclasses import replace
 
 from matchrec.automaton.facts import can_find_match_twice
 from matchrec.automaton.folding import Effect, Folding, determinise
-from matchrec.automaton.program import A_MATCH
+from matchrec.automaton.run_endings import A_MATCH
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.compiled_query import ColumnAspect, TotalledColumn
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle

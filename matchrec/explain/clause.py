@@ -9,6 +9,7 @@ from itertools import chain
 from typing_extensions import assert_never
 
 from matchrec.automaton.compile import compile_pattern
+from matchrec.automaton.dot import draw_dot
 from matchrec.compile.compiled_query import CompiledQuery, Sorter
 from matchrec.compile.negation import NegationTest, find_negation_tests
 from matchrec.compile.pruning.irrelevant_rows import negate_test
@@ -146,7 +147,7 @@ class ExplainedClause:
     def dot(self) -> str:
         """The program in Graphviz's language."""
         task = self.compiled_query.task
-        return task.pattern.program.to_dot(write_formulas(self.plan, task))
+        return draw_dot(task.pattern.program, write_formulas(self.plan, task))
 
     @property
     def svg(self) -> str:

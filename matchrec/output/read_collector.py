@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
 
-from matchrec.automaton.program import A_MATCH, FIRST_NEIGHBOUR_WINDOW, TIMED_OUT
+from matchrec.automaton.run_endings import A_MATCH, FIRST_NEIGHBOUR_WINDOW, TIMED_OUT
 from matchrec.conditions.aggregate_table import STATISTICS, find_entry
 from matchrec.conditions.aggregates import build_framed_aggregate, find_basic_form
 from matchrec.conditions.functions.function import AggregateUse, SessionSettings

@@ -332,7 +332,7 @@ class ReadIsMatched(ReadFact):
 class ReadKind(ReadFact):
     """The kind of the match: a match, or the reason why a run ended without one.
 
-    The last lines of `automaton.program` list the kinds.
+    `automaton.run_endings` lists the kinds.
     """
 
     fact_type = NamedType.NUMBER

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.automaton.program import NO_NEIGHBOUR_WINDOW
+from matchrec.automaton.run_endings import NO_NEIGHBOUR_WINDOW
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.registers import AggregateRegister, RowRegister
 from matchrec.search.kernel_input import SearchInput, compile_task, make_read_only, prepare_input

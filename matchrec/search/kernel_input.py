@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.automaton.facts import find_live_states, find_states_worth_remembering
-from matchrec.automaton.program import GUARD_END, TIMED_OUT
+from matchrec.automaton.program import GUARD_END
+from matchrec.automaton.run_endings import TIMED_OUT
 from matchrec.conditions.evaluate.formulas import RowValues
 from matchrec.conditions.evaluate.instructions import MATCH_NUMBER, READ
 from matchrec.conditions.evaluate.kernels.machine import Input

@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from matchrec import memory
 from matchrec.automaton.facts import can_find_match_twice
-from matchrec.automaton.program import A_MATCH, FIRST_NEIGHBOUR_WINDOW, TIMED_OUT
+from matchrec.automaton.run_endings import A_MATCH, FIRST_NEIGHBOUR_WINDOW, TIMED_OUT
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures

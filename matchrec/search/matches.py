@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.automaton.program import A_MATCH
+from matchrec.automaton.run_endings import A_MATCH
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run.location import RowLocation
@@ -78,7 +78,7 @@ class Matches:
     # int64[m], with event selection the row at which each match is complete; None for preferred
     # matches, because nothing ranks them by it.
     completed: IntArray | None = None
-    # int64[m], A_MATCH, or what a run is whose window has ended: see `automaton.program`.
+    # int64[m], A_MATCH, or what a run is whose window has ended: see `automaton.run_endings`.
     kind: IntArray | None = None
     # Set if matches share mapped rows. Then mapped rows are in no order, and offsets only give the
     # lengths of matches. Only a task that asks for chains gets them.

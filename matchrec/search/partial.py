@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from matchrec.automaton.facts import find_live_states
-from matchrec.automaton.program import A_MATCH, NOTHING, TIMED_OUT, UNFINISHED
+from matchrec.automaton.run_endings import A_MATCH, NOTHING, TIMED_OUT, UNFINISHED
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.kernel_input import prepare_input
 from matchrec.search.kernel_search import Shapes

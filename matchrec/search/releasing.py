@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from matchrec.automaton.program import A_MATCH
+from matchrec.automaton.run_endings import A_MATCH
 from matchrec.errors.run import failures
 from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.kernels.match_order import (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.automaton import program as outcomes
+from matchrec.automaton import run_endings as outcomes
 from matchrec.plan.clauses import (
     AfterMatchSkip,
     EventSelection,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from matchrec.automaton.program import A_MATCH
+from matchrec.automaton.run_endings import A_MATCH
 from matchrec.errors.run.failures import too_many_steps
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions, list_positions

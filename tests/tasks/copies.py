@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import currently_in_test_context
 
-from matchrec.automaton.program import A_MATCH
+from matchrec.automaton.run_endings import A_MATCH
 from matchrec.compile.compiled_query import find_lookaround
 from matchrec.conditions.run_condition import TriedMatchNumber, walk_expression
 from matchrec.plan.clauses import EventSelection, MatchOutput

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from matchrec.automaton.program import A_MATCH, TIMED_OUT
+from matchrec.automaton.run_endings import A_MATCH, TIMED_OUT
 from matchrec.errors.run.failures import overflow_in_condition
 from matchrec.search.matches import RunFailure, make_empty_matches
 from tests.quick import scale

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matchrec.automaton.program import A_MATCH
+from matchrec.automaton.run_endings import A_MATCH
 from matchrec.explain.tracing.condition_parts import (
     ConditionParts,
     Conjunct,

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from matchrec.automaton.folding import Effect
-from matchrec.automaton.program import A_MATCH
+from matchrec.automaton.run_endings import A_MATCH
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.views import share_with_python
 from matchrec.plan.clauses import MatchOutput

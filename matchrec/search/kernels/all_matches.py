@@ -40,7 +40,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.automaton.program import A_MATCH, GUARD_END
+from matchrec.automaton.program import GUARD_END
+from matchrec.automaton.run_endings import A_MATCH
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.cached_function import CachedFunction
 from matchrec.jit.decorators import spliced, stoppable_kernel

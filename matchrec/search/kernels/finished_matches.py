@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from matchrec.automaton.program import A_MATCH
+from matchrec.automaton.run_endings import A_MATCH
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.conditions.evaluate.kernels.machine import evaluate_condition
 from matchrec.jit.decorators import inner, spliced

@@ -82,7 +82,7 @@ class SelectionRules(NamedTuple):
     # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
     waiting_states: IntArray
     # int64[s], what a run is output as if its window or partition ends in a state: a kind of
-    # `automaton.program`, or NOTHING, which is 0.
+    # `automaton.run_endings`, or NOTHING, which is 0.
     ending_kinds: IntArray
 
 
@@ -271,7 +271,7 @@ class Completion(Progress):
 
     # The row at which the match is complete.
     completed: int
-    # Whether it is a match, or a run whose window has ended: see `automaton.program`.
+    # Whether it is a match, or a run whose window has ended: see `automaton.run_endings`.
     match_kind: int
 
 
@@ -373,7 +373,7 @@ MATCH_NUMBER = 1
 MATCH_START = 2  # the starting row
 MATCH_OFFSET = 3  # where its mapped rows begin; those of a match end where those of the next begin
 MATCH_COMPLETED = 4  # with event selection, the row at which the match is complete
-MATCH_KIND = 5  # with event selection, a kind of `automaton.program`: a match, or an ended run
+MATCH_KIND = 5  # with event selection, a kind of `automaton.run_endings`: a match, or an ended run
 MATCH_SIZE = 6
 
 # The statuses that a kernel returns.

@@ -51,7 +51,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.automaton.program import A_MATCH
+from matchrec.automaton.run_endings import A_MATCH
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inner, spliced, stoppable_kernel
 from matchrec.search.kernel_input import SearchInput

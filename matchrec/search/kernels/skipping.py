@@ -36,7 +36,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from matchrec.automaton.program import A_MATCH, NOTHING, UNFINISHED
+from matchrec.automaton.run_endings import A_MATCH, NOTHING, UNFINISHED
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inlined, spliced, stoppable_kernel
 from matchrec.search.kernel_input import SearchInput

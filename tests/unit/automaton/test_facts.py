@@ -5,6 +5,7 @@ import pytest
 from matchrec.automaton import facts
 from matchrec.automaton.compile import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
+from matchrec.automaton.dot import draw_dot
 from matchrec.automaton.folding import ACCEPT, Choice, Folded, Folding
 from matchrec.automaton.program import Action, Edge, Program, State
 from matchrec.syntax.row_pattern import parse_row_pattern
@@ -59,7 +60,7 @@ def test_only_states_that_two_ways_reach_are_worth_remembering() -> None:
 
 def test_a_program_draws_itself() -> None:
     pattern = parse_row_pattern("^ A+ {- B -}")
-    dot = compile_program(pattern, ("A", "B")).to_dot()
+    dot = draw_dot(compile_program(pattern, ("A", "B")))
     assert '0 -> 1 [label="1: proceed if ^", style=dotted];' in dot
     assert '[label="1: take A", style=bold];' in dot
     assert "begin B excluded" in dot
