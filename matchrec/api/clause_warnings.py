@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.steps import SplitQuery
+from matchrec.compile.split_query import SplitQuery
 from matchrec.errors.kinds import with_source
 from matchrec.errors.language import Language
 from matchrec.errors.warning_classes import MatchRecognizeWarning

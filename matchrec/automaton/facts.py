@@ -9,7 +9,7 @@ Source: Glushkov, "The abstract theory of automata", the sets First, Last and Fo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -147,24 +147,26 @@ class FollowSets:
         return frozenset(first for first, second in self.pairs if second == variable)
 
 
-def needs_marked_choice(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
-    """Return whether every output of a partition needs a row mapped by a marked choice.
+def needs_condition(folding: Folding, variables: Collection[VariableId]) -> bool:
+    """Return whether every output of a partition needs a row that satisfies a condition.
 
-    Conditions are unknown here, so any of them may hold.
+    Other conditions are unknown here, so any of them may hold.
 
     Args:
         folding: the folded program.
-        marked: returns whether a choice is marked.
+        variables: the variables and tests that have the condition.
     """
     ending_effects = (Effect.COMPLETE_RUN, Effect.TIME_OUT)
 
     def list_targets(state: int) -> Iterator[int]:
-        """Yield where a run goes that maps no row by a marked choice."""
+        """Yield where a run goes that maps no row by this condition."""
         waiting_state = folding.find_waiting_state(state)
-        unmarked = (choice.target for choice in folding.choices[state] if not marked(choice))
-        for target in (waiting_state, *unmarked):
-            if target is not None:
-                yield target
+        if waiting_state is not None:
+            yield waiting_state
+        for choice in folding.choices[state]:
+            checked = choice.variable if choice.test is None else choice.test
+            if choice.target is not None and checked not in variables:
+                yield choice.target
 
     def has_output(state: int) -> bool:
         """Return whether a run in this state can become a match or time out."""

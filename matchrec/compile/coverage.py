@@ -20,7 +20,7 @@ from itertools import chain
 
 from matchrec.automaton.occurrences import Occurrences, compile_occurrences, find_stage_occurrences
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.steps import SplitQuery
+from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.residual import (
     NO_SPAN,
     ColumnRead,

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from matchrec.compile.compiled_query import Sorter
 from matchrec.compile.rule_set import RuleSet
-from matchrec.compile.steps import SplitQuery
+from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.explain.clause import ExplainedClause, describe_partitions
 from matchrec.explain.explanation import Explanation

@@ -39,7 +39,7 @@ from matchrec.spark.session import (
 )
 
 if TYPE_CHECKING:
-    from matchrec.compile.steps import SplitQuery
+    from matchrec.compile.split_query import SplitQuery
     from matchrec.conditions.functions.function import SessionSettings
     from matchrec.conditions.window_columns import OrderType
     from matchrec.plan.clauses import RowExpression, SortItem

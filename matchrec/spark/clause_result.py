@@ -32,7 +32,7 @@ from pyspark.sql.types import (
 )
 
 from matchrec.compile.compiled_query import CompiledQuery, ResultColumn
-from matchrec.compile.steps import SplitQuery
+from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, INT, ValueType
 from matchrec.conditions.typing.known_types import find_known_type

@@ -45,7 +45,7 @@ from typing_extensions import Self, override
 
 from matchrec.compile.columns import ComputedValue
 from matchrec.compile.compiled_query import Sorter
-from matchrec.compile.steps import JoinedQueries
+from matchrec.compile.joined_queries import JoinedQueries
 from matchrec.conditions.row_column import (
     FramedAggregate,
     RowColumn,

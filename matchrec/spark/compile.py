@@ -2,7 +2,7 @@
 
 A clause, a rule set, coverage and the trace of a search all go through it. A `MatchRequest` has
 what the compiler must know of the input and of the session. The steps that need no session are in
-`compile.steps`.
+`compile`.
 
 Besides sending the rows, Spark's sort is the largest cost of a query. A worker sorts in compiled
 code, so that Spark only shuffles the rows and computes no window. Whoever sorts, the workers
@@ -19,21 +19,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from matchrec.compile.build_query import build_compiled_query
 from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.compiled_query import WORKERS_SORT, CompiledQuery, Sorter
+from matchrec.compile.joined_queries import JoinedQueries, join_query
+from matchrec.compile.resolved_query import ResolvedQuery, resolve_query
 from matchrec.compile.rule_set import join_rule_queries
-from matchrec.compile.steps import (
-    JoinedQueries,
-    RejectedCondition,
-    ResolvedQuery,
-    SplitQuery,
-    TypedConditions,
-    build_compiled_query,
-    join_query,
-    resolve_query,
-    split_query,
-    type_conditions,
-)
+from matchrec.compile.split_query import SplitQuery, split_query
+from matchrec.compile.typed_conditions import RejectedCondition, TypedConditions, type_conditions
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import COMPARED_BY_SPARK, Family, ValueType

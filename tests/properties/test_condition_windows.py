@@ -17,7 +17,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType
 
-from matchrec.compile.steps import SplitQuery
+from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.window_columns import OrderType
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.spark.types import to_value_type

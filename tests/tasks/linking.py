@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Mapping
 
-from matchrec.compile import steps
+from matchrec.compile.build_query import build_compiled_query
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.steps import SplitQuery, join_query, type_conditions
+from matchrec.compile.joined_queries import join_query
+from matchrec.compile.resolved_query import resolve_query
+from matchrec.compile.split_query import SplitQuery, split_query
+from matchrec.compile.typed_conditions import type_conditions
 from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
@@ -24,9 +27,9 @@ def split_plan(
 ) -> SplitQuery:
     """Resolve a plan and split its conditions.
 
-    `steps.resolve_query` and `steps.split_query` explain the arguments.
+    `resolve_query` and `split_query` explain the arguments.
     """
-    return steps.split_query(steps.resolve_query(plan, columns, name_of, find_order_type), scope)
+    return split_query(resolve_query(plan, columns, name_of, find_order_type), scope)
 
 
 def link(
@@ -39,8 +42,8 @@ def link(
 ) -> CompiledQuery:
     """Type the conditions of a split query, and compile it.
 
-    `type_conditions` and `steps.build_compiled_query` explain the arguments.
+    `type_conditions` and `build_compiled_query` explain the arguments.
     """
     joined = join_query(split)
     conditions = type_conditions(split, types, joined, ansi=ansi, session=session)
-    return steps.build_compiled_query(split, conditions, joined, engine)
+    return build_compiled_query(split, conditions, joined, engine)

@@ -21,7 +21,7 @@ from sqlglot import expressions as sql
 
 import matchrec
 from matchrec.compile.compiled_query import CompiledQuery, ResultColumn
-from matchrec.compile.steps import SplitQuery
+from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors import MatchRecognizeError
 from matchrec.output.measure_sql import ReadInSql

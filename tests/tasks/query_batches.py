@@ -25,8 +25,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from matchrec.compile.compiled_query import CompiledQuery
+from matchrec.compile.joined_queries import JoinedQueries
 from matchrec.compile.pruning.irrelevant_rows import negate_test
-from matchrec.compile.steps import JoinedQueries, SplitQuery
+from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.window_columns import OrderType

@@ -34,7 +34,7 @@ from weakref import WeakKeyDictionary
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from matchrec.compile.steps import SplitQuery
+from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.kinds import MatchRecognizeRunError, make_computation_error
 from matchrec.errors.language import set_variable

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
 from matchrec.compile.rule_set import RuleSet, Version, link_rules
-from matchrec.compile.steps import SplitQuery
+from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.errors.rule_sets import (
     column_name_taken,

@@ -28,7 +28,7 @@ from matchrec.spark.session import FRAMES, is_dataframe, keep_once_per_session, 
 from matchrec.spark.types import allow_inner_nulls, is_nested, write_type
 
 if TYPE_CHECKING:
-    from matchrec.compile.steps import SplitQuery
+    from matchrec.compile.split_query import SplitQuery
     from matchrec.conditions.functions.function import SessionSettings
     from matchrec.conditions.window_columns import OrderType
     from matchrec.plan.clauses import RowExpression, SortItem

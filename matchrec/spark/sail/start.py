@@ -57,7 +57,7 @@ MODULES_OF_QUERIES = (
     "pandas",
     "sqlglot",
     "matchrec.syntax.grammar",
-    "matchrec.compile.steps",
+    "matchrec.compile.build_query",
 )
 
 STARTING_SPARK = "starting Spark; this takes several seconds"

@@ -29,7 +29,7 @@ from pyspark.sql.types import StructType
 
 from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.steps import SplitQuery
+from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import PythonAggregate
 from matchrec.errors import streams

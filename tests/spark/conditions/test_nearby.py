@@ -15,7 +15,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.steps import JoinedQueries, SplitQuery
+from matchrec.compile.joined_queries import JoinedQueries
+from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from matchrec.compile.rule_set import join_rule_queries
-from matchrec.compile.steps import SplitQuery
+from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.split import RowScope
 from matchrec.plan.clauses import RowExpression

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from matchrec.automaton.facts import needs_marked_choice
-from matchrec.automaton.folding import Choice
+from matchrec.automaton.facts import needs_condition
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.worker import wire
@@ -105,14 +104,6 @@ def test_random_rows_of_whole_partitions_stay() -> None:
 )
 def test_which_variables_a_match_needs(pattern: str, expected: str) -> None:
     folding = compile_for_output(parse_row_pattern(pattern), ("A", "B", "C")).folding
-
-    def maps(choice: Choice, variable: int) -> bool:
-        return choice.variable == variable
-
     names = {"A": 0, "B": 1, "C": 2}
-    result = [
-        name
-        for name, number in names.items()
-        if needs_marked_choice(folding, lambda choice, variable=number: maps(choice, variable))  # type: ignore[misc]
-    ]
+    result = [name for name, number in names.items() if needs_condition(folding, {number})]
     assert "".join(result) == expected

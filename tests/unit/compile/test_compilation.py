@@ -11,7 +11,8 @@ import pytest
 from matchrec.automaton import compile as nfa
 from matchrec.automaton import folding
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.steps import resolve_query, split_query
+from matchrec.compile.resolved_query import resolve_query
+from matchrec.compile.split_query import split_query
 from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.types import BIGINT
 from matchrec.errors import MatchRecognizePlanError

@@ -1,0 +1,251 @@
+"""Build the compiled query of a query whose conditions are typed: reads, task and strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from typing_extensions import assert_never
+
+from matchrec.automaton.facts import needs_condition
+from matchrec.automaton.program import VariableId, VariableIds
+from matchrec.compile.columns import build_sent_columns, find_measure_origin
+from matchrec.compile.compiled_query import CompiledQuery, ResultColumn, TotalledColumn
+from matchrec.compile.joined_queries import JoinedQueries, find_spark_bit
+from matchrec.compile.pruning.locality import Shortcut, find_obstacle
+from matchrec.compile.split_query import SplitQuery
+from matchrec.compile.totals import link_totals
+from matchrec.compile.typed_conditions import TypedConditions
+from matchrec.conditions.row_column import RowColumn, build_row_column
+from matchrec.output import schema
+from matchrec.output.measure_sql import SqlPieces
+from matchrec.output.read_collector import ReadCollector
+from matchrec.output.reads import ReadPointer
+from matchrec.plan.clauses import Absence, Measure
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import show_pattern
+from matchrec.search.strategies import choose
+from matchrec.search.task import AbsenceCondition, Condition, StageOptions, Task
+from matchrec.shortcuts import current_shortcuts
+
+
+def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two options
+    query: SplitQuery,
+    conditions: TypedConditions,
+    joined: JoinedQueries,
+    algorithm: str,
+    earlier_columns: tuple[RowColumn, ...] = (),
+    max_steps: int | None = None,
+) -> CompiledQuery:
+    """Return the compiled query of a query whose conditions are typed.
+
+    Args:
+        query: the query.
+        conditions: its conditions, typed.
+        joined: all queries that share the rows.
+        algorithm: "auto" or the name of an algorithm. An algorithm that cannot run the plan is an
+            error. It is never replaced by another one.
+        earlier_columns: the columns that are sent for all queries and for those compiled before
+            this one. `CompiledQuery.sent_columns` has them first, and then the columns that only
+            this query needs.
+        max_steps: the largest number of steps in one partition; None for no limit.
+
+    Raises:
+        MatchRecognizeError: the algorithm cannot run the plan, or a measure is not supported.
+    """
+    plan = query.plan
+    outputs, collector = build_result_columns(query, conditions, earlier_columns)
+    task = build_task(query, conditions, joined, max_steps)
+    totalled: tuple[TotalledColumn, ...] = ()
+    if plan.totals is not None:
+        task, totalled = link_totals(plan, plan.totals, task, collector)
+    strategy, reason = choose(task, algorithm)
+    sent_columns = build_sent_columns(
+        plan=plan,
+        types=conditions.types,
+        shared_indices=collector.sent_columns,
+        measure_columns=collector.columns,
+        run_columns=conditions.columns,
+    )
+    reason_against_pieces = find_obstacle(Shortcut.PIECES, plan, query.pattern.follow)
+    return CompiledQuery(
+        pattern=show_pattern(plan.pattern),
+        task=task,
+        strategy=strategy,
+        reason=reason,
+        rows_per_match=plan.rows_per_match,
+        sent_columns=sent_columns,
+        row_conditions=joined.conditions,
+        used_bits=tuple(joined.spark_bits[condition] for condition in query.row_conditions),
+        row_filters=joined.filters,
+        reads=collector.list_reads(plan.rows_per_match),
+        aggregates=tuple(collector.aggregates),
+        outputs=outputs,
+        ansi=conditions.ansi,
+        window_rows=plan.within_rows,
+        totalled=totalled,
+        nearby=conditions.nearby,
+        needed=find_needed_bits(query, joined),
+        in_pieces=current_shortcuts().search_in_pieces and not reason_against_pieces,
+    )
+
+
+def build_result_columns(
+    query: SplitQuery, conditions: TypedConditions, earlier_columns: tuple[RowColumn, ...]
+) -> tuple[tuple[ResultColumn, ...], ReadCollector]:
+    """Turn the output columns of a query into SQL over reads.
+
+    Args:
+        query: the query.
+        conditions: its conditions, typed.
+        earlier_columns: see `build_compiled_query`.
+
+    Returns:
+        The output columns, and the collector of all that they read. Nothing is added to it later.
+
+    Raises:
+        MatchRecognizeError: a measure is not supported.
+    """
+    indices = {column: index for index, column in enumerate(earlier_columns)}
+    collector = ReadCollector(query.plan, conditions.types, indices, conditions.session)
+    outputs = tuple(build_result_column(output, collector) for output in query.outputs)
+    return outputs, collector
+
+
+def build_result_column(output: schema.OutputColumn, collector: ReadCollector) -> ResultColumn:
+    """Return an output column as SQL over reads. The reads are added to `collector`."""
+    match output:
+        case schema.RowOutput():
+            pieces: SqlPieces = (collector.add_row_value(build_row_column(output.text)),)
+        case schema.TimeoutOutput():
+            pieces = collector.translate_timeouts(output.timeouts)
+        case schema.TotalOutput():
+            value = None if output.measure is None else output.measure.value
+            pieces = (collector.add_total(output.aggregate, value),)
+        case schema.PointerOutput():
+            pieces = (collector.add_read(ReadPointer(output.field)),)
+        case Measure():
+            return ResultColumn(
+                name=output.name,
+                pieces=collector.translate_measure(output.value),
+                is_measure=not output.has_value_without_match,
+                origin=find_measure_origin(output),
+            )
+        case _:
+            assert_never(output)
+    return ResultColumn(name=output.name, pieces=pieces, is_measure=False)
+
+
+def build_task(
+    query: SplitQuery, conditions: TypedConditions, joined: JoinedQueries, max_steps: int | None
+) -> Task:
+    """Return the task of the search.
+
+    Args:
+        query: the query.
+        conditions: its conditions, typed.
+        joined: all queries that share the rows.
+        max_steps: the largest number of steps in one partition; None for no limit.
+    """
+    plan = query.plan
+    bits = find_condition_bits(query, conditions, joined)
+    search_conditions = tuple(
+        Condition(row_condition=bits.get(name), run_condition=conditions.run_conditions.get(name))
+        for name in query.pattern.program.variables
+    )
+    return Task(
+        pattern=query.pattern,
+        conditions=search_conditions,
+        members={name: plan.members[name] for name in (*plan.variables, *plan.unions)},
+        after_match=plan.after_match,
+        selection=plan.selection,
+        output=plan.output,
+        absences=tuple(build_absence_condition(plan, absence) for absence in plan.absences),
+        closing_condition=find_closing_condition(plan),
+        has_window=has_any_window(plan),
+        stages=build_stage_options(plan),
+        partial=plan.partial,
+        most_matches=None if plan.first_matches is None else plan.first_matches.count,
+        max_steps=max_steps,
+    )
+
+
+def find_closing_condition(plan: MatchPlan) -> VariableId | None:
+    """Return the id of the condition on the whole match; None if the plan has none."""
+    if plan.match_condition is None:
+        return None
+    return plan.variables.index(plan.match_condition)
+
+
+def has_any_window(plan: MatchPlan) -> bool:
+    """Return whether time or rows limit a match, or the rows between two neighbours of it."""
+    windows = (plan.within, plan.within_rows, plan.row_gap)
+    return any(window is not None for window in windows)
+
+
+def build_stage_options(plan: MatchPlan) -> StageOptions | None:
+    """Return what the search must know of stages; None if the plan has none."""
+    if plan.staging is None:
+        return None
+    return StageOptions(skip=plan.staging.skip, outputs_timeouts=plan.staging.timeouts is not None)
+
+
+def find_condition_bits(
+    query: SplitQuery, conditions: TypedConditions, joined: JoinedQueries
+) -> Mapping[str, int | None]:
+    """Return the bit of the row condition of each variable; None if it has no row condition.
+
+    If the worker computes a part of the condition, its bit stands for the whole row condition.
+    """
+    nearby_bits = {
+        (nearby.row_condition, nearby.column): nearby.bit for nearby in conditions.nearby
+    }
+    bits = {}
+    for condition in query.conditions:
+        bit = find_spark_bit(condition, joined.spark_bits)
+        if condition.nearby_test is not None:
+            bit = nearby_bits[bit, condition.nearby_test.column]
+        bits[condition.variable] = bit
+    return bits
+
+
+def build_absence_condition(plan: MatchPlan, absence: Absence) -> AbsenceCondition:
+    """Return an absence as the search gets it, with the ids of its variables."""
+    return AbsenceCondition(
+        variable=plan.variables.index(absence.variable),
+        after=find_members(plan, absence.after),
+        before=find_members(plan, absence.before),
+    )
+
+
+def find_members(plan: MatchPlan, names: tuple[str, ...] | None) -> VariableIds | None:
+    """Return the ids of all primary variables that some names stand for; None for no names."""
+    if names is None:
+        return None
+    return VariableIds().union(*(plan.members[name] for name in names))
+
+
+def find_needed_bits(query: SplitQuery, joined: JoinedQueries) -> tuple[int, ...]:
+    """Return the bits of Spark's conditions without which a partition has no output.
+
+    Each of these conditions holds for some row of every partition that has output. So a partition
+    without such a row need not be searched.
+    """
+    if not current_shortcuts().partitions:
+        return ()
+    if find_obstacle(Shortcut.PARTITIONS, query.plan, query.pattern.follow):
+        return ()
+    bits_by_name = {
+        condition.variable: find_spark_bit(condition, joined.spark_bits)
+        for condition in query.conditions
+    }
+    # Variables and tests with the same condition have the same bit.
+    variables_by_bit: dict[int, set[VariableId]] = {}
+    for variable, name in enumerate(query.pattern.program.variables):
+        bit = bits_by_name.get(name)
+        if bit is not None:
+            variables_by_bit.setdefault(bit, set()).add(variable)
+    return tuple(
+        bit
+        for bit, variables in sorted(variables_by_bit.items())
+        if needs_condition(query.pattern.folding, variables)
+    )

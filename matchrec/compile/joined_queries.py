@@ -1,0 +1,98 @@
+"""Join queries that share one pass over the input: number what Spark and the workers compute.
+
+A clause has a single query; the rules of a set have one each. A condition is computed once for all
+queries, and its truth value is a bit of each row: the first bits are Spark's, in the order of
+`JoinedQueries.conditions`, and those of the workers follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from matchrec.compile.columns import ComputedValue, find_dividing_columns
+from matchrec.compile.split_query import SplitQuery
+from matchrec.conditions.residual import SplitCondition
+from matchrec.conditions.row_column import RowColumn
+from matchrec.errors.run.origins import SqlOrigin
+from matchrec.plan.expression import Scalar
+from matchrec.plan.match_plan import MatchPlan
+
+
+class NearbyKey(NamedTuple):
+    """The identity of a condition that the worker computes. Rules with equal keys share its bit."""
+
+    # The columns by which the rule divides partitions further.
+    dividing_columns: tuple[RowColumn, ...]
+    # The bit of the part that Spark computes; None without such a part.
+    spark_bit: int | None
+    # The condition as Spark would compute it.
+    column: RowColumn
+
+
+@dataclass(frozen=True)
+class JoinedQueries:
+    """Queries that share one pass over the input: a single one, or all rules of a set.
+
+    It says what Spark computes of each row, for all of them together.
+    """
+
+    queries: tuple[SplitQuery, ...]
+    # A plan with the partitions and the order of the rows.
+    plan: MatchPlan
+    # The conditions that Spark computes, each once. The index of a condition is its bit.
+    conditions: tuple[RowColumn, ...]
+    # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
+    filters: tuple[RowColumn, ...]
+    # Columns that are sent for all queries, in addition to those that each of them needs.
+    shared_columns: tuple[RowColumn, ...] = ()
+    # As in `SplitQuery`.
+    origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
+    conjuncts: Mapping[RowColumn, tuple[Scalar, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def columns(self) -> tuple[RowColumn, ...]:
+        """Return every column whose type must be known to compile the queries, each once."""
+        query_columns = [column for query in self.queries for column in query.columns]
+        return tuple(dict.fromkeys((*self.shared_columns, *query_columns)))
+
+    @cached_property
+    def spark_bits(self) -> Mapping[RowColumn, int]:
+        """Return the bit of each condition that Spark computes."""
+        return {condition: bit for bit, condition in enumerate(self.conditions)}
+
+    @cached_property
+    def nearby_bits(self) -> Mapping[NearbyKey, int]:
+        """Return the bit of each condition that a worker computes. They follow Spark's bits."""
+        bits: dict[NearbyKey, int] = {}
+        for query in self.queries:
+            dividing_columns = find_dividing_columns(query.plan)
+            for condition, test in query.find_nearby_tests():
+                spark_bit = find_spark_bit(condition, self.spark_bits)
+                key = NearbyKey(dividing_columns, spark_bit, test.column)
+                bits.setdefault(key, len(self.conditions) + len(bits))
+        return bits
+
+
+def join_query(query: SplitQuery) -> JoinedQueries:
+    """Return what Spark computes for a single query."""
+    return JoinedQueries(
+        queries=(query,),
+        plan=query.plan,
+        conditions=query.row_conditions,
+        filters=query.row_filters,
+        origins=query.origins,
+        conjuncts=query.conjuncts,
+    )
+
+
+def find_spark_bit(condition: SplitCondition, spark_bits: Mapping[RowColumn, int]) -> int | None:
+    """Return the bit of the part of a condition that Spark computes; None without such a part.
+
+    Args:
+        condition: the condition.
+        spark_bits: the bits of all parts that Spark computes.
+    """
+    return None if condition.row_test is None else spark_bits.get(condition.row_test)

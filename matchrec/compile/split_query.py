@@ -1,0 +1,166 @@
+"""Split the conditions of a resolved query between Spark, the worker and the search.
+
+The step also replaces NOTs by tests, and finds rows that need not be sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+
+from matchrec.compile.columns import (
+    ComputedValue,
+    find_conjuncts,
+    find_key_columns,
+    find_origins,
+    find_output_columns,
+    find_step_columns,
+)
+from matchrec.compile.negation import compile_negations
+from matchrec.compile.pruning.irrelevant_rows import find_row_filters
+from matchrec.compile.resolved_query import ResolvedQuery
+from matchrec.conditions.residual import NearbyTest, SplitCondition
+from matchrec.conditions.row_column import ALWAYS_TRUE, RowColumn, show_column
+from matchrec.conditions.split import RowScope, split_conditions
+from matchrec.conditions.window_columns import list_window_columns
+from matchrec.errors.run.origins import SqlOrigin
+from matchrec.plan.clauses import Measure
+from matchrec.plan.expression import Scalar, split_conjuncts
+from matchrec.plan.operations import is_partial
+from matchrec.plan.pattern import list_negations
+
+
+@dataclass(frozen=True)
+class SplitQuery(ResolvedQuery):
+    """A resolved query whose conditions are split. The types of its columns are not known yet."""
+
+    # The conditions of variables and tests, in parts. A variable without a condition has no entry.
+    conditions: tuple[SplitCondition, ...]
+    # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
+    row_filters: tuple[RowColumn, ...] = ()
+    # Truth values of rows that belong to no condition of this query but are needed for something
+    # else, such as coverage. Spark or the worker computes them.
+    observed: tuple[RowColumn | NearbyTest, ...] = ()
+    # Who reads neighbouring rows for the conditions.
+    scope: RowScope = RowScope.SPARK
+    # Where the user wrote what Spark computes, for messages.
+    origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
+    # What the tests that Spark computes consist of, joined by AND, if that is known. Their types
+    # can be found from it.
+    conjuncts: Mapping[RowColumn, tuple[Scalar, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def row_conditions(self) -> tuple[RowColumn, ...]:
+        """Return the truth values that Spark computes before the match, each once.
+
+        A condition that is always true is left out for stages. It is kept for variables of other
+        patterns, because later steps look up the bit of a TRUE that the user wrote.
+        """
+        row_tests = [condition.row_test for condition in self.conditions]
+        if self.plan.staging is not None:
+            row_tests = [test for test in row_tests if test != ALWAYS_TRUE]
+        tests = (*row_tests, *self.observed)
+        return tuple(dict.fromkeys(test for test in tests if isinstance(test, RowColumn)))
+
+    @cached_property
+    def columns(self) -> tuple[RowColumn, ...]:
+        """Return every column whose type must be known to compile the query, each once."""
+        run_steps = [condition.run_step for condition in self.conditions]
+        steps = [step for step in run_steps if step is not None]
+        steps += [test.step for _, test in self.find_nearby_tests()]
+        columns = (
+            *chain.from_iterable(find_output_columns(output) for output in self.all_outputs),
+            *chain.from_iterable(find_step_columns(step) for step in steps),
+            *list_window_columns(self.plan),
+            *find_key_columns(self.plan),
+        )
+        return tuple(dict.fromkeys(columns))
+
+    def find_nearby_tests(self) -> list[tuple[SplitCondition, NearbyTest]]:
+        """Return the truth values that the worker computes, each with its condition.
+
+        The conditions of variables come first. An observed truth value is a condition by itself,
+        with its text instead of a variable.
+        """
+        tests = [
+            (condition, condition.nearby_test)
+            for condition in self.conditions
+            if condition.nearby_test is not None
+        ]
+        for test in self.observed:
+            if isinstance(test, NearbyTest):
+                text = show_column(test.column)
+                tests.append((SplitCondition(text, span=None, nearby_test=test), test))
+        return tests
+
+    @property
+    def reason_for_spark_sort(self) -> str | None:
+        """Return why Spark must sort the rows; None if the workers may be able to.
+
+        Spark must sort if it has to compute a value of several rows.
+        """
+        for column in (*self.row_conditions, *self.columns):
+            if not column.reads_one_row:
+                return (
+                    f"only the engine can compute {show_column(column)}, which reads several rows"
+                )
+        return None
+
+    @property
+    def can_raise_before_match(self) -> bool:
+        """Return whether a condition on rows before the match can raise an error.
+
+        Sums do not count: their overflow is checked where they are added up.
+        """
+        conjuncts_of_run = {
+            part for condition in self.conditions for part in condition.run_conjuncts
+        }
+        return any(
+            is_partial(conjunct.operations)
+            for definition in self.plan.definitions
+            for conjunct in split_conjuncts(definition.condition)
+            if conjunct not in conjuncts_of_run
+        )
+
+    def compute_unused_outputs(self) -> SplitQuery:
+        """Return the query of the columns that nobody uses, instead of those that are used."""
+        outputs = self.unused_outputs
+        measures = tuple(output for output in outputs if isinstance(output, Measure))
+        return replace(self, plan=replace(self.plan, measures=measures), outputs=outputs)
+
+
+def split_query(query: ResolvedQuery, scope: RowScope = RowScope.SPARK) -> SplitQuery:
+    """Split the conditions of a query, and find the rows that need not be sent.
+
+    Args:
+        query: the query.
+        scope: who reads neighbouring rows for the conditions.
+
+    Raises:
+        MatchRecognizeError: a condition is not supported, whatever the types of its columns are.
+    """
+    plan = query.plan
+    if list_negations(plan.pattern):
+        pattern, conditions = compile_negations(plan, query.pattern, scope)
+    else:
+        pattern = query.pattern
+        conditions = split_conditions(plan, scope)
+    reads_neighbours = any(condition.nearby_test is not None for condition in conditions)
+    has_row_condition = any(condition.row_test is not None for condition in conditions)
+    row_filters: tuple[RowColumn, ...] = ()
+    if has_row_condition and not reads_neighbours:  # neighbouring rows may be any rows
+        row_filters = find_row_filters(plan, pattern, conditions)
+    return SplitQuery(
+        plan=plan,
+        written_plan=query.written_plan,
+        pattern=pattern,
+        outputs=query.outputs,
+        all_outputs=query.all_outputs,
+        conditions=conditions,
+        row_filters=row_filters,
+        scope=scope,
+        origins=find_origins(plan, conditions, query.all_outputs),
+        conjuncts=find_conjuncts(plan, conditions),
+    )
