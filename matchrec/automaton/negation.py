@@ -77,7 +77,7 @@ def replace_negations(
     """
     if any(choice.guard & ~ANCHORS for choice in folding.choices[0]):
         raise negation_at_start(span)
-    numbered = number_states([KnownState(0)], StateDivision(folding, span).list_choices)
+    numbered = number_states([KnownState(0)], NextRowDivision(folding, span).list_choices)
     known_states, choices = zip(*numbered, strict=True)
 
     tests: dict[Restriction, int] = {}
@@ -122,8 +122,8 @@ def find_restriction(
 
 
 @dataclass(frozen=True, slots=True)
-class StateDivision:
-    """A folding whose states are divided by what the test of the last row has shown."""
+class NextRowDivision:
+    """A folding whose states are divided by what the last test has shown about the next row."""
 
     folding: Folding
     # The first NOT in the query, for messages.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from matchrec.compile.absences import check_condition
+from matchrec.compile.absence_conditions import check_condition
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
