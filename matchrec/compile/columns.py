@@ -15,6 +15,7 @@ from matchrec.compile.compiled_query import SentColumns
 from matchrec.conditions import residual
 from matchrec.conditions.aggregates import build_framed_aggregate, find_basic_form
 from matchrec.conditions.guards import add_guards_to_expression
+from matchrec.conditions.mapped_rows import find_condition_of_rows
 from matchrec.conditions.row_column import (
     FramedAggregate,
     RowColumn,
@@ -24,7 +25,6 @@ from matchrec.conditions.row_column import (
     cast_column,
     find_row_texts,
 )
-from matchrec.conditions.split import find_condition_of_rows
 from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType
 from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
 from matchrec.conditions.window_columns import (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from matchrec.conditions.split import is_single_reference
+from matchrec.conditions.rows_read import is_single_reference
 from matchrec.plan import expression
 from matchrec.plan.expression import COMPARISONS, Operation, Reference, Scalar
 from matchrec.plan.match_plan import MatchPlan, map_expressions

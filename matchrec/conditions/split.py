@@ -10,6 +10,12 @@
     price < PREV(price) AND price > 2 * LAST(A.price) AND count(A.*) < 9
       row_test:  price < lag(price)
       run_step:  AND(> (price, `2 * price` at LAST(A)), < (count(A), 9))
+
+A subexpression can fail where the condition would not evaluate it: in `x <> 0 AND 1 / x < A.y`,
+Spark would compute `1 / x` for every row. So while a condition is split, its *guards* are passed
+down: the conditions under which a subexpression is evaluated. Where the guards read the same rows
+as a column that can fail, they become part of the column. `guards` explains the rewriting,
+`rows_read` which rows an expression reads.
 """
 
 from __future__ import annotations
@@ -22,6 +28,7 @@ from typing import NamedTuple
 from matchrec.conditions.aggregates import build_framed_aggregate, split_aggregate
 from matchrec.conditions.functions import load_functions
 from matchrec.conditions.guards import GuardedPart, add_guards_to_expression, find_guarded_operands
+from matchrec.conditions.mapped_rows import find_condition_of_rows
 from matchrec.conditions.residual import (
     ClassifierChoice,
     ColumnRead,
@@ -39,6 +46,14 @@ from matchrec.conditions.row_column import (
     build_row_column,
     join_columns,
     join_pieces,
+)
+from matchrec.conditions.rows_read import (
+    always_exists,
+    find_distance,
+    find_distances,
+    find_single_position,
+    is_null_without_row,
+    is_single_reference,
 )
 from matchrec.conditions.run_condition import TriedMatchNumber
 from matchrec.conditions.types import BIGINT
@@ -60,21 +75,17 @@ from matchrec.plan.expression import (
     Operation,
     Reference,
     Scalar,
-    Term,
     find_amount,
-    join_conditions,
     map_references,
     reads_columns_only,
     render,
     split_conjuncts,
     write_argument,
     write_operand,
-    write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.operations import NO_OPERATIONS, is_partial, may_fail, takes_long
+from matchrec.plan.operations import is_partial, may_fail
 from matchrec.plan.operators import BASIC_OPERATORS, OPERATORS, OperatorKind, find_operator_names
-from matchrec.plan.pattern import always_precedes
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text import quote_string
 from matchrec.source import Span
@@ -113,10 +124,18 @@ def split_conditions(
     )
 
 
+# Returns the SQL of a reference.
+WriteReference = Callable[[Reference], str]
+
+
 class RowsRead(NamedTuple):
     """Which rows an expression reads.
 
-    A guard and an expression that read the same rows can be computed together, in one column.
+    A guard and an expression that read the same rows can be computed together, in one column:
+
+        x <> 0               RowsRead(is_for_spark=True, position=None)
+        LAST(A.x) <> 0       RowsRead(is_for_spark=False, position=LAST(A))
+        x <> LAST(A.x)       OTHER_ROWS
     """
 
     # Whether Spark computes the expression for every row, before the match: see
@@ -127,7 +146,8 @@ class RowsRead(NamedTuple):
     position: Navigation | None
 
 
-# What any other expression reads: columns at several positions, or more than columns.
+# What any other expression reads: columns at several positions, or more than columns. Two such
+# expressions need not read the same rows.
 OTHER_ROWS = RowsRead(is_for_spark=False, position=None)
 
 
@@ -135,7 +155,7 @@ OTHER_ROWS = RowsRead(is_for_spark=False, position=None)
 class ConditionSplitter:
     """A splitter of the condition of one variable.
 
-    It calls itself for subexpressions, with more guards the deeper it gets: see `guards`.
+    For a subexpression with more guards, `add_guards` makes another splitter.
     """
 
     # The plan of the query.
@@ -147,7 +167,7 @@ class ConditionSplitter:
     # Conditions that hold wherever the expression is evaluated, by the rows that they read.
     guards: Mapping[RowsRead, tuple[Scalar, ...]] = field(default_factory=dict)
 
-    def split(self, scalar: Scalar) -> SplitCondition:
+    def split(self, condition: Scalar) -> SplitCondition:
         """Split a condition into the conjuncts computed before the match and those during it.
 
         Raises:
@@ -157,22 +177,25 @@ class ConditionSplitter:
         run_conjuncts: list[Scalar] = []
         run_steps: list[Step] = []
         # A conjunct is evaluated only if all conjuncts before it are true.
-        parts = (GuardedPart(part, (), (part,)) for part in split_conjuncts(scalar))
-        for splitter, conjunct in self.pair_with_splitters(parts):
+        guarded_conjuncts = [
+            GuardedPart(conjunct, guards=(), later_guards=(conjunct,))
+            for conjunct in split_conjuncts(condition)
+        ]
+        for splitter, conjunct in self.pair_with_splitters(guarded_conjuncts):
             test = splitter.build_test(conjunct)
             if test is not None:
                 tests.append(test)
-                continue
-            run_conjuncts.append(conjunct)
-            run_steps.append(splitter.build_step(self.replace_current_classifier(conjunct)))
+            else:
+                run_conjuncts.append(conjunct)
+                run_steps.append(splitter.build_step(self.replace_current_classifier(conjunct)))
         row_tests = tuple(test for test in tests if isinstance(test, RowColumn))
         nearby_tests = [test for test in tests if isinstance(test, NearbyTest)]
         return SplitCondition(
             variable=self.variable,
-            span=scalar.span,
+            span=condition.span,
             row_test=join_columns(row_tests) if row_tests else None,
-            nearby_test=join_nearby_tests(nearby_tests, scalar.span) if nearby_tests else None,
-            run_step=join_steps(run_steps, scalar.span) if run_steps else None,
+            nearby_test=join_nearby_tests(nearby_tests, condition.span) if nearby_tests else None,
+            run_step=join_steps(run_steps, condition.span) if run_steps else None,
             tests=tuple(tests),
             run_conjuncts=tuple(run_conjuncts),
         )
@@ -198,11 +221,14 @@ class ConditionSplitter:
 
         def change(reference: Reference) -> Reference | str:
             """Return the variable as a literal for CLASSIFIER() of the current row."""
-            if isinstance(reference, Classifier) and self.find_distance(reference) == 0:
+            is_classifier = isinstance(reference, Classifier)
+            if is_classifier and find_distance(self.plan, self.variable, reference) == 0:
                 return quote_string(self.variable)
             return reference
 
         return map_references(scalar, change)
+
+    # Guards.
 
     def pair_with_splitters(
         self, parts: Iterable[GuardedPart]
@@ -210,9 +236,14 @@ class ConditionSplitter:
         """Yield each part with the splitter for it, which has the guards of the part.
 
         These are the guards of the part itself and those from the parts before it. A part that
-        cannot fail needs no guards.
+        cannot fail needs no guards. For `x <> 0 AND y > 1 AND 1 / x < LAST(A.y)`:
+
+            x <> 0               this splitter
+            y > 1                this splitter
+            1 / x < LAST(A.y)    a splitter with the guards `x <> 0` and `y > 1`
         """
         guarded_splitter: ConditionSplitter = self
+        # Guards from earlier parts that `guarded_splitter` does not have yet.
         pending_guards: list[Scalar] = []
         for part, guards, later_guards in parts:
             if may_fail(part.operations):
@@ -228,10 +259,42 @@ class ConditionSplitter:
         if not guards:
             return self
         guards_by_rows = dict(self.guards)
-        for guard_condition in guards:
-            rows = self.find_rows_read(guard_condition)
-            guards_by_rows[rows] = (*guards_by_rows.get(rows, ()), guard_condition)
+        for guard in guards:
+            rows = self.find_rows_read(guard)
+            guards_by_rows[rows] = (*guards_by_rows.get(rows, ()), guard)
         return replace(self, guards=guards_by_rows)
+
+    def add_row_guards(self, scalar: Scalar) -> Scalar:
+        """Return the expression, or NULL where a guard over the rows that it reads does not hold.
+
+        An expression that cannot fail is returned as it is.
+        """
+        if not may_fail(scalar.operations):
+            return scalar
+        rows = self.find_rows_read(scalar)
+        guards = () if rows == OTHER_ROWS else self.guards.get(rows, ())
+        position = rows.position
+        if position is not None and not position.physical_offset and is_partial(scalar.operations):
+            # The row is mapped to the variable, so it satisfies the condition of the variable.
+            mapped_row_condition = find_condition_of_rows(self.plan, position.variable)
+            if mapped_row_condition is not None:
+                guards = (mapped_row_condition, *guards)
+        return add_guards_to_expression(guards, scalar)
+
+    def has_guards_over_other_rows(self, scalar: Scalar) -> bool:
+        """Return whether there are guards that `add_row_guards` cannot add to an expression."""
+        rows_of_scalar = self.find_rows_read(scalar)
+        return any(rows == OTHER_ROWS or rows != rows_of_scalar for rows in self.guards)
+
+    # Who computes an expression.
+
+    def find_rows_read(self, scalar: Scalar) -> RowsRead:
+        """Return which rows an expression reads."""
+        if self.is_for_spark(scalar):
+            return RowsRead(is_for_spark=True, position=None)
+        if reads_columns_only(scalar):
+            return RowsRead(is_for_spark=False, position=find_single_position(scalar))
+        return OTHER_ROWS
 
     def is_for_spark(self, scalar: Scalar) -> bool:
         """Return whether Spark computes an expression for every row, before the match.
@@ -239,7 +302,7 @@ class ConditionSplitter:
         Such an expression reads only rows at a fixed distance. In the scopes WORKER and SEARCH it
         reads only the row itself.
         """
-        distances = self.find_distances(scalar)
+        distances = find_distances(self.plan, self.variable, scalar)
         if distances is None:
             return False
         reads_only_row_itself = distances <= {0}
@@ -251,43 +314,11 @@ class ConditionSplitter:
         Such an expression reads only rows at a fixed distance, and not only the row itself. In the
         scopes SPARK and SEARCH there are none.
         """
-        if self.scope is not RowScope.WORKER:
+        if self.scope is not RowScope.WORKER or self.is_for_spark(scalar):
             return False
-        return self.find_distances(scalar) is not None and not self.is_for_spark(scalar)
+        return find_distances(self.plan, self.variable, scalar) is not None
 
-    def find_distances(self, scalar: Scalar) -> frozenset[int] | None:
-        """Return at which distances from the current row an expression reads rows.
-
-        None if the distance of a reference depends on the run. For `price < PREV(price)` it is 0
-        and -1.
-        """
-        distances = []
-        for reference in scalar.references:
-            distance = self.find_distance(reference)
-            if distance is None:
-                return None
-            distances.append(distance)
-        return frozenset(distances)
-
-    def find_distance(self, reference: Reference) -> int | None:
-        """Return how many rows after the current row a reference reads, negative for rows before.
-
-        None if that depends on the run. 0 for an aggregate over a frame, whose value Spark computes
-        for each row.
-        """
-        if isinstance(reference, ColumnReference | Classifier):
-            navigation = reference.navigation
-            variable_id = self.plan.ids[self.variable]
-            can_be_current_row = variable_id in self.plan.members[navigation.variable]
-            if not can_be_current_row or not navigation.is_last:
-                return None
-            # What a neighbour is mapped to depends on the run.
-            if isinstance(reference, Classifier) and navigation.physical_offset != 0:
-                return None
-            return navigation.physical_offset
-        if isinstance(reference, Aggregate) and reference.frame:
-            return 0
-        return None
+    # Columns of expressions that read only rows at a fixed distance.
 
     def build_fixed_column(self, scalar: Scalar) -> RowColumn:
         """Return the column of an expression that reads only rows at a fixed distance.
@@ -311,8 +342,9 @@ class ConditionSplitter:
         """
         match piece:
             case ColumnReference(argument=argument):
-                distance = self.find_distance(piece) or 0
-                return ShiftedValue(argument if distance else write_reference(piece), distance)
+                distance = find_distance(self.plan, self.variable, piece)
+                assert distance is not None, piece
+                return ShiftedValue(write_reference(piece) if distance == 0 else argument, distance)
             case Classifier():
                 return quote_string(self.variable)
             case Aggregate(frame=Frame()):
@@ -322,11 +354,18 @@ class ConditionSplitter:
             case _:
                 raise AssertionError(piece)
 
+    # Steps of expressions that the search computes.
+
     def build_step(self, scalar: Scalar) -> Step:
         """Return the step by which the search computes an expression during the match.
 
-        An expression over one position of the run is a column that is read there. Any other one is
-        an operation, whose operands become steps in turn.
+        1. An expression that Spark computes for every row is a column, read on the current row.
+        2. An aggregate over the run, and MATCH_NUMBER(), are values that the search keeps.
+        3. An expression over columns at one position is a column that is read there.
+        4. An expression over the CLASSIFIER of one row is a choice among constants, one for each
+           variable. If it can fail, it is an operation instead, if possible, so that it fails only
+           for the variable to which the row is mapped.
+        5. Any other expression is an operation, whose operands become steps in turn.
 
         Raises:
             MatchRecognizeUnsupportedError: the search cannot compute it.
@@ -334,9 +373,7 @@ class ConditionSplitter:
         if has_repeated_field(scalar):
             raise build_not_computed_error(scalar)
         if self.is_for_spark(scalar):
-            column = self.build_fixed_column(self.add_row_guards(scalar))
-            value = read_current_row(column, scalar.span)
-            return replace(value, deferred=self.build_deferred(scalar))
+            return self.read_fixed_column(scalar)
         if is_single_reference(scalar):
             (reference,) = scalar.references
             if isinstance(reference, Aggregate):
@@ -347,11 +384,8 @@ class ConditionSplitter:
         position = find_single_position(scalar)
         if position is not None and reads_columns_only(scalar):
             return self.read_at_position(scalar, position)
-        operation = None
-        if isinstance(scalar, Operation) and is_computed_in_run(scalar.operator):
-            operation = scalar
+        operation = find_run_operation(scalar)
         if position is not None and (operation is None or not may_fail(scalar.operations)):
-            # All references are the CLASSIFIER of one row.
             return choose_by_classifier(scalar, position, self.plan.variables)
         if operation is not None:
             return self.combine_operands(operation)
@@ -360,6 +394,12 @@ class ConditionSplitter:
             # Spark compute all values of neighbouring rows: see `SplitQuery.reason_for_spark_sort`.
             return read_current_row(self.build_fixed_column(scalar), scalar.span)
         raise build_not_computed_error(scalar)
+
+    def read_fixed_column(self, scalar: Scalar) -> ColumnRead:
+        """Return the read of the column that Spark computes for an expression, with its guards."""
+        column = self.build_fixed_column(self.add_row_guards(scalar))
+        read = read_current_row(column, scalar.span)
+        return replace(read, deferred=self.build_deferred(scalar))
 
     def read_at_position(self, scalar: Scalar, position: Navigation) -> ColumnRead:
         """Return f(LAST(A.x)) as the column f(x) that is read at LAST(A).
@@ -399,42 +439,15 @@ class ConditionSplitter:
         not hold, so that the expression would not be evaluated. There it might fail. The result is
         None if that cannot happen, or if the search cannot compute the expression.
         """
-        if not isinstance(scalar, Operation) or not may_fail(scalar.operations):
+        if not may_fail(scalar.operations) or not self.has_guards_over_other_rows(scalar):
             return None
-        if not is_computed_in_run(scalar.operator):
+        operation = find_run_operation(scalar)
+        if operation is None:
             return None
-        guarded_rows = {self.find_rows_read(scalar)} - {OTHER_ROWS}
-        if self.guards.keys() <= guarded_rows:
-            return None  # all guards are part of the column, see `add_row_guards`
         try:
-            return self.combine_operands(scalar)
+            return self.combine_operands(operation)
         except MatchRecognizeUnsupportedError:
             return None
-
-    def add_row_guards(self, scalar: Scalar) -> Scalar:
-        """Return the expression, or NULL where a guard over the rows that it reads does not hold.
-
-        An expression that cannot fail is returned as it is.
-        """
-        if not may_fail(scalar.operations):
-            return scalar
-        rows = self.find_rows_read(scalar)
-        guards = () if rows == OTHER_ROWS else self.guards.get(rows, ())
-        position = rows.position
-        if position is not None and not position.physical_offset and is_partial(scalar.operations):
-            # The row is mapped to the variable, so it satisfies the condition of the variable.
-            mapped_row_condition = find_condition_of_rows(self.plan, position.variable)
-            if mapped_row_condition is not None:
-                guards = (mapped_row_condition, *guards)
-        return add_guards_to_expression(guards, scalar)
-
-    def find_rows_read(self, scalar: Scalar) -> RowsRead:
-        """Return which rows an expression reads."""
-        if self.is_for_spark(scalar):
-            return RowsRead(is_for_spark=True, position=None)
-        if reads_columns_only(scalar):
-            return RowsRead(is_for_spark=False, position=find_single_position(scalar))
-        return OTHER_ROWS
 
     def split_aggregate_term(self, variable: str, term: Scalar) -> Step:
         """Return the step by which the search computes a term of an aggregate on a listed row.
@@ -457,32 +470,31 @@ class NearbySplitter(ConditionSplitter):
     def build_step(self, scalar: Scalar) -> Step:
         """Return the step by which the worker computes an expression.
 
-        What only Spark can compute is a column that the worker reads.
+        1. An expression over the row itself is a column, read on that row.
+        2. An expression over one neighbour is a column that is read there. An operation that has a
+           value without the neighbour is not, as it would need a second column for that value.
+        3. An operation that the worker has is computed from the steps of its operands.
+        4. Anything else is a column of several rows, which only Spark can compute.
         """
-        distances = self.find_distances(scalar)
-        assert distances is not None, scalar
         if self.is_for_spark(scalar):
-            column = self.build_fixed_column(self.add_row_guards(scalar))
-            return replace(
-                read_current_row(column, scalar.span),
-                formula=build_formula(scalar, None),
-                deferred=self.build_deferred(scalar),
-            )
-        is_computed = isinstance(scalar, Operation) and scalar.operator in COMPUTED_BY_WORKER
-        if len(distances) == 1 and (is_null_without_row(scalar) or not is_computed):
+            return replace(self.read_fixed_column(scalar), formula=build_formula(scalar, None))
+        distances = find_distances(self.plan, self.variable, scalar)
+        assert distances is not None, scalar
+        operation = find_worker_operation(scalar)
+        if len(distances) == 1 and (operation is None or is_null_without_row(scalar)):
             (distance,) = distances
             position = Navigation(physical_offset=distance)
-            value = self.read_at_position(scalar, position)
-            return replace(value, formula=build_formula(scalar, position))
-        if isinstance(scalar, Operation) and is_computed:
-            return self.combine_operands(scalar)
+            read = self.read_at_position(scalar, position)
+            return replace(read, formula=build_formula(scalar, position))
+        if operation is not None:
+            return self.combine_operands(operation)
         return read_current_row(self.build_fixed_column(scalar), scalar.span)
 
 
-# Questions about the form of an expression.
+# Which expressions the search or the worker can compute.
 
-# Returns the SQL of a reference.
-WriteReference = Callable[[Reference], str]
+# Operations of several rows that the worker computes for all rows, before the match.
+COMPUTED_BY_WORKER = BASIC_OPERATORS | find_operator_names(OperatorKind.REWRITTEN, OperatorKind.TRY)
 
 # Functions that take a lambda.
 LAMBDA_FUNCTIONS = {
@@ -490,16 +502,25 @@ LAMBDA_FUNCTIONS = {
     *("MAP_FILTER", "MAP_ZIP_WITH", "TRANSFORM_KEYS", "TRANSFORM_VALUES"),
 }
 
-# Operations of several rows that the worker computes for all rows, before the match.
-COMPUTED_BY_WORKER = BASIC_OPERATORS | find_operator_names(OperatorKind.REWRITTEN, OperatorKind.TRY)
+
+def find_worker_operation(scalar: Scalar) -> Operation | None:
+    """Return an expression if it is an operation that the worker computes; otherwise None."""
+    if isinstance(scalar, Operation) and scalar.operator in COMPUTED_BY_WORKER:
+        return scalar
+    return None
 
 
-def is_computed_in_run(operator: str) -> bool:
-    """Return whether the search, or Python for it, computes an operation during the match."""
-    entry = OPERATORS.get(operator)
+def find_run_operation(scalar: Scalar) -> Operation | None:
+    """Return an expression if it is an operation that the search computes; otherwise None.
+
+    The search computes an operation itself, or leaves it to Python during the match.
+    """
+    if not isinstance(scalar, Operation):
+        return None
+    entry = OPERATORS.get(scalar.operator)
     if entry is None or entry.kind is OperatorKind.FUNCTION:
-        return operator in load_functions()
-    return True
+        return scalar if scalar.operator in load_functions() else None
+    return scalar
 
 
 def has_repeated_field(scalar: Scalar) -> bool:
@@ -513,61 +534,28 @@ def has_repeated_field(scalar: Scalar) -> bool:
     return len(set(field_names)) < len(field_names)
 
 
-def is_single_reference(scalar: Scalar) -> bool:
-    """Return whether an expression is nothing but one reference, perhaps in parentheses."""
-    return len(scalar.references) == 1 and all(
-        not piece.strip(" \t\r\n()") for piece in scalar.pieces if isinstance(piece, str)
-    )
+def build_not_computed_error(scalar: Scalar) -> MatchRecognizeError:
+    """Return the error for an expression over the run that the search cannot compute."""
+    if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
+        return operations_nested_too_deep(scalar.span, limit=MOST_NESTED)
+    name = name_expression(scalar)
+    if name.upper() in LAMBDA_FUNCTIONS:
+        return lambda_of_several_rows(scalar.span, what=name)
+    return function_of_several_rows(scalar.span, what=name)
 
 
-def is_null_without_row(scalar: Scalar) -> bool:
-    """Return whether an expression is certainly NULL if the row that it reads does not exist.
-
-    All its references are NULL then. `x + coalesce(x, 1)` is NULL, `coalesce(x, 1)` is not.
-    """
+def name_expression(scalar: Scalar) -> str:
+    """Return the name of an expression in messages: its operator, function or first word."""
     if isinstance(scalar, Operation):
-        entry = OPERATORS.get(scalar.operator)
-        is_strict = entry is not None and entry.is_strict
-        return is_strict and any(
-            operand.references and is_null_without_row(operand) for operand in scalar.operands
-        )
-    return is_single_reference(scalar)
+        return scalar.operator
+    text = show_scalar(scalar)
+    if " " not in text:
+        return text
+    words = text.split("(")[0].split() or text.split()
+    return words[0]
 
 
-def find_single_position(scalar: Scalar) -> Navigation | None:
-    """Return the position that all references of an expression read.
-
-    None if there are several positions, or if the references are neither all columns nor all
-    classifiers.
-    """
-    has_only_classifiers = bool(scalar.references) and all(
-        isinstance(reference, Classifier) for reference in scalar.references
-    )
-    if not has_only_classifiers and not reads_columns_only(scalar):
-        return None
-    positions = {
-        reference.navigation
-        for reference in scalar.references
-        if isinstance(reference, ColumnReference | Classifier)
-    }
-    return positions.pop() if len(positions) == 1 else None
-
-
-def always_exists(plan: MatchPlan, variable: str, position: Navigation) -> bool:
-    """Return whether a position certainly has a row when the condition of a variable is evaluated.
-
-    In `A B`, `LAST(A.x)` always has a row when the condition of B is evaluated.
-    """
-    members = plan.members[position.variable]
-    variable_id = plan.ids[variable]
-    if position.logical_offset or position.physical_offset or plan.staging is not None:
-        return False
-    if variable_id in members:
-        return True  # the current row is one of the rows
-    if variable_id not in plan.members[None]:
-        return False  # no row is mapped to the variable, so nothing precedes such a row
-    member_names = frozenset(plan.variables[member] for member in members)
-    return always_precedes(plan.pattern, member_names, variable)
+# Parts of steps.
 
 
 def find_listing_variables(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
@@ -581,9 +569,6 @@ def find_listing_variables(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, 
     members = plan.members[aggregate.variable]
     substitute = plan.variables[min(members)]
     return tuple(name if plan.ids[name] in members else substitute for name in plan.variables)
-
-
-# Parts of steps.
 
 
 def join_steps(steps: list[Step], span: Span) -> Step:
@@ -637,6 +622,10 @@ def write_typed_null(reference: Reference) -> str:
     return f"IF(FALSE, {write_argument(reference)}, NULL)"
 
 
+# The operations of which a formula may consist.
+FORMULA_OPERATORS = ("+", "-", "*")
+
+
 def build_formula(scalar: Scalar, position: Navigation | None) -> CombinedStep | None:
     """Return the operation for an expression that is arithmetic of columns and constants.
 
@@ -661,7 +650,7 @@ def build_formula_part(scalar: Scalar, position: Navigation | None) -> Step | No
     amount = find_amount(scalar)
     if amount is not None:
         return read_current_row(build_row_column(render(scalar, str), amount), scalar.span)
-    if not isinstance(scalar, Operation) or scalar.operator not in ("+", "-", "*"):
+    if not isinstance(scalar, Operation) or scalar.operator not in FORMULA_OPERATORS:
         return None
     operands = []
     for operand in scalar.operands:
@@ -670,69 +659,3 @@ def build_formula_part(scalar: Scalar, position: Navigation | None) -> Step | No
             return None
         operands.append(step)
     return CombinedStep(scalar.operator, tuple(operands), scalar.span)
-
-
-def build_not_computed_error(scalar: Scalar) -> MatchRecognizeError:
-    """Return the error for an expression over the run that the search cannot compute."""
-    if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
-        return operations_nested_too_deep(scalar.span, limit=MOST_NESTED)
-    name = name_expression(scalar)
-    if name.upper() in LAMBDA_FUNCTIONS:
-        return lambda_of_several_rows(scalar.span, what=name)
-    return function_of_several_rows(scalar.span, what=name)
-
-
-def name_expression(scalar: Scalar) -> str:
-    """Return the name of an expression in messages: its operator, function or first word."""
-    if isinstance(scalar, Operation):
-        return scalar.operator
-    text = show_scalar(scalar)
-    if " " not in text:
-        return text
-    words = text.split("(")[0].split() or text.split()
-    return words[0]
-
-
-# Conditions that the rows of a variable satisfy, which guard what is computed from these rows.
-
-
-def find_condition_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | None:
-    """Return a condition over one row that every row mapped to a variable satisfies.
-
-    None if there is no such condition. A row of a union variable satisfies the condition of one of
-    its members, so the result joins their conditions by OR.
-    """
-    row_conditions: list[Scalar] = []
-    for member in sorted(plan.members[variable]):
-        row_condition = find_row_condition(plan, plan.variables[member])
-        if row_condition is None:
-            return None
-        if row_condition not in row_conditions:
-            row_conditions.append(row_condition)
-    return join_conditions("OR", row_conditions) if row_conditions else None
-
-
-def find_row_condition(plan: MatchPlan, variable: str) -> Term | None:
-    """Return the conjuncts of a variable's condition that read only the row itself, joined by AND.
-
-    Conjuncts that take long are left out, because the result is evaluated once more for each row.
-    None if there are no other conjuncts.
-    """
-    splitter = ConditionSplitter(plan, variable)
-    all_conjuncts: list[Scalar] = []
-    for definition in plan.definitions:
-        if definition.variable == variable:
-            all_conjuncts += split_conjuncts(definition.condition)
-    row_conjuncts = []
-    for conjunct in all_conjuncts:
-        distances = splitter.find_distances(conjunct)
-        reads_only_row_itself = distances is not None and distances <= {0}
-        is_quick = not takes_long(conjunct.operations)
-        if reads_columns_only(conjunct) and reads_only_row_itself and is_quick:
-            row_conjuncts.append(conjunct)
-    if not row_conjuncts:
-        return None
-    texts = [write_row_sql(conjunct) for conjunct in row_conjuncts]
-    text = texts[0] if len(texts) == 1 else " AND ".join(f"({text})" for text in texts)
-    operations = NO_OPERATIONS.union(*(conjunct.operations for conjunct in row_conjuncts))
-    return Term((text,), all_conjuncts[0].span, operations)

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from matchrec.automaton.facts import FollowSets
 from matchrec.automaton.program import VariableId
-from matchrec.conditions.split import ConditionSplitter, is_single_reference
+from matchrec.conditions.rows_read import find_distance, is_single_reference
 from matchrec.conditions.types import BIGINT, DOUBLE, INT, TIMES, Family, is_wide_decimal
 from matchrec.conditions.window_columns import OrderType
 from matchrec.plan.clauses import (
@@ -406,7 +406,6 @@ def read_definition(
 def make_order_check(plan: MatchPlan, follow: FollowSets, variable: str) -> InOrder:
     """Return the function that recognises order values in the condition of a variable."""
     order = plan.order_by[0].expression.text
-    splitter = ConditionSplitter(plan, variable)
 
     def in_order(current: Scalar, first: Scalar) -> bool:
         """Return whether these are the order values of the current row and of a first row."""
@@ -421,8 +420,8 @@ def make_order_check(plan: MatchPlan, follow: FollowSets, variable: str) -> InOr
         if not current_reference.argument == first_reference.argument == order:
             return False
         return (
-            splitter.find_distance(current_reference) == 0
-            and splitter.find_distance(first_reference) != 0
+            find_distance(plan, variable, current_reference) == 0
+            and find_distance(plan, variable, first_reference) != 0
             and finds_first_row(plan, follow, first_reference.navigation)
         )
 

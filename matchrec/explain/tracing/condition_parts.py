@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from matchrec.conditions.split import is_single_reference
+from matchrec.conditions.rows_read import is_single_reference
 from matchrec.explain.condition_texts import show_stage_condition
 from matchrec.plan.clauses import Definition, Measure
 from matchrec.plan.expression import (
