@@ -26,7 +26,7 @@ from matchrec.conditions.row_column import (
     find_row_texts,
 )
 from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType
-from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
+from matchrec.conditions.typing.run_columns import TRUE_COLUMN, RunColumns
 from matchrec.conditions.window_columns import (
     build_neighbour_window_columns,
     build_window_columns,

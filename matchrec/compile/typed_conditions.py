@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.joined_queries import JoinedQueries, NearbyKey, find_spark_bit
 from matchrec.compile.split_query import SplitQuery
-from matchrec.conditions.functions.function import SessionSettings
+from matchrec.conditions.functions.function import DEFAULT_SETTINGS, SessionSettings
 from matchrec.conditions.residual import NearbyTest, TypedStep
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.run_condition import (
@@ -24,8 +24,9 @@ from matchrec.conditions.run_condition import (
     walk_expression,
 )
 from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
+from matchrec.conditions.typing.run_columns import RunColumns
 from matchrec.conditions.typing.steps import StepTyper
-from matchrec.conditions.typing.typer import DEFAULT_SETTINGS, RunColumns, Typer
+from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import only_engine_can_compute
 from matchrec.search.task import NearbyCondition
 

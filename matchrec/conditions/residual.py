@@ -42,11 +42,12 @@ class ColumnRead:
     # Where the expression is in the query.
     span: Span
     # The same value as arithmetic of columns and constants, if it is that. If the types allow it,
-    # the search computes this instead, so that it needs fewer columns: see `typer.type_formula`.
+    # the search computes this instead, so that it needs fewer columns: see
+    # `computed_columns.type_formula`.
     formula: CombinedStep | None = None
     # The same value as an operation, if it can fail and guards over other rows decide whether it is
     # evaluated. If it can fail for its types, too, the search computes this instead: see
-    # `typer.type_deferred`.
+    # `computed_columns.type_deferred`.
     deferred: CombinedStep | None = None
 
 

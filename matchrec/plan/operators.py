@@ -61,7 +61,7 @@ class Failure(Enum):
     """Whether an operation can raise an error in ANSI mode if its operands have the right types."""
 
     NEVER = "never"
-    # The types say more, see `conditions.typing.typer.may_fail`.
+    # The types say more, see `conditions.typing.failures`.
     TOO_LARGE = "if the result is too large for its type"
     DIVISION = "as TOO_LARGE, and if the divisor is zero"
     PATTERN = (

@@ -27,10 +27,10 @@ from matchrec.compile.resolved_query import ResolvedQuery, resolve_query
 from matchrec.compile.rule_set import join_rule_queries
 from matchrec.compile.split_query import SplitQuery, split_query
 from matchrec.compile.typed_conditions import RejectedCondition, TypedConditions, type_conditions
+from matchrec.conditions.functions.function import DEFAULT_SETTINGS
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import COMPARED_BY_SPARK, Family, ValueType
-from matchrec.conditions.typing.typer import DEFAULT_SETTINGS
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import rule_versions_need_workers, worker_cannot_sort_rows
 from matchrec.errors.machine import streams_not_supported

@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.conditions.types import BIGINT, BOOLEAN
-from matchrec.conditions.typing.typer import TRUE_COLUMN
+from matchrec.conditions.typing.run_columns import TRUE_COLUMN
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.patterns.stages.lower import lower_pattern
 from matchrec.patterns.stages.query import PatternQuery

@@ -8,11 +8,10 @@ from matchrec.compile.joined_queries import join_query
 from matchrec.compile.resolved_query import resolve_query
 from matchrec.compile.split_query import SplitQuery, split_query
 from matchrec.compile.typed_conditions import type_conditions
-from matchrec.conditions.functions.function import SessionSettings
+from matchrec.conditions.functions.function import DEFAULT_SETTINGS, SessionSettings
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
-from matchrec.conditions.typing.typer import DEFAULT_SETTINGS
 from matchrec.conditions.window_columns import OrderType
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns

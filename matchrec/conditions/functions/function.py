@@ -59,6 +59,10 @@ class SessionSettings:
     weighs_both: bool = False
 
 
+# The settings for a query that does not depend on any of them.
+DEFAULT_SETTINGS = SessionSettings()
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionUse:
     """Everything about one call of a function that is known before there are values."""

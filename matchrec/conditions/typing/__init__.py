@@ -1,7 +1,15 @@
 """Turn residual conditions into run conditions: give each step the type that Spark gives it.
 
-`steps` begins with a condition and calls a module for each kind of step: `running_aggregates` types
-aggregates, `arithmetic` what the search computes, with `numbers`, and `calls` what Python computes.
-All of them read columns through `typer`. If Spark would convert a value in a way that the search
-cannot repeat, the condition is rejected.
+`steps` begins with a condition and calls a module for each sort of step:
+
+- `computed_columns` types columns that the search computes instead of Spark;
+- `running_aggregates` types aggregates;
+- `arithmetic` types what the search computes, with `numbers`;
+- `calls` types what Python computes.
+
+All of them read columns and convert values through `typer`. `run_columns` numbers the columns,
+`constants` are numbers that the user wrote, and `failures` says which operations can fail. If Spark
+would convert a value in a way that the search cannot repeat, the condition is rejected.
+
+`known_types` finds types without asking Spark.
 """

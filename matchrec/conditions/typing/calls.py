@@ -40,8 +40,10 @@ from matchrec.conditions.types import (
     is_wide_decimal,
     number_fields,
 )
+from matchrec.conditions.typing.constants import make_null
+from matchrec.conditions.typing.failures import cast_may_fail
 from matchrec.conditions.typing.numbers import compute_times, find_common_nested, widen
-from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, make_null
+from matchrec.conditions.typing.typer import Typer, are_columns
 from matchrec.errors import MatchRecognizeError, conditions
 from matchrec.plan.expression import COMPARISONS
 from matchrec.plan.operators import BASIC_OPERATORS, OperatorKind, find_operator_names
@@ -90,7 +92,7 @@ def is_rank(expression: RunExpression, typer: Typer) -> bool:
         for value in find_possible_values(expression)
         if isinstance(value, ReadValue | RunAggregate)
     ]
-    return any(typer.drafted[read.column].by_rank for read in reads if read.column is not None)
+    return any(typer.drafts[read.column].is_ranked for read in reads if read.column is not None)
 
 
 def may_be_in_python(operand: TypedStep) -> bool:

@@ -34,9 +34,13 @@ from matchrec.conditions.run_condition import (
     build_operation,
 )
 from matchrec.conditions.types import BOOLEAN, INT, Kind
-from matchrec.conditions.typing import arithmetic, typer
+from matchrec.conditions.typing import arithmetic
 from matchrec.conditions.typing.calls import needs_python, type_branches, type_call
+from matchrec.conditions.typing.computed_columns import type_deferred, type_formula
+from matchrec.conditions.typing.constants import find_constant, make_null
+from matchrec.conditions.typing.failures import operation_may_fail
 from matchrec.conditions.typing.running_aggregates import type_running_aggregate
+from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import (
     operations_nested_too_deep,
     too_many_operations,
@@ -50,7 +54,7 @@ MOST_OPERATIONS = 200_000
 
 
 @dataclass(frozen=True)
-class StepTyper(typer.Typer):
+class StepTyper(Typer):
     """The typer of steps. It implements `Typer` with the functions of this package's modules."""
 
     def type_step(self, step: Step) -> TypedStep:
@@ -84,13 +88,13 @@ class StepTyper(typer.Typer):
         must not be computed before the match, or a read of the column itself.
         """
         type_ = INT if step.column == ZERO else self.types[step.column]
-        constant = typer.find_constant(step, type_)
+        constant = find_constant(step, type_)
         if constant is not None:
             return constant
-        formula = typer.type_formula(self, step)
+        formula = type_formula(self, step)
         if formula is not None:
             return formula
-        deferred = typer.type_deferred(self, step)
+        deferred = type_deferred(self, step)
         if deferred is not None:
             return deferred
         return TypedStep(self.read_value(step, type_), type_)
@@ -130,7 +134,7 @@ class StepTyper(typer.Typer):
             # A rewritten operation consists of more operations than the user wrote.
             size=max(size, typed.size),
             depth=max(depth, typed.depth),
-            may_fail=operand_may_fail or typer.may_fail(step, typed.type),
+            may_fail=operand_may_fail or operation_may_fail(step, typed.type),
         )
 
     def type_checked_operation(self, step: TypedOperation) -> TypedStep:
@@ -210,7 +214,7 @@ class StepTyper(typer.Typer):
             then, otherwise = type_branches(self, step)
         else:
             then = step.operands[1]
-            otherwise = typer.make_null(then.type)
+            otherwise = make_null(then.type)
         chosen = build_operation(
             BasicOperator.CHOOSE, condition, then.expression, otherwise.expression
         )

@@ -3,7 +3,7 @@
 import pytest
 
 from matchrec.compile.columns import find_step_columns
-from matchrec.conditions.functions.function import SessionSettings
+from matchrec.conditions.functions.function import DEFAULT_SETTINGS, SessionSettings
 from matchrec.conditions.residual import ColumnRead, CombinedStep
 from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.run_condition import (
@@ -18,8 +18,10 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.split import split_conditions
 from matchrec.conditions.types import FLOAT, INT, Family, Kind, ValueType
+from matchrec.conditions.typing.computed_columns import type_deferred
+from matchrec.conditions.typing.constants import find_constant
 from matchrec.conditions.typing.steps import StepTyper
-from matchrec.conditions.typing.typer import DEFAULT_SETTINGS, Typer, find_constant, type_deferred
+from matchrec.conditions.typing.typer import Typer
 from matchrec.errors import MatchRecognizeError
 from matchrec.source import Span
 from matchrec.syntax.expressions.expression import parse_row_expression

@@ -1,0 +1,92 @@
+"""The columns that run conditions read.
+
+While a condition is typed, Spark may still cast a column to another type, so that the expression
+reads a new column instead and nothing reads the old one. So at first, an expression reads *drafts*.
+`RunColumns` has only those that the finished expression still reads:
+
+    condition            price < LAST(A.d), with a decimal price and a double d
+    drafts               price, d, CAST(price AS double)
+    RunColumns.floats    CAST(price AS double): 0, d: 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from matchrec.conditions.row_column import RowColumn, build_row_column
+from matchrec.conditions.run_condition import (
+    Arithmetic,
+    ListItem,
+    PythonAggregate,
+    PythonCall,
+    ReadValue,
+    RunAggregate,
+    RunExpression,
+    RunOperation,
+)
+from matchrec.conditions.types import Kind
+
+# A constant column. The search reads it to find out whether a row exists: if not, it reads NULL.
+TRUE_COLUMN = build_row_column("TRUE")
+
+
+class DraftedColumn(NamedTuple):
+    """A column that an expression reads while its condition is typed."""
+
+    column: RowColumn
+    # Whether the search has ranks instead of the column's values.
+    is_ranked: bool
+
+
+@dataclass(slots=True)
+class RunColumns:
+    """The columns that run conditions read, in the order in which the search holds them."""
+
+    # The index of each column that the search holds as integers.
+    integers: dict[RowColumn, int] = field(default_factory=dict)
+    # The index of each column that the search holds as floats, counted from 0 again.
+    floats: dict[RowColumn, int] = field(default_factory=dict)
+    # The integer columns that hold ranks: each value is replaced by its rank among the values of
+    # all these columns.
+    ranked: set[RowColumn] = field(default_factory=set)
+
+    def add_columns_of(
+        self, expression: RunExpression, drafts: Sequence[DraftedColumn]
+    ) -> RunExpression:
+        """Add the columns that an expression reads, and return the expression over their indexes.
+
+        Args:
+            expression: the expression. It reads columns by their indexes in `drafts`.
+            drafts: the drafted columns.
+        """
+        match expression:
+            case ReadValue(column=int(draft)) | RunAggregate(column=int(draft)):
+                return replace(expression, column=self.add(drafts[draft], expression.kind))
+            case PythonAggregate(items_by_variable=items_by_variable):
+                placed_items = tuple(
+                    tuple(self.add_columns_of_item(item, drafts) for item in items)
+                    for items in items_by_variable
+                )
+                return replace(expression, items_by_variable=placed_items)
+            case (
+                RunOperation(operands=operands)
+                | Arithmetic(operands=operands)
+                | PythonCall(operands=operands)
+            ):
+                placed_operands = tuple(self.add_columns_of(part, drafts) for part in operands)
+                return replace(expression, operands=placed_operands)
+            case _:
+                return expression
+
+    def add_columns_of_item(self, item: ListItem, drafts: Sequence[DraftedColumn]) -> ListItem:
+        """Add the columns that an item of a list reads, and return it over their indexes."""
+        return replace(item, expression=self.add_columns_of(item.expression, drafts))
+
+    def add(self, draft: DraftedColumn, kind: Kind) -> int:
+        """Return the index of a column among those of its kind, to which it is added if new."""
+        if draft.is_ranked:
+            self.ranked.add(draft.column)
+        columns = self.integers if kind is Kind.INTEGER else self.floats
+        return columns.setdefault(draft.column, len(columns))
