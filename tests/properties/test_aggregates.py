@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.accumulators.table import AGGREGATES
-from matchrec.conditions.evaluate import python_calls
+from matchrec.conditions.evaluate import lists
 from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.run_condition import (
     BasicOperator,
@@ -125,7 +125,7 @@ def room_for_lists(request: pytest.FixtureRequest) -> object:
     with pytest.MonkeyPatch.context() as patch:
         if LONG_RUN is None:
             patch.setattr(copies, "LARGE", copies.MIDDLE)
-        patch.setattr(python_calls, "MOST_ROWS", request.param)
+        patch.setattr(lists, "MOST_ROWS", request.param)
         yield
 
 

@@ -82,7 +82,7 @@ class AggregateRegister:
 
     - COUNT: the number of rows, or of rows with a value in the column. One register.
     - SUM, MIN and MAX: a flag and the value. Two registers.
-    - With forms: a list of the rows, by the number that `python_calls.Lists` gave it. One register.
+    - With forms: a list of the rows, by the number that `lists.Lists` gave it. One register.
     """
 
     # The aggregate function; COUNT for a list.

@@ -1,0 +1,208 @@
+"""The lists of rows that aggregates in Python are over.
+
+A list is a number: the list before its last row, and that row. So lists share what they have in
+common, and equal lists have equal numbers, so that runs with equal lists merge.
+
+    list 0 = ()     list 7 = list 0 and row a     list 8 = list 7 and row b
+
+A list *keeps* the values of a row as the bits that kernels have: copying them is quick, and most
+are never read. A value that Python computed during the match and that has no bits, such as a text,
+is kept itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from matchrec.conditions.evaluate.formulas import Decode, RowValues, make_decoder
+from matchrec.conditions.evaluate.link import CodedForm, CodeRange
+from matchrec.conditions.evaluate.registers import ListedValue
+from matchrec.conditions.functions.function import FunctionError, Value
+from matchrec.conditions.types import ValueType, is_ranked
+
+# The most rows that all lists may have, before the lists that no run has are dropped.
+MOST_ROWS = 1 << 18
+
+# Returns a value of the row at a position as a list keeps it; None for NULL. Raises FunctionError
+# if there is no such value.
+ComputeKept = Callable[[int], Value]
+
+
+class LastRow(NamedTuple):
+    """The last row of a list. With the list before it, it makes the list what it is."""
+
+    # The number of the list without this row.
+    list_before: int
+    # How the values are kept, see `FormFunctions`.
+    layout: int
+    # The values as they are kept; the error if one of them could not be computed.
+    kept: tuple[Value, ...] | FunctionError
+
+
+@dataclass(frozen=True, slots=True)
+class FormFunctions:
+    """How rows of one form are added to lists, and read again: see `registers.RowForm`."""
+
+    # Returns whether a row counts.
+    row_counts: ComputeKept
+    # Return the values of a row.
+    compute_values: tuple[ComputeKept, ...]
+    # Make the values from what is kept of them.
+    decoders: tuple[Decode, ...]
+    # The number of the first form whose values have the same types and are kept alike. Rows with
+    # the same layout and equal kept values are equal, whatever their forms are.
+    layout: int
+
+
+class Lists:
+    """All lists that live runs have, by number. Number 0 is the empty list.
+
+    If a value of a row cannot be computed, the row has the error instead, which is raised when the
+    row is read.
+    """
+
+    def __init__(
+        self,
+        forms: Sequence[CodedForm],
+        source: RowValues,
+        find_live_lists: Callable[[], Iterable[int]],
+        make_computer: Callable[[ListedValue, CodeRange], ComputeKept],
+    ) -> None:
+        """Prepare to make lists. Only list 0 exists at first.
+
+        Args:
+            forms: the forms of rows, see `registers.RowForm`.
+            source: the values of rows.
+            find_live_lists: returns the numbers of the lists that runs may have.
+            make_computer: returns the function that computes a value of a row.
+        """
+        # The last row of each list but list 0, by the number of the list, and the other way round.
+        self.last_rows: dict[int, LastRow] = {}
+        self.numbers: dict[LastRow, int] = {}
+        self.newest_number = 0
+        # With more rows than this, dead lists are dropped.
+        self.row_limit = MOST_ROWS
+        self.find_live_lists = find_live_lists
+        self.forms = prepare_forms(forms, source, make_computer)
+
+    def append(self, number: int, form: int, row: int) -> int:
+        """Append a row to a list, and return the number of the longer list.
+
+        If the row does not count, that is the same list.
+
+        Args:
+            number: the number of the list.
+            form: the number of the form of the row.
+            row: the position of the row.
+        """
+        functions = self.forms[form]
+        kept: tuple[Value, ...] | FunctionError
+        try:
+            if not functions.row_counts(row):
+                return number
+            kept = tuple([compute_value(row) for compute_value in functions.compute_values])
+        except FunctionError as error:
+            kept = error
+        last_row = LastRow(number, functions.layout, kept)
+        longer_list = self.numbers.get(last_row)
+        if longer_list is None:
+            if len(self.last_rows) >= self.row_limit:
+                self.drop_dead_lists(number)
+            self.newest_number += 1
+            longer_list = self.newest_number
+            self.numbers[last_row] = longer_list
+            self.last_rows[longer_list] = last_row
+        return longer_list
+
+    def find_list_before(self, number: int) -> int:
+        """Return the number of the list without its last row."""
+        return self.last_rows[number].list_before
+
+    def read_last_row(self, number: int) -> tuple[Value, ...]:
+        """Return the values of the last row of a list.
+
+        Raises:
+            FunctionError: a value of the row could not be computed.
+        """
+        _, layout, kept_values = self.last_rows[number]
+        if isinstance(kept_values, FunctionError):
+            raise kept_values
+        return tuple(
+            None if kept is None else decode(kept)
+            for decode, kept in zip(self.forms[layout].decoders, kept_values, strict=True)
+        )
+
+    def drop_dead_lists(self, number: int) -> None:
+        """Drop all lists but one, those that runs have, and those that these are made of.
+
+        A number is never used again, so what is remembered elsewhere by number stays right.
+
+        Args:
+            number: the number of a list that stays, whether a run has it or not.
+        """
+        live_rows: dict[int, LastRow] = {}
+        for live_number in (number, *self.find_live_lists()):
+            current = live_number
+            while current in self.last_rows and current not in live_rows:
+                live_rows[current] = self.last_rows[current]
+                current = self.find_list_before(current)
+        self.last_rows = live_rows
+        self.numbers = {row: live_number for live_number, row in live_rows.items()}
+        self.row_limit = max(MOST_ROWS, 2 * len(live_rows))
+
+    def clear(self) -> None:
+        """Drop all lists, because no run lives any more."""
+        self.last_rows.clear()
+        self.numbers.clear()
+
+
+def prepare_forms(
+    forms: Sequence[CodedForm],
+    source: RowValues,
+    make_computer: Callable[[ListedValue, CodeRange], ComputeKept],
+) -> list[FormFunctions]:
+    """Return the functions of each form. For the arguments see `Lists`."""
+
+    def make_kept_computer(value: ListedValue, code: CodeRange) -> ComputeKept:
+        """Return the function that computes a value of a row, or reads it if it is a column."""
+        if value.column is None:
+            return make_computer(value, code)
+        return make_column_reader(value.column, source)
+
+    prepared_forms: list[FormFunctions] = []
+    shapes: list[list[tuple[ValueType, bool]]] = []
+    for form in forms:
+        row_counts, *compute_values = [make_kept_computer(value, code) for value, code in form]
+        # The first value, whether the row counts, is not kept.
+        kept_values = [value for value, _ in form[1:]]
+        shapes.append([(value.type, is_kept_itself(value)) for value in kept_values])
+        prepared_forms.append(
+            FormFunctions(
+                row_counts=row_counts,
+                compute_values=tuple(compute_values),
+                decoders=tuple(make_kept_decoder(value, source) for value in kept_values),
+                layout=shapes.index(shapes[-1]),
+            )
+        )
+    return prepared_forms
+
+
+def make_column_reader(column: int, source: RowValues) -> ComputeKept:
+    """Return a function that reads the bits of a column on a row; None for NULL."""
+    columns = source.columns
+    valid = source.valid
+    return lambda row: columns.item(column, row) if valid.item(column, row) else None
+
+
+def make_kept_decoder(value: ListedValue, source: RowValues) -> Decode:
+    """Return a function that makes a value from what a list keeps of it."""
+    if is_kept_itself(value):
+        return lambda kept: kept
+    return make_decoder(value.type, value.expression, source)
+
+
+def is_kept_itself(value: ListedValue) -> bool:
+    """Return whether a list keeps the computed value itself, because it has no bits."""
+    return value.column is None and is_ranked(value.type)
