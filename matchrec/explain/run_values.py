@@ -106,19 +106,22 @@ class RegisterDescriber:
             case registers.VariableRegister(registers.RowRegister(end, members, offset), physical):
                 row = f"{end.value}({self.name(members)}, {offset})"
                 return f"variable of the row at {physical:+d} from {row}"
-            case registers.AggregateRegister(function, members, column, _, so_far, forms):
-                if forms:
-                    listed_values = [value for form in forms for value in form[1:]]
-                    texts = dict.fromkeys(map(self.show_listed_value, listed_values))
-                    operation = f"list of {', '.join(texts)}"
-                elif column is not None:
+            case registers.AggregateRegister(function, _, column):
+                operation = "count"
+                if column is not None:
                     operation = f"{function.value} of {self.columns[column]}"
-                else:
-                    operation = "count"
-                rows_so_far = " so far" if so_far else ""
-                return f"{operation} over the rows of {self.name(members)}{rows_so_far}"
+                return f"{operation} over {self.name_rows(meaning)}"
+            case registers.ListRegister(_, forms):
+                listed_values = [value for form in forms for value in form[1:]]
+                texts = dict.fromkeys(map(self.show_listed_value, listed_values))
+                return f"list of {', '.join(texts)} over {self.name_rows(meaning)}"
             case _:
                 assert_never(meaning)
+
+    def name_rows(self, meaning: registers.AggregateRegister | registers.ListRegister) -> str:
+        """Return which rows an aggregate or a list is over."""
+        rows_so_far = " so far" if meaning.excludes_current_row else ""
+        return f"the rows of {self.name(meaning.members)}{rows_so_far}"
 
     def show_listed_value(self, value: registers.ListedValue) -> str:
         """Return the columns of a value that is kept for each row: `MATCH_NUMBER() with price`."""

@@ -15,6 +15,7 @@ from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.registers import (
     AggregateRegister,
     ListedValue,
+    ListRegister,
     Meaning,
     Members,
     Registers,
@@ -208,15 +209,7 @@ class ConditionCompiler:
             for listed_items in aggregated.items_by_variable
         )
         members = self._find_members(aggregated.variable)
-        return self._find_register(
-            AggregateRegister(
-                Reduction.COUNT,
-                members,
-                None,
-                excludes_current_row=aggregated.excludes_current_row,
-                forms=forms,
-            )
-        )
+        return self._find_register(ListRegister(members, forms, aggregated.excludes_current_row))
 
     def _make_listed_value(self, item: ListItem) -> ListedValue:
         """Return a value of a list with the columns that it reads."""
@@ -229,7 +222,7 @@ class ConditionCompiler:
 
     def _find_members(self, name: str | None) -> Members:
         """Return the primary variables of a variable; None is the universal one."""
-        return self.registers.every if name is None else self.members[name]
+        return self.registers.all_variables if name is None else self.members[name]
 
     def _number_column(self, column: int, kind: Kind) -> int:
         """Return the number of a column among all columns."""

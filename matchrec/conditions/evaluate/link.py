@@ -189,13 +189,13 @@ def link_conditions(
         writer.write(variable_by_test.get(test, test), condition)
         for test, condition in enumerate(conditions)
     ]
-    steps = registers.list_steps(len(conditions))
+    steps = registers.build_steps(len(conditions))
     live = find_live_registers(moves, steps, reads, tested)
     steps_by_move = [
         select_useful_steps(steps[move.variable], reads[move.test] | live[move.target])
         for move in moves
     ]
-    forms = tuple(writer.write_form(form) for form in list(registers.forms))
+    forms = tuple(writer.write_form(form) for form in list(registers.form_numbers))
     step_ranges = tuple(_append_steps(writer.instructions, steps_by_move))
     all_live = [register for state_registers in live for register in sorted(state_registers)]
     return LinkedConditions(
@@ -206,7 +206,7 @@ def link_conditions(
         live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
         live_registers=np.array(all_live, np.int64),
         depth=max(end - begin for begin, end in writer.ranges),
-        meanings=tuple((number, meaning) for meaning, number in registers.numbers.items()),
+        meanings=tuple((number, meaning) for meaning, number in registers.by_meaning.items()),
         reads=tuple(reads),
         calls=tuple(writer.calls),
         forms=forms,

@@ -39,7 +39,7 @@ from matchrec.conditions.evaluate.kernels.functions import find_mathematics
 from matchrec.conditions.evaluate.kernels.machine import Input, IntArray, evaluate_condition
 from matchrec.conditions.evaluate.link import CodeRange, LinkedConditions
 from matchrec.conditions.evaluate.lists import ComputeKept, Lists, is_kept_itself
-from matchrec.conditions.evaluate.registers import AggregateRegister, ListedValue
+from matchrec.conditions.evaluate.registers import ListedValue, ListRegister
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
 from matchrec.conditions.run_condition import (
     PythonAggregate,
@@ -122,9 +122,7 @@ class PythonCalls:
         self.lists = Lists(linked.forms, source, self.find_live_lists, self.make_computer)
         # The registers that hold numbers of lists.
         self.list_registers = [
-            register
-            for register, meaning in linked.meanings
-            if isinstance(meaning, AggregateRegister) and meaning.forms
+            register for register, meaning in linked.meanings if isinstance(meaning, ListRegister)
         ]
         # The search start to which the lists belong.
         self.search_start: object = None

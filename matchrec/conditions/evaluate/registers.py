@@ -1,7 +1,13 @@
 """Find the registers that the conditions of a query need, and the steps that update them.
 
 A register is identified by the meaning of its value (`Meaning`), so conditions that read the same
-value share one register.
+value share one register. `PREV(LAST(A.x), 1)` and `LAST(A.y, 1)` need these registers, which have
+the following steps when a row is mapped to A:
+
+    r0   position of the last row of A               SET_ROW r0
+    r1   position of the row of A before that one    COPY r1 from r0
+
+The step of r1 comes first, because it reads r0 as it was before.
 """
 
 from __future__ import annotations
@@ -15,15 +21,17 @@ from matchrec.conditions.run_condition import ReadValue, Reduction, RunExpressio
 from matchrec.conditions.types import Kind, ValueType
 from matchrec.plan.expression import End
 
-Members = frozenset[int]  # variable ids
+# The ids of the primary variables of a variable.
+Members = frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
 class RowRegister:
     """A register with the position of a row that is mapped to one of the members.
 
-    The row is `offset` rows after the first such row, or before the last such row. The position is
-    negative if there is no such row; it is -1 if rows are counted from the last row.
+    The row is `offset` rows after the first such row, or before the last such row. As long as there
+    is no such row, the register is negative: -1 if rows are counted from the last row; otherwise
+    -1 - n, where n further rows of the members must come before the row.
     """
 
     # From which end the rows of the members are counted.
@@ -56,6 +64,43 @@ class VariableRegister:
 
 
 @dataclass(frozen=True, slots=True)
+class AggregateRegister:
+    """One or two registers with an aggregate over the rows that are mapped to `members`.
+
+    - COUNT: the number of rows, or of rows with a value in the column. One register.
+    - SUM, MIN and MAX: a flag and the value. Two registers.
+    """
+
+    # The aggregate function. It is not AVG, which is a SUM and a COUNT.
+    function: Reduction
+    # The variables whose rows are aggregated.
+    members: Members
+    # The number of the column among all columns; None if rows are counted.
+    column: int | None
+    # The kind of the column.
+    kind: Kind = Kind.INTEGER
+    # Whether the last of these rows is left out.
+    excludes_current_row: bool = False
+
+    @property
+    def operation(self) -> int:
+        """Return the operation of the step that adds a row."""
+        if self.function is Reduction.COUNT:
+            return op.ADD_ONE if self.column is None else op.ADD_VALID
+        return _REDUCING_OPERATIONS[self.function, self.kind]
+
+
+_REDUCING_OPERATIONS = {
+    (Reduction.SUM, Kind.INTEGER): op.SUM_INTEGER,
+    (Reduction.SUM, Kind.FLOATING): op.SUM_FLOAT,
+    (Reduction.MIN, Kind.INTEGER): op.MIN_INTEGER,
+    (Reduction.MIN, Kind.FLOATING): op.MIN_FLOAT,
+    (Reduction.MAX, Kind.INTEGER): op.MAX_INTEGER,
+    (Reduction.MAX, Kind.FLOATING): op.MAX_FLOAT,
+}
+
+
+@dataclass(frozen=True, slots=True)
 class ListedValue:
     """A value that a row adds to a list."""
 
@@ -77,45 +122,19 @@ RowForm = tuple[ListedValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AggregateRegister:
-    """One or two registers with an aggregate over the rows that are mapped to `members`.
+class ListRegister:
+    """A register with a list of the rows that are mapped to `members`: its number in `lists`."""
 
-    - COUNT: the number of rows, or of rows with a value in the column. One register.
-    - SUM, MIN and MAX: a flag and the value. Two registers.
-    - With forms: a list of the rows, by the number that `lists.Lists` gave it. One register.
-    """
-
-    # The aggregate function; COUNT for a list.
-    function: Reduction
-    # The variables whose rows are aggregated.
+    # The variables whose rows are listed.
     members: Members
-    # The number of the column among all columns; None if rows are counted or listed.
-    column: int | None
-    # The kind of the column.
-    kind: Kind = Kind.INTEGER
+    # For each variable, what its rows add to the list: see `run_condition.PythonAggregate`.
+    forms: tuple[RowForm, ...]
     # Whether the last of these rows is left out.
     excludes_current_row: bool = False
-    # For each variable, what its rows add to the list: see `run_condition.PythonAggregate`. It is
-    # empty if the aggregate is not over a list.
-    forms: tuple[RowForm, ...] = ()
 
-    @property
-    def operation(self) -> int:
-        """Return the operation of the step that adds a row."""
-        if self.forms:
-            return op.APPEND
-        if self.function is Reduction.COUNT:
-            return op.ADD_ONE if self.column is None else op.ADD_VALID
-        operation_on_integers = op.SUM_INTEGER + 2 * _REDUCING.index(self.function)
-        return operation_on_integers + (self.kind is Kind.FLOATING)
-
-
-# The aggregates in the order of their operations. Each has an operation for integers, then one for
-# floats.
-_REDUCING = (Reduction.SUM, Reduction.MIN, Reduction.MAX)
 
 # The meaning of the value in a register, or in two registers.
-Meaning = RowRegister | VariableRegister | AggregateRegister
+Meaning = RowRegister | VariableRegister | AggregateRegister | ListRegister
 
 
 class RegisterStep(NamedTuple):
@@ -155,34 +174,42 @@ class Registers:
     """The registers that conditions have needed so far."""
 
     # Ids of all variables.
-    every: Members
-    # The number of each register; if a meaning has two, of the first one.
-    numbers: dict[Meaning, int] = field(default_factory=dict)
+    all_variables: Members
+    # The number of the register with each meaning; if a meaning has two, of the first one.
+    by_meaning: dict[Meaning, int] = field(default_factory=dict)
     # Values of the registers before the first row.
     initial: list[int] = field(default_factory=list)
-    # Numbers of the forms of rows in lists.
-    forms: dict[RowForm, int] = field(default_factory=dict)
+    # The numbers of the forms of rows in lists.
+    form_numbers: dict[RowForm, int] = field(default_factory=dict)
 
     def find_register(self, meaning: Meaning) -> int:
         """Return the number of the register with a meaning.
 
         If there is no such register yet, add it, and before it the registers that its steps read.
         """
+        # Without recursion: LAST(A.x, 1000) needs a chain of 1001 registers.
         waiting = [meaning]
         while waiting:
             missing = [
-                read for read in self._list_dependences(waiting[-1]) if read not in self.numbers
+                read for read in self._find_dependences(waiting[-1]) if read not in self.by_meaning
             ]
             if missing:
                 waiting += reversed(missing)
                 continue
             ready = waiting.pop()
-            if ready not in self.numbers:
-                self.numbers[ready] = len(self.initial)
-                self.initial.extend(_list_initial_values(ready))
-        return self.numbers[meaning]
+            if ready not in self.by_meaning:
+                self._add(ready)
+        return self.by_meaning[meaning]
 
-    def _list_dependences(self, meaning: Meaning) -> Iterator[Meaning]:
+    def _add(self, meaning: Meaning) -> None:
+        """Add the register, or the two registers, with a meaning."""
+        self.by_meaning[meaning] = len(self.initial)
+        self.initial.extend(_find_initial_values(meaning))
+        if isinstance(meaning, ListRegister):
+            for variable in sorted(meaning.members):
+                self.form_numbers.setdefault(meaning.forms[variable], len(self.form_numbers))
+
+    def _find_dependences(self, meaning: Meaning) -> Iterator[Meaning]:
         """Yield the meanings of the registers that the steps of a meaning read."""
         match meaning:
             case RowRegister(End.LAST, offset=offset) if offset > 0:
@@ -193,13 +220,16 @@ class Registers:
                 if physical > 0 or end is End.FIRST:
                     yield row
                 if physical < 0:
-                    yield self.make_recent_variable(-physical)
-            case AggregateRegister(excludes_current_row=True):
+                    yield self._make_recent_variable(-physical)
+            case (
+                AggregateRegister(excludes_current_row=True)
+                | ListRegister(excludes_current_row=True)
+            ):
                 yield make_last_row(meaning.members)
             case _:
                 return
 
-    def list_steps(self, variables: int) -> list[tuple[RegisterStep, ...]]:
+    def build_steps(self, variables: int) -> list[tuple[RegisterStep, ...]]:
         """Return the steps to apply when a row is mapped to a variable, for each variable.
 
         Steps are in the order of `_make_step_key`: chains of last rows shift from their far end,
@@ -209,73 +239,88 @@ class Registers:
             variables: the number of variables.
         """
         steps: list[list[RegisterStep]] = [[] for _ in range(variables)]
-        for meaning in sorted(self.numbers, key=_make_step_key):
+        for meaning in sorted(self.by_meaning, key=_make_step_key):
             for variable in range(variables):
-                steps[variable].extend(self._list_register_steps(meaning, variable))
+                steps[variable].extend(self._build_register_steps(meaning, variable))
         return [tuple(variable_steps) for variable_steps in steps]
 
-    def _list_register_steps(self, meaning: Meaning, variable: int) -> Iterator[RegisterStep]:
+    def _build_register_steps(self, meaning: Meaning, variable: int) -> Iterator[RegisterStep]:
         """Yield the steps that update one register when a row is mapped to a variable."""
-        register = self.numbers[meaning]
+        register = self.by_meaning[meaning]
+        if isinstance(meaning, VariableRegister):
+            yield from self._build_variable_steps(meaning, variable)
+            return
+        if variable not in meaning.members:
+            return
         match meaning:
-            case RowRegister(end, members, offset) if variable in members:
-                if end is End.FIRST:
-                    yield RegisterStep(op.COUNT_DOWN, register)
-                elif offset > 0:
-                    yield RegisterStep(op.COPY, register, self.numbers[meaning.previous])
-                else:
-                    yield RegisterStep(op.SET_ROW, register)
-            case VariableRegister():
-                yield from self._list_variable_steps(meaning, variable)
-            case AggregateRegister(members=members, column=column, forms=forms) if (
-                variable in members
-            ):
-                column_or_form = column or 0
-                if forms:
-                    column_or_form = self.forms.setdefault(forms[variable], len(self.forms))
-                # 0: the row that is mapped now counts. r + 1: the row whose position is in r.
-                counted_row = (
-                    self.numbers[make_last_row(members)] + 1 if meaning.excludes_current_row else 0
-                )
-                yield RegisterStep(meaning.operation, register, column_or_form, counted_row)
-            case _:
-                return
+            case RowRegister(End.FIRST):
+                yield RegisterStep(op.COUNT_DOWN, register)
+            case RowRegister(End.LAST, offset=0):
+                yield RegisterStep(op.SET_ROW, register)
+            case RowRegister():
+                yield RegisterStep(op.COPY, register, self.by_meaning[meaning.previous])
+            case AggregateRegister(column=column):
+                counted_row = self._find_counted_row(meaning)
+                yield RegisterStep(meaning.operation, register, column or 0, counted_row)
+            case ListRegister(forms=forms):
+                counted_row = self._find_counted_row(meaning)
+                form = self.form_numbers[forms[variable]]
+                yield RegisterStep(op.APPEND, register, form, counted_row)
 
-    def make_recent_variable(self, distance: int) -> VariableRegister:
-        """Return the variable of the row that is `distance` rows before the one mapped last."""
-        return VariableRegister(RowRegister(End.LAST, self.every, distance), 0)
+    def _find_counted_row(self, meaning: AggregateRegister | ListRegister) -> int:
+        """Return which row a step adds, as the argument c of the step: see `instructions`.
 
-    def _list_variable_steps(
+        0 is the row that is mapped now. r + 1 is the row whose position is in register r.
+        """
+        if not meaning.excludes_current_row:
+            return 0
+        return self.by_meaning[make_last_row(meaning.members)] + 1
+
+    def _build_variable_steps(
         self, meaning: VariableRegister, variable: int
     ) -> Iterator[RegisterStep]:
-        """Yield the steps that update the variable of a row."""
-        register = self.numbers[meaning]
+        """Yield the steps that update the variable of a row when a row is mapped to a variable.
+
+        There are two reasons for a step: the row mapped now changes which row `meaning.row` is, or
+        it is itself the row `physical` rows after `meaning.row`, whose variable is asked for.
+        """
+        register = self.by_meaning[meaning]
         row = meaning.row
         physical = meaning.physical
-        is_first = row.end is End.FIRST
         is_member = variable in row.members
-        if is_member and not is_first and row.offset > 0:
-            yield RegisterStep(op.COPY, register, self.numbers[replace(meaning, row=row.previous)])
-        elif is_member and physical < 0:
-            recent = self.numbers[self.make_recent_variable(-physical)]
-            if is_first:
-                yield RegisterStep(op.COPY_AT, register, recent, self.numbers[row])
-            else:
+        may_be_target = physical > 0
+        if row.end is End.FIRST:
+            if is_member and physical < 0:
+                recent = self.by_meaning[self._make_recent_variable(-physical)]
+                yield RegisterStep(op.COPY_AT, register, recent, self.by_meaning[row])
+            may_be_target |= is_member and physical == 0
+        elif is_member:
+            if row.offset > 0:
+                previous = replace(meaning, row=row.previous)
+                yield RegisterStep(op.COPY, register, self.by_meaning[previous])
+            elif physical < 0:
+                recent = self.by_meaning[self._make_recent_variable(-physical)]
                 yield RegisterStep(op.COPY, register, recent)
-        elif is_member and not is_first:
-            # The row after the last one is not mapped yet.
-            yield RegisterStep(op.SET, register, -1 if physical > 0 else variable)
-        if physical > 0 or (physical == 0 and is_first and is_member):
-            yield RegisterStep(op.SET_AT, register, self.numbers[row], physical, variable)
+            else:
+                # A row after the last one is not mapped yet.
+                yield RegisterStep(op.SET, register, variable if physical == 0 else -1)
+        if may_be_target:
+            yield RegisterStep(op.SET_AT, register, self.by_meaning[row], physical, variable)
+
+    def _make_recent_variable(self, distance: int) -> VariableRegister:
+        """Return the variable of the row that is `distance` rows before the one mapped last."""
+        return VariableRegister(RowRegister(End.LAST, self.all_variables, distance), 0)
 
 
-def _list_initial_values(meaning: Meaning) -> list[int]:
+def _find_initial_values(meaning: Meaning) -> list[int]:
     """Return the values of the registers of a meaning before the first row."""
     match meaning:
         case RowRegister(End.FIRST, offset=offset):
             return [-1 - offset]
         case AggregateRegister():
             return [0, 0] if meaning.operation >= op.SUM_INTEGER else [0]
+        case ListRegister():
+            return [0]  # the empty list
         case _:
             return [-1]
 
@@ -283,21 +328,21 @@ def _list_initial_values(meaning: Meaning) -> list[int]:
 def _make_step_key(meaning: Meaning) -> tuple[int, int]:
     """Return a sort key for the steps that are applied when a row is mapped. Their order is:
 
-    1. aggregates that exclude the current row: they read the position of the last row before it
-       changes;
+    1. aggregates and lists without the current row: they read the position of the last row before
+       it changes;
     2. positions, the far ends of chains first;
     3. variables of last rows, the far ends of chains first;
     4. all others.
     """
     match meaning:
-        case AggregateRegister(excludes_current_row=True):
-            return -1, 0
+        case AggregateRegister(excludes_current_row=True) | ListRegister(excludes_current_row=True):
+            return 1, 0
         case RowRegister(end, offset=offset):
-            return 0, -offset if end is End.LAST else 0
+            return 2, -offset if end is End.LAST else 0
         case VariableRegister(RowRegister(End.LAST, offset=offset)):
-            return 1, -offset
+            return 3, -offset
         case _:
-            return 2, 0
+            return 4, 0
 
 
 def make_last_row(members: Members) -> RowRegister:

@@ -65,7 +65,7 @@ def random_step(random: Random) -> RegisterStep:
 def test_last_rows_shift_from_the_far_end() -> None:
     registers = Registers(frozenset({A, B}))
     far = registers.find_register(RowRegister(End.LAST, frozenset({A}), 2))
-    of_a, of_b = registers.list_steps(2)
+    of_a, of_b = registers.build_steps(2)
     assert [step.operation for step in of_a] == [op.COPY, op.COPY, op.SET_ROW]
     assert of_a[0].a == far
     assert of_b == ()
