@@ -252,7 +252,7 @@ def find_code(variable: int, compiled: CompiledTask) -> tuple[int, int]:
 
     Both are equal if the variable has no condition on the run.
     """
-    return compiled.linked.code[variable] if compiled.linked else (0, 0)
+    return compiled.linked.code_ranges[variable] if compiled.linked else (0, 0)
 
 
 def build_total_arrays(
@@ -327,7 +327,7 @@ class CompiledTask:
     @property
     def registers(self) -> int:
         """Return how many registers a run has."""
-        return len(self.linked.initial) if self.linked else 0
+        return len(self.linked.initial_registers) if self.linked else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -459,8 +459,8 @@ def link_run_conditions(task: Task, program: IntArray, integers: int) -> LinkedC
 
     conditions = [condition.run_condition for condition in task.conditions]
     linked = link_conditions(conditions, task.members, integers, moves, tested)
-    program[maps_row, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.steps, (-1, 2))
-    code = np.reshape(linked.code, (-1, 2))
+    program[maps_row, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.step_ranges, (-1, 2))
+    code = np.reshape(linked.code_ranges, (-1, 2))
     program[has_test, layout.CODE : layout.CODE_END + 1] = code[test[has_test]]
 
     has_live_registers = np.diff(linked.live_first) > 0

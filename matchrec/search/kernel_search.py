@@ -215,7 +215,7 @@ class KernelSearch(ABC, Generic[W]):
                 self.working_arrays[name] = array
         linked = self.arrays.compiled.linked
         if linked is not None:
-            self.working_arrays["registers"][0] = linked.initial
+            self.working_arrays["registers"][0] = linked.initial_registers
         self.work = self.make_work()
 
     def allocate_array(

@@ -1,13 +1,21 @@
 """Compile the run condition of a variable to instructions in post-order over a stack.
 
-AND and OR evaluate from left to right and stop at the operand that decides, as Spark does: in
-`b <> 0 AND a / b > 1` no row divides by zero.
+AND and OR evaluate from left to right and stop at the operand that decides, as Spark does. So in
+`b <> 0 AND a / b > 1`, no row divides by zero:
+
+    0  READ b               4  READ a
+    1  CONSTANT 0           5  READ b
+    2  COMPARE_INTEGER <>   6  MATHEMATICS /, two values
+    3  JUMP_IF_FALSE 10     7  CONSTANT 1
+                            8  COMPARE_INTEGER >
+                            9  AND
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from typing_extensions import assert_never
 
@@ -48,8 +56,17 @@ from matchrec.conditions.types import Kind
 from matchrec.jit.bits import float_to_bits
 from matchrec.plan.expression import Navigation
 
-# An operation and its arguments a, b, c and d, see `instructions`.
-Instruction = tuple[int, int, int, int, int]
+
+class Instruction(NamedTuple):
+    """A row of the array of instructions, see `instructions`."""
+
+    operation: int
+    a: int = 0
+    b: int = 0
+    c: int = 0
+    # Only steps have a fourth argument.
+    d: int = 0
+
 
 _COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
 _NARROW = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
@@ -69,15 +86,16 @@ _CONNECTIVES = {
 class ConditionCompiler:
     """A compiler of the condition of one variable. `add` appends its code to `code`."""
 
-    # The variable to which the candidate row is mapped.
-    variable: int
+    # The variable to which the candidate row is mapped; None for the values of a list, which read
+    # only the listed row.
+    variable: int | None
     # For the name of each variable, the ids of its primary variables.
     members: Mapping[str, Members]
     # The registers of all conditions, to which those that this condition needs are added.
     registers: Registers
     # The number of integer columns. Floating columns are numbered after them.
-    integers: int
-    # The calls of Python in the code of all variables.
+    integer_count: int
+    # The calls of Python in the code of all variables, to which those of this condition are added.
     calls: list[PythonExpression]
     # The code of all variables. Jumps go to indices in it.
     code: list[Instruction]
@@ -112,7 +130,16 @@ class ConditionCompiler:
 
     def _emit(self, operation: int, a: int = 0, b: int = 0, c: int = 0) -> None:
         """Append an instruction."""
-        self.code.append((operation, a, b, c, 0))
+        self.code.append(Instruction(operation, a, b, c))
+
+    def _emit_jump(self, operation: int) -> int:
+        """Append a jump whose target is not known yet, and return its index in `code`."""
+        self._emit(operation)
+        return len(self.code) - 1
+
+    def _land_jump(self, index: int) -> None:
+        """Let a jump lead to the next instruction that is appended."""
+        self.code[index] = self.code[index]._replace(a=len(self.code))
 
     def _emit_arithmetic(self, expression: Arithmetic) -> None:
         """Append an arithmetic operation."""
@@ -128,47 +155,44 @@ class ConditionCompiler:
 
     def _emit_operation(self, operator: Operator, operands: tuple[RunExpression, ...]) -> None:
         """Append an operation."""
-        if operator in _CONNECTIVES:
-            return self._emit_connective(operands, *_CONNECTIVES[operator])
+        if operator is BasicOperator.AND or operator is BasicOperator.OR:
+            self._emit_connective(operator, operands)
+            return
         if operator is BasicOperator.CHOOSE:
-            return self._emit_choice(*operands)
+            self._emit_choice(*operands)
+            return
         kind = self._add_operands(operands)
-        if operator in _UNARY:
-            return self._emit(_UNARY[operator])
         if isinstance(operator, Comparison):
-            return self._emit(_COMPARE[kind], op.COMPARISONS[operator])
-        if isinstance(operator, MathFunction):
-            return self._emit(op.MATHEMATICS, op.FUNCTIONS[operator], len(operands))
-        assert operator is BasicOperator.NARROW
-        return self._emit(op.MATHEMATICS, _NARROW[kind], len(operands))
+            self._emit(_COMPARE[kind], op.COMPARISONS[operator])
+        elif isinstance(operator, MathFunction):
+            self._emit(op.MATHEMATICS, op.FUNCTIONS[operator], len(operands))
+        elif operator is BasicOperator.NARROW:
+            self._emit(op.MATHEMATICS, _NARROW[kind], len(operands))
+        else:
+            self._emit(_UNARY[operator])
 
     def _add_operands(self, operands: tuple[RunExpression, ...]) -> Kind:
         """Append operands, which are all of one kind, and return the kind."""
-        (kind,) = set(map(find_kind, operands))
+        kind = find_kind(operands[0])
         for operand in operands:
+            assert find_kind(operand) is kind, operands
             self.add(operand)
         return kind
 
     def _emit_connective(
-        self, operands: tuple[RunExpression, ...], jump: int, connect: int
+        self, operator: BasicOperator, operands: tuple[RunExpression, ...]
     ) -> None:
-        """Append AND or OR. An operand that decides the result jumps behind the last operand.
-
-        Args:
-            operands: the operands.
-            jump: the operation that jumps if an operand decides.
-            connect: the operation that connects two operands.
-        """
-        assert operands
-        self.add(operands[0])
+        """Append AND or OR. An operand that decides the result jumps behind the last operand."""
+        jump_if_decided, connect_two = _CONNECTIVES[operator]
+        first_operand, *other_operands = operands
+        self.add(first_operand)
         jumps = []
-        for operand in operands[1:]:
-            jumps.append(len(self.code))
-            self._emit(jump)
+        for operand in other_operands:
+            jumps.append(self._emit_jump(jump_if_decided))
             self.add(operand)
-            self._emit(connect)
-        for index in jumps:
-            self.code[index] = (jump, len(self.code), 0, 0, 0)
+            self._emit(connect_two)
+        for jump in jumps:
+            self._land_jump(jump)
 
     def _emit_choice(
         self, condition: RunExpression, then: RunExpression, otherwise: RunExpression
@@ -179,19 +203,18 @@ class ConditionCompiler:
         """
         assert find_kind(then) is find_kind(otherwise), condition
         self.add(condition)
-        jump_to_otherwise = len(self.code)
-        self._emit(op.JUMP_UNLESS)
+        jump_to_otherwise = self._emit_jump(op.JUMP_UNLESS)
         self.add(then)
-        jump_to_end = len(self.code)
-        self._emit(op.JUMP)
-        self.code[jump_to_otherwise] = (op.JUMP_UNLESS, len(self.code), 0, 0, 0)
+        jump_to_end = self._emit_jump(op.JUMP)
+        self._land_jump(jump_to_otherwise)
         self.add(otherwise)
-        self.code[jump_to_end] = (op.JUMP, len(self.code), 0, 0, 0)
+        self._land_jump(jump_to_end)
 
     def _emit_call(self, call: PythonExpression) -> None:
         """Append the arguments of a call of Python, and the call.
 
-        Arguments may contain calls, which come first.
+        Calls within a call are not instructions of their own: Python computes all of them at once.
+        But an argument that the kernel computes may contain a call, which then comes first.
         """
         arguments = tuple(find_python_arguments(call, call.type))
         for argument, _ in arguments:
@@ -202,14 +225,14 @@ class ConditionCompiler:
         self._emit(op.CALL, len(self.calls), len(arguments))
         self.calls.append(call)
 
-    def _find_list_register(self, aggregated: PythonAggregate) -> int:
+    def _find_list_register(self, aggregate: PythonAggregate) -> int:
         """Return the register of the list that an aggregate is over."""
         forms = tuple(
-            tuple(map(self._make_listed_value, listed_items))
-            for listed_items in aggregated.items_by_variable
+            tuple(self._make_listed_value(item) for item in items)
+            for items in aggregate.items_by_variable
         )
-        members = self._find_members(aggregated.variable)
-        return self._find_register(ListRegister(members, forms, aggregated.excludes_current_row))
+        members = self._find_members(aggregate.variable)
+        return self._find_register(ListRegister(members, forms, aggregate.excludes_current_row))
 
     def _make_listed_value(self, item: ListItem) -> ListedValue:
         """Return a value of a list with the columns that it reads."""
@@ -226,10 +249,10 @@ class ConditionCompiler:
 
     def _number_column(self, column: int, kind: Kind) -> int:
         """Return the number of a column among all columns."""
-        return column if kind is Kind.INTEGER else self.integers + column
+        return column if kind is Kind.INTEGER else self.integer_count + column
 
     def _find_register(self, meaning: Meaning) -> int:
-        """Return the register of a meaning, and note that it is read."""
+        """Return the first register of a meaning, and note that this condition reads it."""
         number = self.registers.find_register(meaning)
         self.reads.add(number)
         return number
@@ -258,13 +281,14 @@ class ConditionCompiler:
     def _emit_classifier(self, navigation: Navigation) -> None:
         """Append the read of a row's variable."""
         if self._is_current(navigation) and navigation.physical_offset == 0:
+            assert self.variable is not None
             self._emit(op.CONSTANT, self.variable)
             return
         meaning = VariableRegister(self._make_row_meaning(navigation), navigation.physical_offset)
         self._emit(op.VARIABLE, self._find_register(meaning))
 
     def _emit_aggregate(self, expression: RunAggregate) -> None:
-        """Append the read of an aggregate."""
+        """Append the read of an aggregate. AVG is computed from a sum and a count."""
         members = self._find_members(expression.variable)
         column = None
         if expression.column is not None:
@@ -280,10 +304,10 @@ class ConditionCompiler:
         reduced = AggregateRegister(
             function, members, column, expression.kind, expression.excludes_current_row
         )
-        value = self._find_register(reduced)
-        self.reads.add(value + 1)  # a flag and the value
+        flag = self._find_register(reduced)
+        self.reads.add(flag + 1)  # the register of the value
         if expression.function is Reduction.AVG:
             assert expression.kind is Kind.FLOATING
-            self._emit(op.AVERAGE, self._find_register(count), value)
+            self._emit(op.AVERAGE, self._find_register(count), flag)
         else:
-            self._emit(op.REDUCED, value)
+            self._emit(op.REDUCED, flag)

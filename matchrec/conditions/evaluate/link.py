@@ -8,7 +8,7 @@ Source: SASE+, "Merging equivalent runs" (the bitmasks M); data-flow analysis, l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -52,39 +52,52 @@ def find_live_registers(
 ) -> list[RegisterSet]:
     """Return the live registers of each state.
 
+    A register is live in a state for one of three reasons:
+
+    1. a condition that is evaluated on runs in the state reads it;
+    2. after a move from the state, the condition of the move reads it, or a register that the
+       move's steps compute from it;
+    3. after a move from the state, it is live in the target, or a register that the move's steps
+       compute from it.
+
     Args:
         moves: all moves.
         steps: for each variable, the steps that are applied when a row is mapped to it.
         reads: for each variable, the registers that its condition reads.
         tested: for each state, the variables whose conditions are evaluated on a run in it.
     """
-    live = [set[int]().union(*(reads[variable] for variable in variables)) for variables in tested]
+    live: list[set[int]] = [set() for _ in tested]
     dependences_by_variable = [find_dependences(variable_steps) for variable_steps in steps]
+
+    def find_needed_before(move: Move, register: int) -> RegisterSet:
+        """Return what a register depends on that is read once the row of a move is mapped."""
+        return dependences_by_variable[move.variable].get(register, frozenset({register}))
+
+    # States and registers that are live in them, but not in `live` yet.
+    waiting: list[tuple[int, int]] = []
+    for state, variables in enumerate(tested):
+        for variable in variables:
+            waiting += [(state, register) for register in reads[variable]]
     moves_into: list[list[Move]] = [[] for _ in tested]
-    waiting = [(state, register) for state, registers in enumerate(live) for register in registers]
-
-    def require_after(move: Move, register: int) -> None:
-        """Make live what a register depends on that is read after the row of a move is mapped."""
-        needed = dependences_by_variable[move.variable].get(register, {register})
-        for earlier in needed - live[move.source]:
-            live[move.source].add(earlier)
-            waiting.append((move.source, earlier))
-
     for move in moves:
         moves_into[move.target].append(move)
         for register in reads[move.test]:
-            require_after(move, register)
+            waiting += [(move.source, needed) for needed in find_needed_before(move, register)]
     while waiting:
         state, register = waiting.pop()
+        if register in live[state]:
+            continue
+        live[state].add(register)
         for move in moves_into[state]:
-            require_after(move, register)
+            waiting += [(move.source, needed) for needed in find_needed_before(move, register)]
     return [frozenset(registers) for registers in live]
 
 
 def find_dependences(steps: tuple[RegisterStep, ...]) -> dict[int, RegisterSet]:
     """Return, for each register that steps write, on which registers its value depends.
 
-    These are the registers as they are before the steps.
+    These are the registers as they are before the steps. In the example, r1 becomes what r0 was,
+    and then r0 the position of the row.
 
     >>> from matchrec.conditions.evaluate import instructions as op
     >>> find_dependences((RegisterStep(op.COPY, 1, 0), RegisterStep(op.SET_ROW, 0)))
@@ -111,7 +124,7 @@ def select_useful_steps(
     return tuple(reversed(useful))
 
 
-# Begin and end of code or steps among the instructions.
+# The indices at which code or steps begin and end among the instructions.
 CodeRange = tuple[int, int]
 # The form of a row in a list, each value with its code.
 CodedForm = tuple[tuple[ListedValue, CodeRange], ...]
@@ -123,12 +136,12 @@ class LinkedConditions:
 
     # int64[k, 5]: the code of conditions, the code of values in lists, then the steps of moves.
     instructions: IntArray
-    # The steps of each move.
-    steps: tuple[CodeRange, ...]
-    # The code of each variable's condition; empty if it has none.
-    code: tuple[CodeRange, ...]
+    # Where the steps of each move are.
+    step_ranges: tuple[CodeRange, ...]
+    # Where the code of each variable's condition is; an empty range if it has none.
+    code_ranges: tuple[CodeRange, ...]
     # int64[r]: the registers before the first row.
-    initial: IntArray
+    initial_registers: IntArray
     # int64[s + 1]: the live registers of state s are live_registers[live_first[s] :
     # live_first[s + 1]].
     live_first: IntArray
@@ -139,19 +152,20 @@ class LinkedConditions:
     meanings: tuple[tuple[int, Meaning], ...]
     # The registers that each variable's condition reads.
     reads: tuple[RegisterSet, ...]
-    # What Python computes; its number is the argument of CALL.
+    # What Python computes; its index is an argument of CALL.
     calls: tuple[PythonExpression, ...]
-    # The forms of rows in lists; the number of a form is the argument of APPEND.
+    # The forms of rows in lists; the index of a form is an argument of APPEND.
     forms: tuple[CodedForm, ...]
 
     @property
     def all_code(self) -> IntArray:
         """Return the code of all conditions."""
-        return self.instructions[: self.code[-1][1]]
+        _, end = self.code_ranges[-1]
+        return self.instructions[:end]
 
     @cached_property
     def operations(self) -> frozenset[int]:
-        """Return the operations of all conditions. Cached, as searches read it for each batch."""
+        """Return the operations of all conditions. Cached, because it is read for each batch."""
         return frozenset(self.all_code[:, 0].tolist())
 
     @cached_property
@@ -167,28 +181,36 @@ class LinkedConditions:
 def link_conditions(
     conditions: Sequence[RunExpression | None],
     members: Mapping[str, Members],
-    integers: int,
+    integer_count: int,
     moves: Sequence[Move],
     tested: Sequence[Sequence[int]],
 ) -> LinkedConditions:
     """Link the conditions of a query.
 
+    1. Compile the conditions, which finds the registers that they read.
+    2. Find the steps that update these registers when a row is mapped to a variable.
+    3. Find the live registers of each state, and drop the steps of moves that do not matter.
+
     Args:
         conditions: for each variable, the part of its condition that depends on the run.
         members: for the name of each variable, the ids of its primary variables.
-        integers: the number of integer columns.
+        integer_count: the number of integer columns.
         moves: all moves.
         tested: for each state, variables whose conditions are evaluated on a run in it, before a
             row is mapped or because the run may be a match. The conditions of moves are evaluated
             after their row is mapped.
     """
     registers = Registers(frozenset(move.variable for move in moves))
-    writer = _CodeWriter(members, registers, integers)
-    variable_by_test = {move.test: move.variable for move in moves}
+    writer = _CodeWriter(members, registers, integer_count)
+    # A condition may have a variable of its own, to which no row is mapped. Then this is the
+    # variable to which the tested row is mapped.
+    mapped_variables = {move.test: move.variable for move in moves}
     reads = [
-        writer.write(variable_by_test.get(test, test), condition)
-        for test, condition in enumerate(conditions)
+        writer.write(mapped_variables.get(variable, variable), condition)
+        for variable, condition in enumerate(conditions)
     ]
+    code_ranges = tuple(writer.ranges)
+
     steps = registers.build_steps(len(conditions))
     live = find_live_registers(moves, steps, reads, tested)
     steps_by_move = [
@@ -196,15 +218,16 @@ def link_conditions(
         for move in moves
     ]
     forms = tuple(writer.write_form(form) for form in list(registers.form_numbers))
-    step_ranges = tuple(_append_steps(writer.instructions, steps_by_move))
+    step_ranges = _append_steps(writer.instructions, steps_by_move)
     all_live = [register for state_registers in live for register in sorted(state_registers)]
     return LinkedConditions(
         instructions=np.array(writer.instructions, np.int64).reshape(-1, 5),
-        steps=step_ranges,
-        code=tuple(writer.ranges[: len(conditions)]),
-        initial=np.array(registers.initial, np.int64),
+        step_ranges=step_ranges,
+        code_ranges=code_ranges,
+        initial_registers=np.array(registers.initial, np.int64),
         live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
         live_registers=np.array(all_live, np.int64),
+        # No instruction pushes more than one value.
         depth=max(end - begin for begin, end in writer.ranges),
         meanings=tuple((number, meaning) for meaning, number in registers.by_meaning.items()),
         reads=tuple(reads),
@@ -215,27 +238,35 @@ def link_conditions(
 
 @dataclass(frozen=True, slots=True)
 class _CodeWriter:
-    """Writes the code of one expression after the other, with its range."""
+    """A writer of the code of one expression after the other, with its range."""
 
     # For the name of each variable, the ids of its primary variables.
     members: Mapping[str, Members]
+    # The registers of all expressions, to which those that an expression reads are added.
     registers: Registers
     # The number of integer columns.
-    integers: int
+    integer_count: int
+    # The code of all expressions.
     instructions: list[Instruction] = field(default_factory=list)
+    # The calls of Python in the code.
     calls: list[PythonExpression] = field(default_factory=list)
     # The range of each expression.
     ranges: list[CodeRange] = field(default_factory=list)
 
-    def write(self, variable: int, expression: RunExpression | None) -> RegisterSet:
+    def write(self, variable: int | None, expression: RunExpression | None) -> RegisterSet:
         """Append the code of an expression, and return the registers that it reads.
 
         Args:
-            variable: the variable to which the candidate row is mapped, or -1 if there is none.
+            variable: the variable to which the candidate row is mapped, or None if there is none.
             expression: the expression; None has no code.
         """
         compiler = ConditionCompiler(
-            variable, self.members, self.registers, self.integers, self.calls, self.instructions
+            variable=variable,
+            members=self.members,
+            registers=self.registers,
+            integer_count=self.integer_count,
+            calls=self.calls,
+            code=self.instructions,
         )
         begin = len(self.instructions)
         if expression is not None:
@@ -247,18 +278,18 @@ class _CodeWriter:
         """Append the code of the values that a row adds to a list."""
         coded_values = []
         for value in form:
-            self.write(-1, value.expression)
+            self.write(None, value.expression)
             coded_values.append((value, self.ranges[-1]))
         return tuple(coded_values)
 
 
 def _append_steps(
     instructions: list[Instruction], steps_by_move: Sequence[tuple[RegisterStep, ...]]
-) -> Iterator[CodeRange]:
-    """Append the steps of each move, and yield where they are. Moves share equal steps."""
+) -> tuple[CodeRange, ...]:
+    """Append the steps of each move, and return where they are. Moves share equal steps."""
     ranges: dict[tuple[RegisterStep, ...], CodeRange] = {}
     for steps in steps_by_move:
         if steps not in ranges:
             ranges[steps] = (len(instructions), len(instructions) + len(steps))
-            instructions += steps
-        yield ranges[steps]
+            instructions += [Instruction(*step) for step in steps]
+    return tuple(ranges[steps] for steps in steps_by_move)
