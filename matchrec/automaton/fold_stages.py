@@ -30,7 +30,7 @@ from matchrec.automaton.run_endings import (
     NOTHING,
     TIMED_OUT,
 )
-from matchrec.plan.stages import Steps, list_negations, list_repeated_parts
+from matchrec.plan.stages import Steps, walk_forbidden_events, walk_repeated_parts
 
 TestIds = frozenset[VariableId]
 
@@ -67,14 +67,14 @@ def compose_tests(steps: Steps, variables: tuple[str, ...]) -> ComposedTests:
     ids = {name: number for number, name in enumerate(variables)}
     complements: dict[VariableId, VariableId] = {}
     without: dict[tuple[VariableId, VariableId], VariableId] = {}
-    for part in list_repeated_parts(steps):
+    for part in walk_repeated_parts(steps):
         if part.until is not None:
             complements[ids[part.until.test]] = ids[part.until.complement]
             if part.until.take is not None:
                 assert not isinstance(part.content, tuple)
                 tests = ids[part.content.test], ids[part.until.test]
                 without[tests] = ids[part.until.take]
-    direct = frozenset(ids[event.test] for event in list_negations(steps) if event.only_next)
+    direct = frozenset(ids[event.test] for event in walk_forbidden_events(steps) if event.only_next)
     return ComposedTests(complements, without, direct)
 
 

@@ -32,7 +32,7 @@ from matchrec.plan.pattern import (
     show_pattern,
 )
 from matchrec.plan.show import show_scalar
-from matchrec.plan.stages import SingleStage, Staging, list_repeated_parts
+from matchrec.plan.stages import SingleStage, Staging, walk_repeated_parts
 
 # A loop that needs at most this number of rows has a line for each of them.
 MOST_LISTED_ROWS = 6
@@ -257,7 +257,7 @@ def list_condition_parts(query: CoverageQuery) -> list[ConditionPart | None]:
 def find_stages_by_test(staging: Staging) -> dict[str, str]:
     """Return the name of the stage to which each test belongs, by the name of the test."""
     names = {}
-    for part in list_repeated_parts(staging.steps):
+    for part in walk_repeated_parts(staging.steps):
         if isinstance(part.content, SingleStage):
             names[part.content.test] = part.content.name
             if part.until is not None and part.until.take is not None:

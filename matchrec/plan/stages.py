@@ -1,7 +1,19 @@
-"""Stages: a form of patterns in which every step says which events may be skipped before it.
+"""Stages: the plan of a `Pattern`, in which every step says which events may be skipped before it.
 
-A test is the name of a definition to which no row is mapped. While a test is evaluated, the row
-that it is about is not mapped yet, so a reference to a stage reads rows before it.
+    Pattern.begin("a").where("x > 1").followed_by("b").where("x > a.x").times(2)
+
+An event is a row of the input. The steps of a pattern are single stages, groups of steps, and NOTs.
+`Staging` holds them beside the row pattern of the plan, here `A B{2}`, which says only in which
+order stages have rows.
+
+A *test* is a condition on one event: that a stage accepts it, that it ends a loop, or that it comes
+too late. Each test is a definition of the plan with a name of its own, such as `:b where`, and
+steps refer to it by this name. No row is ever mapped to the name of a test. In its condition, the
+name means the event that is tested, and the name of a stage means the events that the stage has
+accepted before:
+
+    :a where    :a where.x > 1
+    :b where    :b where.x > a.x
 
 Source: Flink CEP, "The Pattern API", contiguity of individual and of looping patterns.
 """
@@ -35,23 +47,24 @@ class Contiguity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SingleStage:
-    """A stage that accepts one row, which satisfies its test and is mapped to its variable."""
+    """A stage that accepts one event: the row satisfies its test and is mapped to its variable."""
 
-    # The name of the stage, and so of the variable.
+    # The name of the stage, which is also the name of the variable.
     name: str
-    # The name of the test.
+    # The name of the test that the stage accepts an event.
     test: str
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """The tests of a loop that an event can end, by their names."""
+    """The names of the tests of a loop that an event can end: `one_or_more().until("x = 0")`."""
 
-    # The test that an event ends the loop.
+    # The test that an event ends the loop: `x = 0`.
     test: str
-    # The test that an event does not end the loop.
+    # The test that it does not: `x = 0` is false or NULL.
     complement: str
-    # For a single stage: the test that an event satisfies the stage and does not end the loop.
+    # The test that the stage accepts an event that does not end the loop. None for a group, whose
+    # inner stages have tests of their own.
     take: str | None = None
 
 
@@ -69,17 +82,19 @@ class RepeatedPart:
     least: int = 1
     # The most repetitions; None if there is no limit.
     most: int | None = 1
-    # Whether a match may have no row of it, whatever `least` is.
+    # Whether a match may have no row of the part, whatever `least` is.
     optional: bool = False
     # Whether it takes as many events as it can before the next step.
     greedy: bool = False
     # Which events may be skipped before the second and each later repetition.
     inner: Contiguity = Contiguity.RELAXED
-    # The tests that end the loop.
+    # The tests that end the loop; None if no event ends it.
     until: Until | None = None
-    # For a single stage: the test that a row is too far after the row mapped before it.
+    # The name of the test that an event comes too late after the one accepted before it, so that
+    # the stage must not accept it. None for a group, and for a stage without such a limit.
     distance_test: str | None = None
-    # The test that a second or later repetition is too far after the row mapped before it.
+    # The name of the same test for only the first event of the second and each later repetition.
+    # None if the time between repetitions is not limited.
     gap_test: str | None = None
 
     @property
@@ -90,22 +105,23 @@ class RepeatedPart:
 
 @dataclass(frozen=True, slots=True)
 class ForbiddenEvent:
-    """A NOT: no row may satisfy its test."""
+    """A NOT: no event after the one accepted before may satisfy its test."""
 
     dependencies: ClassVar[tuple[Dependency, ...]] = (Dependency.COMPLETED_LATER,)
 
     # The name of the stage.
     name: str
-    # The name of the test that no row may satisfy.
+    # The name of the test that no event may satisfy.
     test: str
-    # Whether the test is for the next row only. Otherwise it is for all rows up to the next mapped
-    # row.
+    # Whether only the next event may not satisfy it. Otherwise no event may up to the next one that
+    # is accepted.
     only_next: bool
-    # At the end of a pattern: the test that a row is too far away to matter.
+    # For a NOT at the end of a pattern: the name of the test that an event comes so late after the
+    # last one accepted that the NOT does not forbid it. None if that depends on other windows only.
     distance_test: str | None = None
 
 
-# The steps of a pattern, or of a group.
+# The steps of a pattern or of a group, in order.
 Steps = tuple[RepeatedPart | ForbiddenEvent, ...]
 
 
@@ -115,7 +131,7 @@ class Skip:
 
     # The row after the first or the last row of the match, or the first or last row of `variable`.
     to: SkipTo
-    # The name of the stage; None if the row is relative to the whole match.
+    # The name of a stage; None if the row is relative to the whole match.
     variable: str | None = None
     # Whether it is an error if the match has no such row, or if it is the first row of the match.
     # Otherwise such a match drops no match.
@@ -129,13 +145,13 @@ class NeighbourWindow:
     Several stages can have windows of one length; each window has its own test.
     """
 
-    # The test that a row is too far after the row mapped before it.
+    # The name of the test that a row is beyond the window which begins with the row mapped before.
     test: str
     # The length of the window.
     length: RowExpression
-    # The end of the window that begins with a row, as SQL over that row.
+    # The end of a window as SQL over the row with which it begins: `ts + INTERVAL 5 MINUTE`.
     end_sql: str
-    # The end of the window that begins with the last row of a run.
+    # The end of the window that begins with the last row of a run: `end_sql` on that row.
     end: Scalar
 
 
@@ -145,17 +161,16 @@ class Timeouts:
 
     # The end of the window of the whole match; None if there is no such window.
     match_end: Scalar | None
-    # As in `Staging`.
+    # The windows between neighbouring rows, the shortest first.
     neighbour_windows: tuple[NeighbourWindow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """The stages of a plan, and everything else that only plans of stages have."""
+    """The steps of a plan, and everything else that only the plan of a `Pattern` has."""
 
-    # The steps of the pattern.
     steps: Steps
-    # The names of all tests.
+    # The names of all tests, in the order of their definitions.
     tests: tuple[str, ...]
     # The windows between neighbouring rows, the shortest first.
     neighbour_windows: tuple[NeighbourWindow, ...] = ()
@@ -173,12 +188,12 @@ def walk_steps(steps: Steps) -> Iterator[RepeatedPart | ForbiddenEvent]:
             yield from walk_steps(step.content)
 
 
-def list_repeated_parts(steps: Steps) -> Iterator[RepeatedPart]:
-    """Yield all single stages and groups, those inside groups included."""
+def walk_repeated_parts(steps: Steps) -> Iterator[RepeatedPart]:
+    """Yield all single stages and groups, a group before the steps inside it."""
     return (step for step in walk_steps(steps) if isinstance(step, RepeatedPart))
 
 
-def list_negations(steps: Steps) -> Iterator[ForbiddenEvent]:
+def walk_forbidden_events(steps: Steps) -> Iterator[ForbiddenEvent]:
     """Yield all NOTs, those inside groups included."""
     return (step for step in walk_steps(steps) if isinstance(step, ForbiddenEvent))
 
@@ -186,7 +201,8 @@ def list_negations(steps: Steps) -> Iterator[ForbiddenEvent]:
 def build_row_pattern(steps: Steps) -> RowPattern:
     """Return the row pattern of the rows of matches.
 
-    It says which stages follow each other, whatever events are skipped between them.
+    It says which stages follow each other, whatever events are skipped between them. NOTs have no
+    rows, so it does not have them.
     """
     return make_concatenation(
         build_part_pattern(step) for step in steps if isinstance(step, RepeatedPart)
@@ -194,14 +210,22 @@ def build_row_pattern(steps: Steps) -> RowPattern:
 
 
 def build_part_pattern(part: RepeatedPart) -> RowPattern:
-    """Return the row pattern of the rows of one part."""
-    content = part.content
-    inner = (
-        Variable(content.name) if isinstance(content, SingleStage) else build_row_pattern(content)
-    )
+    """Return the row pattern of the rows of one part.
+
+    >>> from matchrec.plan.pattern import show_pattern
+    >>> stage = SingleStage("A", ":A where")
+    >>> part = RepeatedPart(stage, Contiguity.STRICT, least=2, most=3, optional=True)
+    >>> show_pattern(build_part_pattern(part))
+    '(A{2,3})?'
+    """
+    pattern: RowPattern
+    if isinstance(part.content, SingleStage):
+        pattern = Variable(part.content.name)
+    else:
+        pattern = build_row_pattern(part.content)
     if (part.least, part.most) != (1, 1):
-        inner = Quantified(inner, part.least, part.most)
-    return Quantified(inner, 0, 1) if part.optional else inner
+        pattern = Quantified(pattern, part.least, part.most)
+    return Quantified(pattern, 0, 1) if part.optional else pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +233,7 @@ class StageTest:
     """A test of a stage or a group, and the stages that may have rows when it is evaluated."""
 
     # The name of the test.
-    test: str
+    name: str
     # What the test is about: the name of a stage, or "the group".
     subject: str
     # The names of the stages that may have rows by then.
@@ -219,33 +243,41 @@ class StageTest:
 def find_tests_of_events(steps: Steps) -> dict[str, StageTest]:
     """Return the tests of a pattern by name, with the stages before any event of their stage.
 
-    See `list_tests`. Use it for a part of a condition that need not hold for every event.
+    Use it for a part of a condition that need not hold for every event. In a loop, every stage may
+    have rows from an earlier repetition.
+
+    >>> a = RepeatedPart(SingleStage("a", ":a where"), Contiguity.STRICT)
+    >>> b = RepeatedPart(SingleStage("b", ":b where"), Contiguity.RELAXED)
+    >>> loop = RepeatedPart((a, b), Contiguity.STRICT, most=None)
+    >>> for name, stage_test in find_tests_of_events((loop,)).items():
+    ...     print(name, sorted(stage_test.stages_before))
+    :a where ['a', 'b']
+    :b where ['a', 'b']
     """
-    return {stage_test.test: stage_test for stage_test in list_tests(steps, frozenset())}
+    return {stage_test.name: stage_test for stage_test in _walk_tests(steps, frozenset())}
 
 
 def find_tests_of_first_events(steps: Steps) -> dict[str, StageTest]:
     """Return the tests of a pattern by name, with the stages before the first event of their stage.
 
-    See `list_first_tests`; tests that it leaves out are as in `find_tests_of_events`. Use it for a
-    part of a condition that must hold for every event of the stage, and so for the first one.
-    """
-    first_tests = {test.test: test for test in list_first_tests(steps, frozenset())}
-    return find_tests_of_events(steps) | first_tests
-
-
-def list_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
-    """Yield all tests, each with the stages that may have rows before it.
-
-    Every stage of a loop may have rows from an earlier repetition.
+    In a loop, the first event is that of the first repetition. Use it for a part of a condition
+    that must hold for every event of the stage, and so for the first one. The tests of NOTs and of
+    ends of loops are as in `find_tests_of_events`.
 
     >>> a = RepeatedPart(SingleStage("a", ":a where"), Contiguity.STRICT)
     >>> b = RepeatedPart(SingleStage("b", ":b where"), Contiguity.RELAXED)
     >>> loop = RepeatedPart((a, b), Contiguity.STRICT, most=None)
-    >>> for stage_test in list_tests((loop,), frozenset()):
-    ...     print(stage_test.test, sorted(stage_test.stages_before))
-    :a where ['a', 'b']
-    :b where ['a', 'b']
+    >>> for name, stage_test in find_tests_of_first_events((loop,)).items():
+    ...     print(name, sorted(stage_test.stages_before))
+    :a where []
+    :b where ['a']
+    """
+    first_tests = {test.name: test for test in _walk_first_tests(steps, frozenset())}
+    return find_tests_of_events(steps) | first_tests
+
+
+def _walk_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
+    """Yield the tests of stages, NOTs and ends of loops, each with the stages before any event.
 
     Args:
         steps: the steps of a pattern or of a group.
@@ -257,32 +289,25 @@ def list_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
             continue
         content = step.content
         after = before | find_stages(step)
+        # Before a repetition, the stages of earlier repetitions have rows, too.
         before_content = before if step.most == 1 else after
         if isinstance(content, SingleStage):
             subject = content.name
             yield StageTest(content.test, subject, before_content)
         else:
             subject = "the group"
-            yield from list_tests(content, before_content)
+            yield from _walk_tests(content, before_content)
         if step.until is not None:
             yield StageTest(step.until.test, subject, after)
         before = after
 
 
-def list_first_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
-    """Yield the tests of single stages, with the stages before them in a loop's first repetition.
-
-    >>> a = RepeatedPart(SingleStage("a", ":a where"), Contiguity.STRICT)
-    >>> b = RepeatedPart(SingleStage("b", ":b where"), Contiguity.RELAXED)
-    >>> loop = RepeatedPart((a, b), Contiguity.STRICT, most=None)
-    >>> for stage_test in list_first_tests((loop,), frozenset()):
-    ...     print(stage_test.test, sorted(stage_test.stages_before))
-    :a where []
-    :b where ['a']
+def _walk_first_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
+    """Yield the tests of single stages, each with the stages before its first event.
 
     Args:
         steps: the steps of a pattern or of a group.
-        before: the stages before these steps.
+        before: the stages before these steps, in the first repetition of the loops around them.
     """
     for step in steps:
         if isinstance(step, ForbiddenEvent):
@@ -290,10 +315,13 @@ def list_first_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest
         if isinstance(step.content, SingleStage):
             yield StageTest(step.content.test, step.content.name, before)
         else:
-            yield from list_first_tests(step.content, before)
+            yield from _walk_first_tests(step.content, before)
         before |= find_stages(step)
 
 
 def find_stages(part: RepeatedPart) -> frozenset[str]:
-    """Return the names of the stages of a part that have rows."""
+    """Return the names of the single stages of a part, those inside groups included.
+
+    NOTs are not among them: they have no rows.
+    """
     return frozenset(list_variable_names(build_part_pattern(part)))

@@ -36,8 +36,8 @@ from matchrec.plan.stages import (
     SingleStage,
     Steps,
     build_row_pattern,
-    list_negations,
-    list_repeated_parts,
+    walk_forbidden_events,
+    walk_repeated_parts,
 )
 from matchrec.source import Source
 from matchrec.syntax.negations import take_out_negations
@@ -170,12 +170,12 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
     """
     assert plan.staging is not None
     steps = plan.staging.steps
-    singles = [part.content for part in list_repeated_parts(steps)]
+    singles = [part.content for part in walk_repeated_parts(steps)]
     # In the plan of stages, conditions are named after tests and not after stages.
     stage_by_test = {
         single.test: single.name for single in singles if isinstance(single, SingleStage)
     }
-    stage_by_test |= {event.test: event.name for event in list_negations(steps)}
+    stage_by_test |= {event.test: event.name for event in walk_forbidden_events(steps)}
     # For each NOT, the variables of the stages before it.
     earlier_variables = {
         step.name: list_variable_names(build_row_pattern(steps[:index]))
