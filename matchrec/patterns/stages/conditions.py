@@ -1,11 +1,13 @@
-"""Bind the conditions of stages: which event does each reference read?
+"""Bind the conditions of stages: find out which event each reference reads.
 
-While a condition is evaluated, the event that it tests, the candidate, is not mapped yet. So a
-plain column is read through the name of the test, which stands for the candidate; the name of a
-stage stands for the events that the stage has accepted so far.
+The event that a condition tests, the candidate, is not mapped while the condition is evaluated. So
+a plain column is bound to a variable of its own, `CANDIDATE`, and a column after the name of a
+stage to the events that the stage has accepted so far:
 
     stage a, where price > 10              :candidate.price > 10
     stage b, where price > last(a.price)   :candidate.price > LAST(a.price)
+
+`definitions.TestDefinitions` replaces `CANDIDATE` by the name of the test once it defines one.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
-    End,
     MatchValue,
     Operation,
     Reference,
@@ -33,20 +34,21 @@ from matchrec.plan.expression import (
 )
 from matchrec.source import Span
 
-# Stands for the name of the test until the test is defined. No stage has a colon in its name.
+# The variable of the candidate until the test has a name. No stage has a colon in its name.
 CANDIDATE = ":candidate"
 
+# The span of an expression that the user did not write.
 NOWHERE = Span(0, 0)
 
 
 def bind_condition(scalar: Scalar, stage_names: Mapping[str, str]) -> Scalar:
     """Return a condition as an expression over the candidate and over stages.
 
-    A sum over no events is 0, as in Flink.
+    A sum over no events is 0, as in Flink: `sum(a.price)` becomes `coalesce(sum(a.price), 0)`.
 
     Args:
-        scalar: the condition as SQL over variables.
-        stage_names: each spelling of a stage, and its name.
+        scalar: the condition, or an operand of it, as parsed.
+        stage_names: the name of the stage by each spelling of it.
 
     Raises:
         MatchRecognizeError: the condition reads anything else, such as a neighbouring event.
@@ -58,41 +60,40 @@ def bind_condition(scalar: Scalar, stage_names: Mapping[str, str]) -> Scalar:
         for piece in scalar.pieces
     )
     term = replace(scalar, pieces=pieces)
-    if not _is_single_sum(term):
+    if not _is_sum(term):
         return term
     zero = make_number(0, term.span)
     return Operation("COALESCE", ("coalesce(", term, ", ", zero, ")"), term.span)
 
 
-def _is_single_sum(term: Term) -> bool:
-    """Return whether a term is nothing but one sum over events, perhaps in parentheses."""
-    texts = [piece for piece in term.pieces if isinstance(piece, str)]
-    if any(text.strip(" ()\t\r\n") for text in texts):
-        return False
-    sums = [
-        reference
-        for reference in term.references
-        if isinstance(reference, Aggregate) and reference.function == "sum"
-    ]
-    return len(sums) == 1
+def _is_sum(term: Term) -> bool:
+    """Return whether a term is only a sum over events, perhaps in parentheses."""
+    sum_count = 0
+    for piece in term.pieces:
+        if isinstance(piece, str):
+            if piece.strip(" ()\t\r\n"):
+                return False
+        elif isinstance(piece, Aggregate) and piece.function == "sum":
+            sum_count += 1
+    return sum_count == 1
 
 
 def _bind_reference(reference: Reference, stage_names: Mapping[str, str]) -> Reference:
     """Return a reference that reads the candidate, or an event or the events of a stage.
 
     Raises:
-        MatchRecognizeError: it reads anything else.
+        MatchRecognizeError: it reads anything else, such as `first(price)` without a stage.
     """
     match reference:
         case ColumnReference(navigation=navigation):
             if navigation.physical_offset:
                 raise errors.neighbour_in_stage(reference.span)
             if navigation.variable is not None:
-                return read_from(reference, stage_names[navigation.variable])
-            if navigation.end is End.FIRST or navigation.logical_offset:
+                return set_variable(reference, stage_names[navigation.variable])
+            if not navigation.is_last:
                 function = navigation.end.value.lower()
                 raise errors.aggregate_over_no_stage(reference.span, function=function)
-            return read_from(reference, CANDIDATE)
+            return set_variable(reference, CANDIDATE)
         case Aggregate():
             return _bind_aggregate(reference, stage_names)
         case Classifier():
@@ -114,18 +115,29 @@ def _bind_aggregate(aggregate: Aggregate, stage_names: Mapping[str, str]) -> Agg
         stage = stage_names[aggregate.variable]
         return map_terms(
             replace(aggregate, variable=stage),
-            lambda term: map_column_references(term, lambda column: read_from(column, stage)),
+            lambda term: map_column_references(term, lambda column: set_variable(column, stage)),
         )
-    # In `count(a)`, the stage has been read as a column.
-    pieces = [piece for argument in aggregate.arguments for piece in argument.pieces]
-    is_column = len(pieces) == 1 and isinstance(pieces[0], ColumnReference)
-    column = write_row_sql(aggregate.arguments[0]) if is_column else ""
-    counted_stage = stage_names.get(column.replace("`", "")) or stage_names.get(column.upper())
-    if aggregate.function != "count" or counted_stage is None:
+    counted_stage = _find_counted_stage(aggregate, stage_names)
+    if counted_stage is None:
         raise errors.aggregate_over_no_stage(aggregate.span, function=aggregate.function)
     return replace(aggregate, variable=counted_stage, arguments=())
 
 
-def read_from(column: ColumnReference, name: str) -> ColumnReference:
-    """Return the column, read on a row of a stage or of a test."""
-    return replace(column, navigation=replace(column.navigation, variable=name))
+def _find_counted_stage(aggregate: Aggregate, stage_names: Mapping[str, str]) -> str | None:
+    """Return the stage whose events `count(a)` counts; None if an aggregate is not of this form.
+
+    The parser has read the name of the stage as a column.
+    """
+    if aggregate.function != "count" or not aggregate.arguments:
+        return None
+    pieces = [piece for argument in aggregate.arguments for piece in argument.pieces]
+    if len(pieces) != 1 or not isinstance(pieces[0], ColumnReference):
+        return None
+    column = write_row_sql(aggregate.arguments[0])
+    quoted_name = column.replace("`", "")
+    return stage_names.get(quoted_name) or stage_names.get(column.upper())
+
+
+def set_variable(column: ColumnReference, variable: str) -> ColumnReference:
+    """Return the same reference to a column, but on rows of another variable."""
+    return replace(column, navigation=replace(column.navigation, variable=variable))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from matchrec.patterns.stages import checks, tree
-from matchrec.patterns.stages.conditions import CANDIDATE, NOWHERE, bind_condition, read_from
+from matchrec.patterns.stages.conditions import CANDIDATE, NOWHERE, bind_condition, set_variable
 from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan import clauses
 from matchrec.plan.expression import (
@@ -212,7 +212,7 @@ class TestDefinitions(tree.StepBuilder):
         def read_candidate(column: ColumnReference) -> ColumnReference:
             """Return the column read from the new test if it was read from the candidate."""
             is_candidate = column.navigation.variable == CANDIDATE
-            return read_from(column, name) if is_candidate else column
+            return set_variable(column, name) if is_candidate else column
 
         self.definitions[name] = clauses.Definition(
             name, map_column_references(scalar, read_candidate)
