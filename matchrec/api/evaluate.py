@@ -35,7 +35,7 @@ from matchrec.errors.sql import query as errors
 from matchrec.errors.streams import second_clause_over_stream
 from matchrec.errors.wording import show_count
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import Template
+from matchrec.plan.templates import Template
 from matchrec.source import Source
 from matchrec.spark.backends import find_backend
 from matchrec.spark.clause_result import ClauseResult

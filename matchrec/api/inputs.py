@@ -33,7 +33,9 @@ from matchrec.errors.kinds import locate_errors, with_source
 from matchrec.errors.machine import stopped_session
 from matchrec.errors.rule_sets import unbound_rule_parameter
 from matchrec.errors.wording import describe_value, show_count
-from matchrec.plan.text import View, name_parameter, quote_name
+from matchrec.plan.parameters import name_parameter
+from matchrec.plan.templates import View
+from matchrec.plan.text import quote_name
 from matchrec.source import Source, Span
 from matchrec.spark.backends import find_backend, make_runner
 from matchrec.spark.errors.diagnose import read_sentence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from matchrec.cli.files import FILE_FORMATS, strip_compression
 from matchrec.cli.tables import Table, make_table
 from matchrec.errors import MatchRecognizeError
-from matchrec.plan.text import is_reserved
+from matchrec.plan.words import is_reserved
 
 if TYPE_CHECKING:
     from matchrec.syntax.tokens import Token, TokenSequence

@@ -16,9 +16,9 @@ from fractions import Fraction
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.conditions.run_condition import Reduction, RunExpression
 from matchrec.conditions.types import ValueType
+from matchrec.plan.amounts import Amount
 from matchrec.plan.expression import Aggregate, Navigation, Scalar
 from matchrec.plan.operators import OPERATORS, OperatorKind, build_form
-from matchrec.plan.text import Amount
 from matchrec.source import Span
 
 # The span of a step that no text of the query corresponds to.

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from matchrec.plan.amounts import Amount
 from matchrec.plan.expression import ColumnReference, Frame, Scalar, write_row_sql
 from matchrec.plan.show import show_frame, show_step
-from matchrec.plan.text import Amount
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.tokens import unclosed_text, unexpected_token
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import find_reads_of_earlier_measures
-from matchrec.plan.text import read_words
+from matchrec.plan.words import read_words
 from matchrec.source import Source, Span
 from matchrec.syntax.clause_locations import ClauseLocation, find_clauses
 from matchrec.syntax.grammar import cut_out_tokens, read_section_tokens

@@ -23,8 +23,9 @@ from matchrec.output.reads import PointerField
 from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure
 from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
+from matchrec.plan.parameters import NAME_PREFIX
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text import PREFIX, quote_name
+from matchrec.plan.text import quote_name
 from matchrec.plan.totals import TotalAggregate, Totals
 from matchrec.source import Span
 
@@ -69,7 +70,7 @@ class TotalOutput:
 
 
 # The only column of rows that would have none. No query can name it, and messages do not show it.
-PLACEHOLDER_COLUMN = f"{PREFIX}match"
+PLACEHOLDER_COLUMN = f"{NAME_PREFIX}match"
 
 OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput | TotalOutput
 

@@ -14,5 +14,10 @@ A plan has no syntax: it does not show in which language the query was written.
     warning_rules  rules that warn about plans that probably mean something else
     resolve        names of columns
     show           parts of a plan as text
-    text           SQL text: templates, names, reserved words
+    templates      SQL text with holes for DataFrames
+    text           names, strings, sums and averages as SQL text
+    words          lists of words, such as reserved words
+    amounts        the values of literal numbers and intervals
+    parameters     names for `?`
+    row_counts     ROWCOUNTS
 """

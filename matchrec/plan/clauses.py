@@ -13,10 +13,10 @@ from typing import ClassVar
 
 from typing_extensions import Self
 
+from matchrec.plan.amounts import Amount
 from matchrec.plan.choices import ChoiceDeclaration, Dependency, OptionChoice
 from matchrec.plan.expression import End, Scalar
 from matchrec.plan.pattern import Parameter
-from matchrec.plan.text import Amount
 from matchrec.source import Span
 
 

@@ -18,10 +18,11 @@ from operator import is_
 from string import whitespace
 from typing import NamedTuple
 
+from matchrec.plan.amounts import Amount
 from matchrec.plan.choices import ChoiceDeclaration, Dependency, OptionChoice
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, find_operator_operations
 from matchrec.plan.operators import OperatorKind, find_operator_names
-from matchrec.plan.text import Amount, join_texts, replace_spans, separate_words
+from matchrec.plan.templates import join_texts, replace_spans, separate_words
 from matchrec.source import Span
 
 # How deeply operations may be nested for the search to evaluate them. Deeper expressions are left

@@ -16,7 +16,7 @@ from matchrec.plan.operators import (
     find_failing_operators,
     find_operator_names,
 )
-from matchrec.plan.text import read_words
+from matchrec.plan.words import read_words
 
 Operations = frozenset[str]
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 from typing_extensions import assert_never
 
 from matchrec.plan.choices import Dependency
-from matchrec.plan.text import RESERVED
+from matchrec.plan.words import RESERVED
 from matchrec.source import Span
 
 

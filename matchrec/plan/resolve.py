@@ -26,7 +26,8 @@ from matchrec.plan.expression import (
     walk_scalar,
 )
 from matchrec.plan.match_plan import MatchPlan, map_expressions
-from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quote_name
+from matchrec.plan.text import quote_name
+from matchrec.plan.words import CURRENT_VALUES, NONDETERMINISTIC
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from matchrec.plan.clauses import RowExpression, SortItem
     from matchrec.plan.match_plan import MatchPlan
     from matchrec.plan.resolve import InputColumns
-    from matchrec.plan.text import Template
+    from matchrec.plan.templates import Template
 
 # The setting of whether PySpark sends the rows of a pandas frame by Arrow.
 ARROW_SETTING = "spark.sql.execution.arrow.pyspark.enabled"

@@ -60,7 +60,8 @@ from matchrec.plan.clauses import SortItem
 from matchrec.plan.expression import ColumnReference, Reference
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame
-from matchrec.plan.text import Template, join_template, quote_name
+from matchrec.plan.templates import Template, join_template
+from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend

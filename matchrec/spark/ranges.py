@@ -39,8 +39,9 @@ from pyspark.sql.types import DateType, IntegralType, LongType
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.errors.calls import partitions_cannot_be_cut
+from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import MICROSECONDS, Amount, Template, View, join_template
+from matchrec.plan.templates import Template, View, join_template
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.order_numbers import OrderNumbers

@@ -22,15 +22,8 @@ from pyspark.sql.types import (
 )
 
 from matchrec.conditions.types import ValueType
-from matchrec.plan.text import (
-    AVERAGE_OR_NULL,
-    SUM_OR_NULL,
-    Template,
-    View,
-    join_template,
-    quote_name,
-    write_select,
-)
+from matchrec.plan.templates import Template, View, join_template, write_select
+from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL, quote_name
 from matchrec.source import Source
 from matchrec.spark.errors import users_terms
 from matchrec.spark.session import (

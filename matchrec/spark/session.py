@@ -32,7 +32,7 @@ from pyspark.errors import (
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.errors.language import set_variable
-from matchrec.plan.text import Template, View
+from matchrec.plan.templates import Template, View
 from matchrec.shortcuts import keep_parsed
 from matchrec.spark.errors import users_terms
 

@@ -17,7 +17,7 @@ from matchrec.errors.rules import within_not_positive
 from matchrec.errors.sql.window import wrong_frame_length
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import join_template, nest_in_with_clauses
+from matchrec.plan.templates import join_template, nest_in_with_clauses
 from matchrec.spark.relation import Runner
 from matchrec.spark.session import SESSION_ERRORS
 

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.sql import clause as errors
+from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.clauses import FirstMatches
-from matchrec.plan.text import MICROSECONDS, Amount
 from matchrec.source import Span
 from matchrec.syntax.tokens import Token, TokenKind
 

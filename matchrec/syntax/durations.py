@@ -19,8 +19,8 @@ from matchrec.arguments import ArgumentKind, is_number
 from matchrec.errors import stages as errors
 from matchrec.errors.sql.clause import interval_without_unit
 from matchrec.errors.wording import describe_value
+from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.text import MICROSECONDS, Amount
 from matchrec.source import Span
 from matchrec.syntax.amounts import read_amount
 from matchrec.syntax.tokens import UNITS_OF_TIME, TokenSequence

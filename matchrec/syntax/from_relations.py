@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matchrec.plan.text import read_words
+from matchrec.plan.words import read_words
 from matchrec.source import Span
 from matchrec.syntax.tokens import Token, TokenSequence, split_words
 

@@ -28,7 +28,7 @@ from matchrec.plan.clauses import (
     Subset,
 )
 from matchrec.plan.pattern import RowPattern
-from matchrec.plan.text import NONDETERMINISTIC, is_reserved
+from matchrec.plan.words import NONDETERMINISTIC, is_reserved
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax import nodes
 from matchrec.syntax.amounts import read_number_of_rows, read_whole_number, reject_unit_in_number

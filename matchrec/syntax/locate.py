@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import current_surface
 from matchrec.errors.sql import query as errors
-from matchrec.plan.text import is_reserved
+from matchrec.plan.words import is_reserved
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax.clause_locations import ClauseLocation, find_clauses
 from matchrec.syntax.from_relations import find_alias

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sql import window as errors
 from matchrec.plan import pattern as patterns
+from matchrec.plan.amounts import Amount
 from matchrec.plan.clauses import Measure, RowsPerMatch
 from matchrec.plan.expression import (
     MATCH_NUMBER,
@@ -26,7 +27,6 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.rules import check_unique, list_all_references
-from matchrec.plan.text import Amount
 from matchrec.source import Span
 from matchrec.syntax.amounts import read_whole_number
 from matchrec.syntax.expressions.expression import parse_row_expression

@@ -12,7 +12,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.plan import clauses
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.plan.pattern import Parameter, RowPattern
-from matchrec.plan.text import View
+from matchrec.plan.templates import View
 from matchrec.source import Span
 from matchrec.syntax.tokens import TokenSequence
 

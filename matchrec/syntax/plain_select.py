@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from sqlglot import TokenType
 
-from matchrec.plan.text import Template, View, is_reserved
+from matchrec.plan.templates import Template, View
+from matchrec.plan.words import is_reserved
 from matchrec.syntax.tokenize import read_sqlglot_tokens
 
 _SELECT_FROM = re.compile(

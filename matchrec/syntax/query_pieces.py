@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from matchrec.plan.text import (
+from matchrec.plan.parameters import name_parameter
+from matchrec.plan.templates import (
     Replacement,
     Template,
     View,
     join_texts,
-    name_parameter,
-    quote_name,
     replace_spans,
     separate_words,
 )
+from matchrec.plan.text import quote_name
 from matchrec.source import Source, Span
 from matchrec.syntax.locate import QueryNode
 from matchrec.syntax.nodes import Site

@@ -26,7 +26,8 @@ from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import pattern as errors
 from matchrec.errors.wording import describe_value
 from matchrec.plan import pattern as patterns
-from matchrec.plan.text import find_positional_parameter, is_reserved, name_parameter
+from matchrec.plan.parameters import find_positional_parameter, name_parameter
+from matchrec.plan.words import is_reserved
 from matchrec.source import Span
 from matchrec.syntax.amounts import MOST_ROWS, read_whole_number
 from matchrec.syntax.tokens import Cursor, Token, TokenKind, TokenSequence, split_words

@@ -16,7 +16,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.query import reject_other_language
 from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput
-from matchrec.plan.text import read_words
+from matchrec.plan.words import read_words
 from matchrec.source import Span
 from matchrec.syntax.amounts import make_first_matches
 from matchrec.syntax.clause_locations import find_part_at

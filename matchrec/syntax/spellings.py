@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from matchrec.errors.sql import query as errors
-from matchrec.plan.text import NO_ALIAS_OF_SAIL, quote_name
+from matchrec.plan.text import quote_name
+from matchrec.plan.words import NO_ALIAS_OF_SAIL
 from matchrec.source import Span
 from matchrec.syntax.from_relations import find_relations_after
 from matchrec.syntax.tokenize import read_tokens

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from matchrec.plan.expression import MatchFunction
-from matchrec.plan.text import read_words
+from matchrec.plan.words import read_words
 from matchrec.source import Span
 
 T = TypeVar("T")

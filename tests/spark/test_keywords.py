@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.expression import ColumnReference
-from matchrec.plan.text import Template
+from matchrec.plan.templates import Template
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.query_pieces import write_outer_query, write_relation_query

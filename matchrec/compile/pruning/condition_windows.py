@@ -28,6 +28,7 @@ from matchrec.automaton.program import VariableId
 from matchrec.conditions.rows_read import find_distance, is_single_reference
 from matchrec.conditions.types import BIGINT, DOUBLE, INT, TIMES, Family, is_wide_decimal
 from matchrec.conditions.window_columns import OrderType
+from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.clauses import (
     Definition,
     Distance,
@@ -57,7 +58,6 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import always_precedes, list_negated_names, list_negations
-from matchrec.plan.text import MICROSECONDS, Amount
 
 # What a conjunct of DEFINE says about how far a row is after the first row, along the order.
 #

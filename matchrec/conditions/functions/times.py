@@ -14,7 +14,7 @@ from matchrec.conditions.functions.casts import build_strict_cast
 from matchrec.conditions.functions.function import Compute, FindType, Function, FunctionUse
 from matchrec.conditions.functions.numerals import fits, wrap
 from matchrec.conditions.types import INT, TIMES, Family, ValueType
-from matchrec.plan.text import MICROSECONDS
+from matchrec.plan.amounts import MICROSECONDS
 
 UTC = find_zone("UTC")
 

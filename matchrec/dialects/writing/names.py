@@ -11,7 +11,8 @@ from matchrec.plan.clauses import Absence, Subset
 from matchrec.plan.expression import Aggregate, Classifier, ColumnReference, MatchValue, Reference
 from matchrec.plan.match_plan import MatchPlan, map_plan_references
 from matchrec.plan.pattern import Negation, RowPattern, Variable, replace_children
-from matchrec.plan.text import is_reserved, quote_name, unquote_name
+from matchrec.plan.text import quote_name, unquote_name
+from matchrec.plan.words import is_reserved
 
 # A name that needs no quotes, unless it is reserved.
 WORD = re.compile(r"[^\W\d]\w*")

@@ -14,6 +14,7 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import expression_nested_too_deep
 from matchrec.patterns.sase.expressions import NAMES, EventReader, quote_singly, read_text
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
+from matchrec.plan.amounts import MICROSECONDS
 from matchrec.plan.clauses import FirstMatches, Measure, RowExpression
 from matchrec.plan.expression import (
     Scalar,
@@ -23,7 +24,7 @@ from matchrec.plan.expression import (
     set_final_semantics,
 )
 from matchrec.plan.rules import check_unique
-from matchrec.plan.text import MICROSECONDS, quote_string
+from matchrec.plan.text import quote_string
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax.amounts import (

@@ -31,7 +31,9 @@ from matchrec.output.measure_sql import (
 )
 from matchrec.output.reads import ReadRowsForSpark
 from matchrec.plan.show import write_aggregate_call
-from matchrec.plan.text import View, quote_string, read_words, write_select
+from matchrec.plan.templates import View, write_select
+from matchrec.plan.text import quote_string
+from matchrec.plan.words import read_words
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.folds import FOLDS, Fold, FoldedValues, write_distinct_values
 from matchrec.spark.errors.second_look import keep_match_expressions

@@ -51,9 +51,10 @@ from matchrec.plan.expression import (
     write_operand,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.parameters import find_positional_parameter
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import show_scalar, write_aggregate_call
-from matchrec.plan.text import find_positional_parameter, join_template
+from matchrec.plan.templates import join_template
 from matchrec.source import Span
 from matchrec.spark.errors.second_look import find_first_failing
 from matchrec.spark.relation import Relation

@@ -48,7 +48,9 @@ from matchrec.errors.sql.foreign_names import (
     find_table_hint,
 )
 from matchrec.errors.sql.unknown_names import find_unknown_function_hint
-from matchrec.plan.text import PREFIX, Replacement, Template, View, quote_name
+from matchrec.plan.parameters import NAME_PREFIX
+from matchrec.plan.templates import Replacement, Template, View
+from matchrec.plan.text import quote_name
 from matchrec.source import Source, Span
 from matchrec.spark.sail.words import (
     STAR,
@@ -89,7 +91,7 @@ ListTables = Callable[[], Iterable[str]]
 ListFunctions = Callable[[], Iterable[str]]
 
 # The name that a `?` has in the text that the engine reads.
-_POSITIONAL_PARAMETER = re.compile(rf":{PREFIX}\d+")
+_POSITIONAL_PARAMETER = re.compile(rf":{NAME_PREFIX}\d+")
 _SUGGESTIONS = re.compile(r" Did you mean one of the following\? \[(?P<names>[^]]*)\]\.")
 # What follows the sentence: a stack trace or the text, the plan, and the line and column.
 _STACK = re.compile(r"\n+JVM stacktrace:\n|\n+== SQL\b")
@@ -176,7 +178,7 @@ class FilledTemplate:
 
 def _drop_hidden_names(suggestions: re.Match[str]) -> str:
     """Return Spark's suggestions of columns without the names that only matchrec knows."""
-    names = [name for name in suggestions["names"].split(", ") if f"`{PREFIX}" not in name]
+    names = [name for name in suggestions["names"].split(", ") if f"`{NAME_PREFIX}" not in name]
     return suggestions[0].replace(suggestions["names"], ", ".join(names)) if names else ""
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matchrec.plan.clauses import RowExpression, SortItem
     from matchrec.plan.match_plan import MatchPlan
     from matchrec.plan.resolve import InputColumns
-    from matchrec.plan.text import Template
+    from matchrec.plan.templates import Template
     from matchrec.spark.relation import Relation, Runner, Values
 
 # The attribute of a session with the texts that were planned.

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from matchrec.errors.wording import uncapitalise
-from matchrec.plan.text import NO_ALIAS_OF_SAIL
+from matchrec.plan.words import NO_ALIAS_OF_SAIL
 from matchrec.worker.failing import find_cause
 
 V = TypeVar("V")

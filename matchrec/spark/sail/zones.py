@@ -12,9 +12,11 @@ from matchrec.conditions.functions.calendar import has_fixed_offset
 from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.types import Family
 from matchrec.conditions.window_columns import OrderType
+from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import MICROSECONDS, Amount, join_template, quote_name
+from matchrec.plan.templates import join_template
+from matchrec.plan.text import quote_name
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import adds_hours_for_days, casts_in_utc, keeps_zones
 from matchrec.spark.types import allow_inner_nulls, iterate_types, write_type

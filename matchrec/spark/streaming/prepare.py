@@ -37,7 +37,7 @@ from matchrec.output.reads import ReadAt
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, list_negations, walk_pattern
-from matchrec.plan.text import Template
+from matchrec.plan.templates import Template
 from matchrec.search.incremental import keeps_values
 from matchrec.search.kernel_input import compile_task
 from matchrec.spark import order_numbers, substitutes

@@ -31,7 +31,7 @@ from matchrec.plan.operations import (
     find_operation_before,
     find_operator_operations,
 )
-from matchrec.plan.text import NONDETERMINISTIC
+from matchrec.plan.words import NONDETERMINISTIC
 from matchrec.source import Source, Span
 from matchrec.syntax.expressions.operands import OperandReader
 from matchrec.syntax.expressions.reader import ClausePart, Scope, read_column_path

@@ -33,7 +33,9 @@ from matchrec.plan.operations import (
     find_operator_operations,
 )
 from matchrec.plan.operators import is_operation
-from matchrec.plan.text import NONDETERMINISTIC, quote_name, separate_words
+from matchrec.plan.templates import separate_words
+from matchrec.plan.text import quote_name
+from matchrec.plan.words import NONDETERMINISTIC
 from matchrec.syntax.amounts import read_amount, read_interval_amount
 from matchrec.syntax.expressions import references
 from matchrec.syntax.expressions.reader import (

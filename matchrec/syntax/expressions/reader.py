@@ -17,6 +17,7 @@ from matchrec.errors.language import name_part
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import tokens as syntax_errors
 from matchrec.errors.sql.clause import extra_comma
+from matchrec.plan.amounts import Amount
 from matchrec.plan.expression import (
     Operation,
     Scalar,
@@ -26,14 +27,10 @@ from matchrec.plan.expression import (
     list_text_operations,
 )
 from matchrec.plan.operations import NO_OPERATIONS, Operations
-from matchrec.plan.text import (
-    Amount,
-    name_parameter,
-    quote_name,
-    read_words,
-    replace_spans,
-    separate_words,
-)
+from matchrec.plan.parameters import name_parameter
+from matchrec.plan.templates import replace_spans, separate_words
+from matchrec.plan.text import quote_name
+from matchrec.plan.words import read_words
 from matchrec.source import Span
 from matchrec.syntax.from_relations import find_qualified_names, list_relation_names
 from matchrec.syntax.row_pattern import ParameterValues
@@ -379,7 +376,7 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
 def read_column_path(tokens: Sequence[Token]) -> tuple[str, ...]:
     """Return the name of a column after its qualifiers; () if the tokens are something else.
 
-    >>> from matchrec.syntax.tokens import read_tokens
+    >>> from matchrec.syntax.tokenize import read_tokens
     >>> read_column_path(read_tokens("t . `a.b`").tokens)
     ('t', 'a.b')
     >>> read_column_path(read_tokens("a + 1").tokens)

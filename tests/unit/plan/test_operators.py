@@ -29,7 +29,7 @@ from matchrec.plan.operators import (
     build_form,
     find_operator_names,
 )
-from matchrec.plan.text import read_words
+from matchrec.plan.words import read_words
 from matchrec.syntax.expressions.expression import BINARY
 
 

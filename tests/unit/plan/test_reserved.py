@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from matchrec.plan.text import RESERVED, is_reserved
+from matchrec.plan.words import RESERVED, is_reserved
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "clause.md"
 

@@ -8,6 +8,7 @@ import pytest
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan import rules
+from matchrec.plan.amounts import Amount
 from matchrec.plan.clauses import (
     Absence,
     AfterMatchSkip,
@@ -38,7 +39,6 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Concatenation, Exclusion, Negation, Quantified, Variable
-from matchrec.plan.text import Amount
 from matchrec.source import Span
 
 A, B = Variable("A"), Variable("B")

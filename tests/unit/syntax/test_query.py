@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.plan.text import Replacement, Template, View, write_select
+from matchrec.plan.templates import Replacement, Template, View, write_select
 from matchrec.syntax.locate import QueryNode, parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import Site

@@ -11,7 +11,7 @@ from matchrec.plan.expression import render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
 from matchrec.plan.show import show_reference
-from matchrec.plan.text import Replacement, Template, View
+from matchrec.plan.templates import Replacement, Template, View
 from matchrec.spark.streaming.prepare import check_plan
 from matchrec.syntax.locate import QueryNode, parse_sql
 from matchrec.syntax.lower_windows import lower_window
