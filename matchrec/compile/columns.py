@@ -44,9 +44,9 @@ from matchrec.plan.expression import (
     ColumnReference,
     Reference,
     Scalar,
-    list_terms,
+    list_inputs,
+    map_inputs,
     map_references,
-    map_terms,
     reads_columns_only,
     split_conjuncts,
     write_row_sql,
@@ -159,7 +159,7 @@ def find_aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
     basic_form = find_basic_form(aggregate)
     if basic_form is not None and basic_form.column is not None:
         yield basic_form.column
-    for term in list_terms(aggregate):
+    for term in list_inputs(aggregate):
         if reads_columns_only(term) and (term.references or is_collected(aggregate)):
             yield build_aggregate_term_column(term)
         for reference in term.references:
@@ -327,7 +327,7 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
             conditions.append(row_filter)
         return add_guards_to_expression(conditions, term)
 
-    return map_terms(aggregate, guard_term)
+    return map_inputs(aggregate, guard_term)
 
 
 def find_conjuncts(

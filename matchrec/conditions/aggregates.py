@@ -29,7 +29,7 @@ def find_basic_form(aggregate: expression.Aggregate) -> RunningAggregate | None:
         return None
     if aggregate.distinct and not function.is_extreme:
         return None
-    if not all(expression.reads_columns_only(term) for term in expression.list_terms(aggregate)):
+    if not all(expression.reads_columns_only(term) for term in expression.list_inputs(aggregate)):
         return None
     text = write_basic_argument(aggregate)
     column = None if text is None else build_row_column(text)

@@ -33,8 +33,7 @@ def is_truth_value(scalar: Scalar) -> bool:
     if not isinstance(scalar, Operation):
         return not scalar.references and render(scalar, str).upper() in ("TRUE", "FALSE", "NULL")
     if scalar.operator in COMPARED_CHOICES | {"CASE", "IF"}:
-        _, values = split_branches(scalar)
-        return all(is_truth_value(value) for value in values)
+        return all(is_truth_value(result) for result in split_branches(scalar).results)
     entry = OPERATORS.get(scalar.operator)
     return entry is not None and entry.is_truth
 

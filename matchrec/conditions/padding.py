@@ -102,8 +102,7 @@ def find_compared_operands(operation: Operation) -> tuple[Scalar, ...]:
     """
     operands = operation.operands
     if operation.operator in expression.COMPARED_CHOICES:
-        compared, _ = expression.split_branches(operation)
-        return compared
+        return expression.split_branches(operation).tests
     if operation.operator in COMPARISONS:
         return operands
     if operation.operator == "IN" and not any(operand.references for operand in operands[1:]):

@@ -81,7 +81,7 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     TextPiece,
-    list_terms,
+    list_inputs,
     reads_columns_only,
     write_row_sql,
 )
@@ -475,7 +475,7 @@ def may_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
         # A count must be DISTINCT, and a statistic must not be.
         and aggregate.distinct == is_count
         and len(aggregate.arguments) > 0
-        and all(term.references and reads_columns_only(term) for term in list_terms(aggregate))
+        and all(term.references and reads_columns_only(term) for term in list_inputs(aggregate))
     )
 
 
@@ -487,7 +487,7 @@ def may_choose(aggregate: Aggregate) -> bool:
         and choice is not None
         and len(aggregate.arguments) == 1 + choice.has_key
         and not (aggregate.distinct or aggregate.ordering)
-        and all(term.references and reads_columns_only(term) for term in list_terms(aggregate))
+        and all(term.references and reads_columns_only(term) for term in list_inputs(aggregate))
     )
 
 

@@ -3,8 +3,19 @@
 `LAST(A.price) * 1.1 > PREV(price)` is the text `? * 1.1 > ?` with two references. Spark evaluates
 the text between the references; the search finds the rows that the references read.
 
-An expression whose structure may matter while matching is a tree: `Operation`s whose leaves are
-`Term`s. A `Term` is such a text without any structure.
+An expression is a tree. Its inner nodes are `Operation`s, whose operands the search may evaluate.
+Its leaves are `Term`s: a reference, a literal, or a text whose structure is not known.
+
+    LAST(A.price) * 1.1 > abs(PREV(price))     Operation >
+                                                 Operation *
+                                                   Term  LAST(A.price)
+                                                   Term  1.1
+                                                 Operation ABS
+                                                   Term  PREV(price)
+
+Nodes of both types have the SQL text of everything below them, cut up at its references, in
+`pieces`. So code that does not need the structure reads only `pieces` and `references`. Spans are
+not compared: two expressions are equal wherever they were written.
 """
 
 from __future__ import annotations
@@ -38,8 +49,8 @@ MATCHED_ROW = "struct(*, '' AS classifier)"
 
 CLASSIFIER_FIELD = "classifier"
 
-# The operator of an operation that stands for more than MOST_NESTED operators in a row, such as
-# `a + b + c ...`. Nothing looks inside it.
+# The operator of an operation that replaces more than MOST_NESTED operators in a row, such as
+# `a + b + c ...`. Its only operand is a term with all of their text.
 LONG_CHAIN = "chain"
 
 
@@ -88,9 +99,9 @@ class Navigation:
 class ColumnReference:
     """The value of SQL over one row, usually a column, on the row that a navigation finds."""
 
-    # Finds the row.
+    # How the row is found.
     navigation: Navigation
-    # The SQL. Spark evaluates it on the row.
+    # The SQL, which Spark evaluates on the row.
     argument: str
     # Where it was written; None if the user did not write it.
     span: Span | None = field(default=None, compare=False)
@@ -113,11 +124,11 @@ class Frame:
     end: int | None
 
 
-class OrderedTerm(NamedTuple):
+class OrderedInput(NamedTuple):
     """An item of WITHIN GROUP (ORDER BY ...): `x DESC`."""
 
-    term: Scalar
-    # The text after the term, such as `DESC`; "" if there is none.
+    scalar: Scalar
+    # The text after the expression, such as `DESC`; "" if there is none.
     direction: str
 
 
@@ -125,8 +136,8 @@ class OrderedTerm(NamedTuple):
 class Aggregate:
     """An aggregate over the rows that are mapped to a variable.
 
-    Arguments, condition and ordering are evaluated on each of these rows by itself. Their
-    references are columns of that row, its CLASSIFIER and its MATCH_NUMBER.
+    Its inputs, which are the arguments, the condition and the ordering, are evaluated on each of
+    these rows by itself. They may read columns of that row, its CLASSIFIER and its MATCH_NUMBER.
     """
 
     # The name, in lower case.
@@ -142,7 +153,7 @@ class Aggregate:
     # The condition of FILTER (WHERE ...).
     condition: Scalar | None = None
     # The items of WITHIN GROUP (ORDER BY ...).
-    ordering: tuple[OrderedTerm, ...] = ()
+    ordering: tuple[OrderedInput, ...] = ()
     # Whether it is written with IGNORE NULLS.
     ignore_nulls: bool = False
     # Whether the current row is left out, as in `avg(a[..i-1].x)` of SASE+.
@@ -188,8 +199,9 @@ class MatchValue:
 
 MATCH_NUMBER = MatchValue(MatchFunction.NUMBER)
 
-# What an expression reads, and the pieces of its text.
+# What an expression reads.
 Reference = ColumnReference | Aggregate | Classifier | MatchValue
+# A piece of the text of an expression, which is cut up at its references.
 TextPiece = str | Reference
 
 
@@ -201,9 +213,9 @@ class Term:
     pieces: tuple[TextPiece, ...]
     # Where it is in the query.
     span: Span = field(compare=False)
-    # The operations of the text between the references.
+    # The operations of the text between the references. By default, they are not known.
     text_operations: Operations = field(default=UNREAD, compare=False, repr=False)
-    # The value, if the text is a number or an interval.
+    # The value if the text is a literal number or interval, otherwise None.
     amount: Amount | None = field(default=None, compare=False, repr=False)
     # The operations of the text and of the columns that it reads.
     operations: Operations = field(init=False, compare=False, repr=False)
@@ -229,11 +241,12 @@ class Term:
 class Operation:
     """An operation whose operands are known: `a AND b`, `a + b`, `abs(a)`.
 
-    Parentheses around an operation are no operation of their own: they are texts in `parts`.
+    Parentheses around an operation are not an operation of their own: they are texts in `parts`.
+    `(a + 1)` has the operator `+` and the parts `(`, a, ` + `, 1, `)`.
     """
 
-    # The operator or the name of the function, in upper case: AND OR NOT = <> < <= > >= <=> + - * /
-    # % DIV BETWEEN `IS NULL` `IS NOT NULL` IN LIKE || NEG ABS COALESCE, for instance.
+    # The operator or the name of the function, in upper case, such as AND, <=, IS NOT NULL or ABS.
+    # `plan.operators` lists those that have a special meaning.
     operator: str
     # The exact text of the operation, with the operands as holes.
     parts: OperationParts
@@ -242,17 +255,20 @@ class Operation:
     # Arguments that are not values, such as the type of a CAST or the unit of TIMESTAMPDIFF, in
     # upper case.
     words: tuple[str, ...] = ()
-    # The operation itself, as the tables of `plan.operations` list it. By default, its operator.
+    # The operations of the operator without its operands; see `plan.operations`. By default, they
+    # follow from the operator.
     operator_operations: Operations = field(default=NO_OPERATIONS, compare=False, repr=False)
     # The parts that are expressions.
     operands: tuple[Scalar, ...] = field(init=False, compare=False, repr=False)
-    # The text with references as holes.
+    # The text of the operation, cut up at its references. Adjacent texts are joined.
     pieces: tuple[TextPiece, ...] = field(init=False, compare=False, repr=False)
-    # The operation itself and the operations of its operands.
+    # The operations of the operator and of the operands.
     operations: Operations = field(init=False, compare=False, repr=False)
-    # The holes in `pieces`.
+    # The references in the order of the text, repeats included.
     references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)
 
+    # A pattern matches what an operation computes, however it is written: `case Operation("IF",
+    # _)`.
     __match_args__ = ("operator", "operands")
 
     def __post_init__(self) -> None:
@@ -285,58 +301,61 @@ def are_identical(left: tuple[object, ...], right: tuple[object, ...]) -> bool:
     return all(map(is_, left, right))
 
 
-# Terms: the expressions that an aggregate evaluates on each row.
+# Inputs of an aggregate: the expressions that it evaluates on each row.
 
 
-def list_terms(aggregate: Aggregate) -> tuple[Scalar, ...]:
-    """Return all terms of an aggregate: its arguments, its FILTER and its ordering."""
+def list_inputs(aggregate: Aggregate) -> tuple[Scalar, ...]:
+    """Return the inputs of an aggregate: its arguments, its FILTER and its ordering, if any."""
     condition = () if aggregate.condition is None else (aggregate.condition,)
-    sort_terms = (item.term for item in aggregate.ordering)
-    return (*aggregate.arguments, *condition, *sort_terms)
+    ordering = (item.scalar for item in aggregate.ordering)
+    return (*aggregate.arguments, *condition, *ordering)
 
 
-def map_terms(aggregate: Aggregate, change: Callable[[Scalar], Scalar]) -> Aggregate:
-    """Return the aggregate with all its terms changed."""
+def map_inputs(aggregate: Aggregate, change: Callable[[Scalar], Scalar]) -> Aggregate:
+    """Return the aggregate with all its inputs changed."""
     condition = aggregate.condition
     return replace(
         aggregate,
         arguments=tuple(change(argument) for argument in aggregate.arguments),
         condition=None if condition is None else change(condition),
-        ordering=tuple(item._replace(term=change(item.term)) for item in aggregate.ordering),
+        ordering=tuple(item._replace(scalar=change(item.scalar)) for item in aggregate.ordering),
     )
 
 
-def reads_columns_only(term: Scalar) -> bool:
+def list_inner_references(aggregate: Aggregate) -> tuple[Reference, ...]:
+    """Return the references in the inputs of an aggregate."""
+    return tuple(reference for scalar in list_inputs(aggregate) for reference in scalar.references)
+
+
+def reads_columns_only(scalar: Scalar) -> bool:
     """Return whether an expression reads only columns: no aggregates and no CLASSIFIER.
 
-    If so, a term of an aggregate can be evaluated on one row of the input.
+    If so, an input of an aggregate can be evaluated on one row of the table.
     """
-    return all(isinstance(piece, str | ColumnReference) for piece in term.pieces)
+    return all(isinstance(piece, str | ColumnReference) for piece in scalar.pieces)
 
 
-def write_row_sql(term: Scalar) -> str:
-    """Return a term of an aggregate as SQL over one row. The term must read only columns."""
-    return render(term, write_argument)
+def write_row_sql(scalar: Scalar) -> str:
+    """Return an input of an aggregate as SQL over one row. It must read only columns.
+
+    For `sum(A.price * 2)`, that is `price * 2`.
+    """
+    return render(scalar, write_argument)
 
 
 def write_argument(reference: Reference) -> str:
-    """Return the SQL over one row that a column reference reads; no other reference has any."""
+    """Return the SQL over one row of a column reference. Other references must not be passed."""
     assert isinstance(reference, ColumnReference), reference
     return reference.argument
 
 
 def write_operand(reference: Reference) -> str:
-    """Return the SQL that a column reference reads, in parentheses if it contains operators."""
+    """Return the SQL of a column reference, in parentheses if it contains operators."""
     assert isinstance(reference, ColumnReference), reference
     return f"({reference.argument})" if reference.operations else reference.argument
 
 
-def list_inner_references(aggregate: Aggregate) -> tuple[Reference, ...]:
-    """Return the references in the terms of an aggregate."""
-    return tuple(reference for term in list_terms(aggregate) for reference in term.references)
-
-
-# Reading expressions.
+# Read expressions.
 
 
 def separate_references(pieces: Iterable[TextPiece]) -> tuple[TextPiece, ...]:
@@ -394,30 +413,41 @@ def walk_scalar(scalar: Scalar) -> Iterator[Scalar]:
 # Operators that compare two values. The parsers write `==` as `=` and `!=` as `<>`.
 COMPARISONS = find_operator_names(OperatorKind.COMPARISON)
 
-# Operators that choose a result by comparing one value with others. The operands are that value,
-# then pairs of another value and a result, then perhaps the result if no value is equal.
+# Operators that choose a result by comparing one value with others: `CASE OF` is written CASE v
+# WHEN a THEN x. The operands are that value, then pairs of another value and a result, then perhaps
+# the result if no value is equal.
 COMPARED_CHOICES = frozenset({"CASE OF", "DECODE"})
 
 
-def split_branches(choice: Operation) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
-    """Return the operands that decide which result is chosen, and the possible results.
+class Branches(NamedTuple):
+    """The operands of an operation that chooses one of several results."""
 
-    The operator is IF, CASE, `CASE OF` or DECODE.
+    # The operands that decide which result is chosen: conditions, or a value and then those with
+    # which it is compared.
+    tests: tuple[Scalar, ...]
+    # The results that can be chosen, that of ELSE last.
+    results: tuple[Scalar, ...]
 
-        CASE WHEN a THEN x WHEN b THEN y ELSE z END: (a, b) and (x, y, z)
-        CASE v WHEN a THEN x END: (v, a) and (x,)
+
+def split_branches(choice: Operation) -> Branches:
+    """Return the tests and the results of IF, CASE, `CASE OF` or DECODE.
+
+    expression                                     tests     results
+    CASE WHEN a THEN x WHEN b THEN y ELSE z END    a, b      x, y, z
+    CASE v WHEN a THEN x END                       v, a      x
+    IF(a, x, y)                                    a         x, y
     """
     operands = choice.operands
     if choice.operator == "IF":
-        return operands[:1], operands[1:]
+        return Branches(tests=operands[:1], results=operands[1:])
     compared = operands[:1] if choice.operator in COMPARED_CHOICES else ()
     # Tests and results alternate. An odd operand at the end is the result of ELSE.
     alternating = operands[len(compared) :]
-    paired = len(alternating) // 2 * 2
-    tests = alternating[:paired:2]
-    results = alternating[1:paired:2]
-    default = alternating[paired:]
-    return compared + tests, results + default
+    paired_count = len(alternating) // 2 * 2
+    tests = alternating[:paired_count:2]
+    results = alternating[1:paired_count:2]
+    else_result = alternating[paired_count:]
+    return Branches(compared + tests, results + else_result)
 
 
 def find_amount(scalar: Scalar) -> Amount | None:
@@ -438,16 +468,19 @@ def find_column_names(scalar: Scalar) -> tuple[str, ...]:
 
 
 def list_text_operations(scalar: Scalar) -> Operations:
-    """Return the operations of an expression's text, but none of the columns that it reads."""
-    return NO_OPERATIONS.union(*map(find_operations_of_part, walk_scalar(scalar)))
+    """Return the operations of an expression's text, without those of the columns that it reads.
+
+    For `LAST(A.x / 2) > 1` they are those of `>`: the SQL of the reference is `x / 2`.
+    """
+    return NO_OPERATIONS.union(*(find_node_operations(node) for node in walk_scalar(scalar)))
 
 
-def find_operations_of_part(part: Scalar) -> Operations:
+def find_node_operations(node: Scalar) -> Operations:
     """Return the operations of an operator without its operands, or of a text without columns."""
-    return part.text_operations if isinstance(part, Term) else part.operator_operations
+    return node.text_operations if isinstance(node, Term) else node.operator_operations
 
 
-# Changing expressions.
+# Change expressions.
 
 
 def set_semantics(reference: Reference, semantics: Semantics) -> Reference:
@@ -465,7 +498,8 @@ def set_semantics(reference: Reference, semantics: Semantics) -> Reference:
 def map_references(scalar: Scalar, change: Callable[[Reference], TextPiece]) -> Scalar:
     """Return the expression with each reference changed, or replaced by text.
 
-    References inside aggregates stay. Returns the same object if nothing has changed.
+    References in the inputs of aggregates are not changed. If nothing has changed, the same object
+    is returned.
     """
     if isinstance(scalar, Operation):
         return scalar.map_operands(lambda operand: map_references(operand, change))
@@ -481,7 +515,7 @@ def map_column_references(
     def change_columns(reference: Reference) -> Reference:
         """Change a column, or the columns inside an aggregate."""
         if isinstance(reference, Aggregate):
-            return map_terms(reference, lambda term: map_column_references(term, change))
+            return map_inputs(reference, lambda term: map_column_references(term, change))
         return change(reference) if isinstance(reference, ColumnReference) else reference
 
     return map_references(scalar, change_columns)
@@ -498,7 +532,7 @@ def map_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Sca
     def change_terms(reference: Reference) -> Reference:
         """Change the operations inside an aggregate; leave other references unchanged."""
         if isinstance(reference, Aggregate):
-            return map_terms(reference, lambda term: map_operations(term, change))
+            return map_inputs(reference, lambda term: map_operations(term, change))
         return reference
 
     return map_references(scalar, change_terms)
@@ -509,7 +543,7 @@ def set_final_semantics(scalar: Scalar) -> Scalar:
     return map_references(scalar, lambda reference: set_semantics(reference, Semantics.FINAL))
 
 
-# Building expressions, with the text that Spark evaluates.
+# Build expressions, with the text that Spark evaluates.
 
 
 def make_literal(text: str, span: Span, amount: Amount | None = None) -> Term:
@@ -543,8 +577,12 @@ def join_conditions(operator: str, parts: Sequence[Scalar], span: Span | None = 
     Args:
         operator: AND or OR.
         parts: one or more conditions. Each of several gets parentheses.
-        span: of the result. None for the smallest span that covers the parts, if they are in the
-            order of the text.
+        span: where the result is in the query. By default, from the first to the last part, which
+            must be in the order of the text.
+
+    >>> a_or_b = [make_literal("a", Span(0, 1)), make_literal("b", Span(5, 6))]
+    >>> render(join_conditions("OR", a_or_b), str)
+    '(a) OR (b)'
     """
     if len(parts) == 1:
         return parts[0]
@@ -566,7 +604,8 @@ def is_null(scalar: Scalar) -> bool:
     """Return whether the expression is the literal NULL, perhaps in parentheses."""
     if scalar.references:
         return False
-    return render(scalar, str).strip(f"{whitespace}()").upper() == "NULL"
+    text = "".join(piece for piece in scalar.pieces if isinstance(piece, str))
+    return text.strip(f"{whitespace}()").upper() == "NULL"
 
 
 def cast_nulls_to_boolean(condition: Scalar) -> Scalar:
@@ -583,22 +622,22 @@ def cast_nulls_to_boolean(condition: Scalar) -> Scalar:
 
 
 def negate(condition: Scalar) -> Operation:
-    """Return NOT of a condition. It is unknown if the condition is unknown."""
+    """Return NOT of a condition. It is NULL if the condition is NULL."""
     return Operation("NOT", ("NOT (", condition, ")"), condition.span)
 
 
 def make_complement(condition: Scalar) -> Operation:
-    """Return a test that a condition is false or unknown.
+    """Return a test that a condition is false or NULL.
 
-    Its text is a CASE and not IS NOT TRUE, because Spark would cast the operand of IS NOT TRUE. It
-    would not reject a string as a condition then.
+    Its text is a CASE because Spark would cast the operand of IS NOT TRUE to BOOLEAN, and so would
+    not reject a string as a condition.
     """
-    parts = "CASE WHEN ", condition, " THEN FALSE ELSE TRUE END"
+    parts = ("CASE WHEN ", condition, " THEN FALSE ELSE TRUE END")
     return Operation("IS NOT TRUE", parts, condition.span)
 
 
 def compare_scalars(operator: str, left: Scalar, right: Scalar) -> Operation:
-    """Return the comparison of two values."""
+    """Return the comparison of two values by an operator such as `<`."""
     return Operation(operator, (left, f" {operator} ", right), left.span)
 
 
@@ -607,7 +646,7 @@ def build_difference_test(minuend: Term, subtrahend: Term, length: Term) -> Oper
 
     A difference that does not fit its type is NULL, so the test is not true.
     """
-    parts = "try_subtract(", minuend, ", ", subtrahend, ")"
+    parts = ("try_subtract(", minuend, ", ", subtrahend, ")")
     difference = Operation("TRY_SUBTRACT", parts, minuend.span)
     return Operation("<", (difference, " < ", length), minuend.span)
 
@@ -618,8 +657,8 @@ def build_operation_parts(
     """Return the parts of an operation: its text, with the operands as holes.
 
     Args:
-        operands: expressions whose spans lie in `span`.
-        write: returns the text at a span.
+        operands: expressions whose spans are inside `span`.
+        write: returns the text of the query at a span.
         span: where the operation is in the query.
     """
     holes = ((operand.span, (operand,)) for operand in operands)
@@ -631,8 +670,8 @@ def add_text_around(inner: Scalar, write: Callable[[Span], str], span: Span) -> 
 
     Args:
         inner: the expression.
-        write: returns the text at a span.
-        span: of the expression and the text around it.
+        write: returns the text of the query at a span.
+        span: where the expression and the text around it are in the query.
     """
     before = write(Span(span.start, inner.span.start))
     after = write(Span(inner.span.end, span.end))

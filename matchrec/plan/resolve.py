@@ -20,7 +20,7 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     TextPiece,
-    find_operations_of_part,
+    find_node_operations,
     list_text_operations,
     map_column_references,
     walk_scalar,
@@ -143,7 +143,7 @@ def reject_ambiguous_words(plan: MatchPlan, names: Set[str]) -> None:
     expressions += [("DEFINE", definition.condition) for definition in plan.definitions]
     for clause, scalar in expressions:
         for part in walk_scalar(scalar):
-            for name in names & find_operations_of_part(part):
+            for name in names & find_node_operations(part):
                 raise column_named_like_function(part.span, name=name.lower(), clause=clause)
 
 

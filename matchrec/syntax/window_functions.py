@@ -19,7 +19,7 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     find_column_names,
-    list_terms,
+    list_inputs,
     reads_columns_only,
     set_final_semantics,
     write_row_sql,
@@ -64,7 +64,7 @@ def _read_aggregates(tokens: TokenSequence) -> Scalar | None:
     for reference in scalar.references:
         if not isinstance(reference, Aggregate) or reference.function == MATCHED_ROWS:
             return None
-        if not all(reads_columns_only(term) for term in list_terms(reference)):
+        if not all(reads_columns_only(term) for term in list_inputs(reference)):
             return None
     return set_final_semantics(scalar) if scalar.references else None
 

@@ -115,7 +115,7 @@ def rename_in_reference(reference: Reference, rename: Callable[[str], str]) -> R
             renamed = replace(navigation, variable=rename(navigation.variable))
             return replace(reference, navigation=renamed)
         case Aggregate():
-            aggregate = expression.map_terms(
+            aggregate = expression.map_inputs(
                 reference,
                 lambda term: expression.map_references(
                     term, lambda inner: rename_in_reference(inner, rename)

@@ -107,7 +107,7 @@ def _find_piece_shape(piece: str | expression.Reference) -> Shape:
         case expression.ColumnReference(argument=argument):
             return replace(piece, argument=normalize_expression(argument))
         case expression.Aggregate():
-            terms = tuple(find_shape(term) for term in expression.list_terms(piece))
+            terms = tuple(find_shape(term) for term in expression.list_inputs(piece))
             directions = tuple(item.direction for item in piece.ordering)
             without_terms = replace(piece, arguments=(), condition=None, ordering=())
             return without_terms, terms, directions

@@ -31,7 +31,7 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     TextPiece,
-    list_terms,
+    list_inputs,
     set_semantics,
     split_conjuncts,
 )
@@ -294,4 +294,4 @@ def is_measured(reference: Reference) -> bool:
     """
     if not isinstance(reference, Aggregate):
         return True
-    return all(MATCH_NUMBER not in term.pieces for term in list_terms(reference))
+    return all(MATCH_NUMBER not in term.pieces for term in list_inputs(reference))

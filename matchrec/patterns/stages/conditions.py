@@ -29,7 +29,7 @@ from matchrec.plan.expression import (
     list_inner_references,
     make_number,
     map_column_references,
-    map_terms,
+    map_inputs,
     write_row_sql,
 )
 from matchrec.source import Span
@@ -113,7 +113,7 @@ def _bind_aggregate(aggregate: Aggregate, stage_names: Mapping[str, str]) -> Agg
             raise errors.match_function_in_stage(reference.span, function="MATCH_NUMBER")
     if aggregate.variable is not None:
         stage = stage_names[aggregate.variable]
-        return map_terms(
+        return map_inputs(
             replace(aggregate, variable=stage),
             lambda term: map_column_references(term, lambda column: set_variable(column, stage)),
         )

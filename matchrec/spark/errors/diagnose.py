@@ -42,7 +42,7 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
     list_inner_references,
-    list_terms,
+    list_inputs,
     map_references,
     render,
     set_semantics,
@@ -147,7 +147,7 @@ def find_call_around(reference: Reference, scalar: Scalar) -> str:
 
     If CLASSIFIER() is compared with the reference's columns, it is "CLASSIFIER(".
     """
-    reference_terms = list_terms(reference) if isinstance(reference, Aggregate) else (scalar,)
+    reference_terms = list_inputs(reference) if isinstance(reference, Aggregate) else (scalar,)
     for term in reference_terms:
         if any(isinstance(part, Classifier) for part in term.references):
             return "CLASSIFIER("

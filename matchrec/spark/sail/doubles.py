@@ -113,7 +113,7 @@ def has_fraction(scalar: Scalar) -> bool:
     for piece in scalar.pieces:
         if isinstance(piece, str) and FRACTION.search(piece) is not None:
             return True
-        if isinstance(piece, Aggregate) and any(map(has_fraction, expression.list_terms(piece))):
+        if isinstance(piece, Aggregate) and any(map(has_fraction, expression.list_inputs(piece))):
             return True
     return False
 
@@ -194,9 +194,9 @@ class Doubles:
         if operator == "NVL2":
             yield operation.operands[1:]
         if operator in expression.COMPARED_CHOICES:
-            yield split_branches(operation)[0]
+            yield split_branches(operation).tests
         if operator in CHOICES:
-            yield split_branches(operation)[1]
+            yield split_branches(operation).results
 
     def find_family(self, scalar: Scalar) -> Family | None:
         """Return the family of an expression by its text, or if that does not tell, from Sail."""
@@ -226,7 +226,7 @@ class Doubles:
                 return find_common_family(map(self.read_family, operands))
             case Operation(operator) if operator in CHOICES:
                 return find_common_family(
-                    self.read_family(branch) for branch in split_branches(scalar)[1]
+                    self.read_family(result) for result in split_branches(scalar).results
                 )
             case Operation("ROUND", (first, *_)):
                 family = self.read_family(first)

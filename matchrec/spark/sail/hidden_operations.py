@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from matchrec.plan.expression import Aggregate, Operation, Scalar, Term, list_terms
+from matchrec.plan.expression import Aggregate, Operation, Scalar, Term, list_inputs
 from matchrec.plan.match_plan import MatchPlan
 
 
@@ -33,5 +33,5 @@ def find_terms_with(scalar: Scalar, names: Set[str]) -> Iterator[Term]:
         yield scalar
     for reference in scalar.references:
         if isinstance(reference, Aggregate):
-            for inner in list_terms(reference):
+            for inner in list_inputs(reference):
                 yield from find_terms_with(inner, names)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from matchrec.errors.sql import expression as errors
-from matchrec.plan.expression import Aggregate, OrderedTerm, Scalar, Semantics
+from matchrec.plan.expression import Aggregate, OrderedInput, Scalar, Semantics
 from matchrec.syntax.expressions.call_parts import (
     explain_wrong_number,
     find_arguments,
@@ -144,7 +144,7 @@ def _reject_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
             )
 
 
-def _read_sort_item(reader: ExpressionCursor, index: int, item: TokenRange) -> OrderedTerm:
+def _read_sort_item(reader: ExpressionCursor, index: int, item: TokenRange) -> OrderedInput:
     """Read an item of WITHIN GROUP (ORDER BY ...): its expression, and the words after it.
 
     `index` is the aggregate.
@@ -154,7 +154,7 @@ def _read_sort_item(reader: ExpressionCursor, index: int, item: TokenRange) -> O
     while words_start - 1 > start and reader.key_at(words_start - 1) in _SORT_WORDS:
         words_start -= 1
     words = " ".join(reader.key_at(word) for word in range(words_start, end))
-    return OrderedTerm(reader.read_argument(index, start, words_start), words)
+    return OrderedInput(reader.read_argument(index, start, words_start), words)
 
 
 _SORT_WORDS = ("ASC", "DESC", "NULLS", "FIRST", "LAST")
