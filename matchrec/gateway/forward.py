@@ -1,23 +1,26 @@
-"""Pass the calls of clients on to the engine's server, and answer those that have a clause.
+"""Forward the calls of clients to the engine's server, except those that have a clause.
 
-Messages are passed on as bytes, so that newer clients and engines can use fields that this program
-does not know. It reads only the calls of `ANSWERS`: they have one message, which is about a plan,
-an execution, a session or an error.
+Requests and responses are forwarded as bytes, so that newer clients and engines can use fields that
+this program does not know. The gateway reads only the calls of `HANDLERS`, whose request is one
+message about a plan, an execution, a session or an error. A handler decides who handles the call:
+
+- the engine: the request is forwarded as the client sent it, or with its SQL replaced;
+- the gateway: the handler returns the responses.
 
 All calls share one event loop instead of having a thread each. A client that reads slowly delays
-only its own call: gRPC stops reading the engine's answer until the client has read what was sent.
+only its own call: gRPC stops reading the engine's responses until the client has read what was
+sent.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 from uuid import uuid4
 
 import grpc
@@ -25,7 +28,17 @@ import pyspark.sql.connect.proto as proto
 
 from matchrec.errors import gateway as errors
 from matchrec.gateway import statements
-from matchrec.gateway.planner import Caller, Metadata, Planner, SessionKey
+from matchrec.gateway.executions import (
+    Decision,
+    EngineRequest,
+    ExecutionLog,
+    OwnResponses,
+    build_responses,
+    read_execution_key,
+    read_session_key,
+)
+from matchrec.gateway.planner import Caller, Metadata, Planner
+from matchrec.gateway.statements import Message
 from matchrec.gateway.status import ErrorLog
 
 T = TypeVar("T")
@@ -34,13 +47,9 @@ SERVICE = "/spark.connect.SparkConnectService/"
 HEALTH_CHECK = "/grpc.health.v1.Health/Check"
 SERVING = b"\x08\x01"  # the message HealthCheckResponse with the status SERVING
 
-# Metadata that belongs to one connection, so that it is not passed on.
+# Metadata that belongs to one connection, so that it is not forwarded.
 CONNECTION_METADATA = ("user-agent", "content-type", "te", "host")
 TOKEN_KEY = "authorization"
-
-# How many replies to executions are kept until their clients release them. There are more only if
-# more are running.
-MOST_EXECUTIONS = 1000
 
 # After a connection is lost, how many seconds the engine's server has to accept another one.
 PATIENCE = 3.0
@@ -51,31 +60,6 @@ SAILS_LOST_OPERATION = "operation not found"
 NO_TOKEN = "the call has no token, or another one; pass the token that the gateway was started with"
 
 
-@dataclass(frozen=True, slots=True)
-class OwnResponses:
-    """The responses of the gateway itself to a call, in their order."""
-
-    messages: tuple[bytes, ...]
-    # The ids of the responses to an execution; empty for other calls.
-    ids: tuple[str, ...] = ()
-
-    def after(self, response_id: str) -> OwnResponses:
-        """Return the responses that a client has not received yet.
-
-        Args:
-            response_id: the id of the last response that it has received; "" if it has none.
-        """
-        first = self.ids.index(response_id) + 1 if response_id in self.ids else 0
-        return OwnResponses(self.messages[first:], self.ids[first:])
-
-
-# What the gateway does with a call: it passes this message on to the engine, or responds itself.
-Reply = bytes | OwnResponses
-
-# An execution of a session, by its operation id.
-ExecutionKey = tuple[SessionKey, str]
-
-
 @dataclass(slots=True)
 class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
     """The service that clients call."""
@@ -83,7 +67,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     # The address of the engine's server, for errors.
     engine: str
     # The channel to the engine's server.
-    channel: Any
+    channel: grpc.aio.Channel
     # Sent with every call to the engine's server, for example its token.
     metadata: Metadata
     # Plans statements with clauses.
@@ -94,12 +78,11 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     token: str | None
     # The errors of calls, for clients that ask for their whole messages.
     errors: ErrorLog = field(default_factory=ErrorLog)
-    # The replies to executions that the gateway plans, or has planned and answered itself. Clients
-    # may ask for them again. The oldest comes first.
-    executions: dict[ExecutionKey, asyncio.Future[Reply]] = field(default_factory=dict)
+    # The executions that the gateway plans, or has planned and answered itself.
+    executions: ExecutionLog = field(default_factory=ExecutionLog)
 
-    def service(self, call: Any) -> Any:
-        """Return the handler of a call; None if the gateway has no such method."""
+    def service(self, call: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler | None:
+        """Return what runs a call; None if the gateway has no such method."""
         method: str = call.method
         if method == HEALTH_CHECK:
             return grpc.unary_unary_rpc_method_handler(report_health)
@@ -107,9 +90,9 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             return None
         if not self.is_allowed(call.invocation_metadata):
             return grpc.stream_stream_rpc_method_handler(refuse)
-        answer = ANSWERS.get(method.removeprefix(SERVICE))
-        if answer is not None:
-            return grpc.unary_stream_rpc_method_handler(partial(self.respond, method, answer))
+        handler = HANDLERS.get(method.removeprefix(SERVICE))
+        if handler is not None:
+            return grpc.unary_stream_rpc_method_handler(partial(self.run_handler, method, handler))
         # On the wire, a call with one message is a stream with one message. So streams carry all.
         return grpc.stream_stream_rpc_method_handler(partial(self.forward, method))
 
@@ -121,19 +104,19 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         expected = f"Bearer {self.token}".encode()
         return any(hmac.compare_digest(value, expected) for value in sent)
 
-    # Calls that are passed on.
+    # Calls that are forwarded.
 
     async def forward(
-        self, method: str, requests: AsyncIterator[bytes], context: Any
+        self, method: str, requests: AsyncIterator[bytes], context: grpc.aio.ServicerContext
     ) -> AsyncIterator[bytes]:
-        """Send messages to the engine's server, and yield its answers.
+        """Send the messages of a call to the engine's server, and yield its responses.
 
         If the client ends the call, this coroutine is cancelled, and with it the call to the
         engine.
         """
         call = self.channel.stream_stream(method)(
             requests,
-            metadata=[*self.list_passed(context.invocation_metadata()), *self.metadata],
+            metadata=[*self.select_metadata(context.invocation_metadata()), *self.metadata],
             timeout=context.time_remaining(),
         )
         try:
@@ -142,7 +125,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
                 yield message
             context.set_trailing_metadata(tuple(await call.trailing_metadata()))
         except grpc.aio.AioRpcError as error:
-            await self.check_engine(context, error)
+            await self.fail_if_engine_is_down(context, error)
             if SAILS_LOST_OPERATION in (error.details() or ""):
                 await self.fail(context, errors.operation_not_found())
             trailing = tuple(error.trailing_metadata() or ())
@@ -150,11 +133,11 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         finally:
             call.cancel()
 
-    def list_passed(self, metadata: Metadata) -> Metadata:
-        """Return the part of a client's metadata that is passed on to the engine.
+    def select_metadata(self, metadata: Metadata) -> Metadata:
+        """Return the part of a client's metadata that is forwarded to the engine.
 
-        The gateway's own token is not passed on. Metadata with a name that the gateway itself sends
-        to the engine is not passed on either, so a client cannot replace the engine's token.
+        The gateway's own token is not forwarded. Metadata with a name that the gateway itself sends
+        to the engine is not forwarded either, so a client cannot replace the engine's token.
         """
         withheld = {*CONNECTION_METADATA, *(name for name, _ in self.metadata)}
         if self.token is not None:
@@ -167,18 +150,21 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
 
     # Calls that end with an error.
 
-    async def fail(self, context: Any, error: Exception) -> NoReturn:
+    async def fail(self, context: grpc.aio.ServicerContext, error: Exception) -> NoReturn:
         """End a call with an error of the gateway."""
         status = self.errors.describe(error)
         await context.abort(status.code, status.details, status.trailing_metadata)
         raise AssertionError("`abort` raises an error")
 
-    async def check_engine(self, context: Any, error: Exception) -> None:
-        """End a call whose error shows that the connection is lost, if the engine does not run.
+    async def fail_if_engine_is_down(
+        self, context: grpc.aio.ServicerContext, error: Exception
+    ) -> None:
+        """End a call with a clear error if its own error is that the engine does not run.
 
         Clients repeat a call for ten minutes if its status is UNAVAILABLE. That helps only if the
         engine runs and only the connection was lost.
         """
+        # The planner's errors are PySpark's, which have the status only in their text.
         if "UNAVAILABLE" not in str(error):
             return
         try:
@@ -186,96 +172,108 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         except asyncio.TimeoutError:
             await self.fail(context, errors.engine_not_reachable(self.engine))
 
-    # Calls that the gateway reads. Each method returns a message to pass on, or the responses.
+    # Calls that the gateway reads.
 
-    async def respond(
-        self, method: str, answer: Answer, message: bytes, context: Any
+    async def run_handler(
+        self, method: str, handler: Handler, message: bytes, context: grpc.aio.ServicerContext
     ) -> AsyncIterator[bytes]:
-        """Answer a call with one message, or pass it on."""
-        reply = await answer(self, message, context)
-        if isinstance(reply, OwnResponses):
-            responses = yield_all(reply.messages)
+        """Let a handler decide about a call, and yield the gateway's or the engine's responses."""
+        decision = await handler(self, message, context)
+        if isinstance(decision, OwnResponses):
+            for response in decision.messages:
+                yield response
         else:
-            responses = self.forward(method, yield_all([reply]), context)
-        async for response in responses:
-            yield response
+            requests = stream_message(decision.message)
+            async for response in self.forward(method, requests, context):
+                yield response
 
-    async def execute(self, message: bytes, context: Any) -> Reply:
+    async def execute(self, message: bytes, context: grpc.aio.ServicerContext) -> Decision:
         """Plan a statement with a clause here; let the engine execute any other plan.
 
-        The reply to an execution is found only once. If the connection breaks, a client asks for
-        it again, with `ReattachExecute` or with the same `ExecutePlan`, and an INSERT must not run
-        twice.
+        An execution is planned only once, even if its client sends it again.
         """
         if not self.must_read(message):
-            return message
+            return EngineRequest(message)
         request = proto.ExecutePlanRequest.FromString(message)
         request.operation_id = request.operation_id or str(uuid4())
         key = read_execution_key(request)
-        if key not in self.executions:
+        planning = self.executions.find(key)
+        if planning is None:
             caller = self.read_caller(request, context)
-            self.keep_execution(key, self.start(self.plan_execution, request, message, caller))
-        reply = await self.finish(self.executions[key], context)
-        if isinstance(reply, bytes):
-            self.executions.pop(key, None)
-        return reply
+            planning = self.run_in_thread(partial(self.plan_execution, request, message, caller))
+            self.executions.keep(key, planning)
+        decision = await self.get_result(planning, context)
+        if isinstance(decision, EngineRequest):
+            self.executions.forget(key)  # from now on, the engine remembers it
+        return decision
 
-    async def analyze(self, message: bytes, context: Any) -> Reply:
+    async def analyze(self, message: bytes, context: grpc.aio.ServicerContext) -> Decision:
         """Let the engine analyse a plan, after its SQL with clauses has been replaced."""
         if not self.must_read(message):
-            return message
+            return EngineRequest(message)
         request = proto.AnalyzePlanRequest.FromString(message)
         caller = self.read_caller(request, context)
-        return await self.finish(self.start(self.rewrite, request, message, caller), context)
+        planning = self.run_in_thread(partial(self.replace_clauses, request, message, caller))
+        return await self.get_result(planning, context)
 
-    async def reattach(self, message: bytes, context: Any) -> Reply:
+    async def reattach(self, message: bytes, context: grpc.aio.ServicerContext) -> Decision:
         """Continue an execution after the last response that the client has received."""
         request = proto.ReattachExecuteRequest.FromString(message)
-        execution = self.executions.get(read_execution_key(request))
-        if execution is None:
-            return message
-        reply = await self.finish(execution, context)
-        return reply.after(request.last_response_id) if isinstance(reply, OwnResponses) else message
+        planning = self.executions.find(read_execution_key(request))
+        if planning is None:
+            return EngineRequest(message)
+        decision = await self.get_result(planning, context)
+        if isinstance(decision, OwnResponses):
+            return decision.after(request.last_response_id)
+        return EngineRequest(message)
 
-    async def release_execution(self, message: bytes, context: Any) -> Reply:
-        """Forget the reply to an execution that the client has read, or no longer wants."""
+    async def release_execution(
+        self, message: bytes, context: grpc.aio.ServicerContext
+    ) -> Decision:
+        """Forget an execution whose responses the client has read, or no longer wants.
+
+        A client may also release only the responses up to one of them. Then nothing is forgotten,
+        because an execution has no more than two responses.
+        """
         request = proto.ReleaseExecuteRequest.FromString(message)
         key = read_execution_key(request)
-        if key not in self.executions:
-            return message
+        planning = self.executions.find(key)
+        if planning is None:
+            return EngineRequest(message)
         if request.HasField("release_all"):
-            if not self.executions[key].done():
+            if not planning.done():
                 caller = self.read_caller(request, context)
-                interruption = self.start(self.planner.interrupt, caller, request.operation_id)
-                await self.finish(interruption, context)
-            self.executions.pop(key, None)  # another call may have dropped it meanwhile
+                interrupt = partial(self.planner.interrupt, caller, request.operation_id)
+                await self.get_result(self.run_in_thread(interrupt), context)
+            self.executions.forget(key)
         released = proto.ReleaseExecuteResponse(
             session_id=request.session_id, operation_id=request.operation_id
         )
         return OwnResponses((released.SerializeToString(),))
 
-    async def interrupt(self, message: bytes, _: Any) -> Reply:
+    async def interrupt(self, message: bytes, _: grpc.aio.ServicerContext) -> Decision:
         """Let the engine interrupt executions.
 
-        What the planner runs for an execution has a tag in the engine: the operation id.
+        The engine does not know an execution that the gateway plans. But what the planner runs for
+        it in the engine has a tag, the operation id.
         """
         request = proto.InterruptRequest.FromString(message)
-        if read_execution_key(request) not in self.executions:
-            return message
+        if self.executions.find(read_execution_key(request)) is None:
+            return EngineRequest(message)
         request.interrupt_type = proto.InterruptRequest.INTERRUPT_TYPE_TAG
         request.operation_tag = request.operation_id
-        return bytes(request.SerializeToString())
+        return EngineRequest(request.SerializeToString())
 
-    async def release_session(self, message: bytes, _: Any) -> Reply:
+    async def release_session(self, message: bytes, _: grpc.aio.ServicerContext) -> Decision:
         """Let the engine end a session, and forget the planner's part of it."""
-        self.planner.forget(read_key(proto.ReleaseSessionRequest.FromString(message)))
-        return message
+        self.planner.forget(read_session_key(proto.ReleaseSessionRequest.FromString(message)))
+        return EngineRequest(message)
 
-    async def fetch_details(self, message: bytes, _: Any) -> Reply:
+    async def fetch_details(self, message: bytes, _: grpc.aio.ServicerContext) -> Decision:
         """Return the whole message of an error, of the gateway or of the engine."""
         request = proto.FetchErrorDetailsRequest.FromString(message)
         details = self.errors.answers.get(request.error_id)
-        return message if details is None else OwnResponses((details,))
+        return EngineRequest(message) if details is None else OwnResponses((details,))
 
     # Planning, which runs in threads.
 
@@ -283,11 +281,11 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         """Return whether a plan may have a clause, or its session may have to be prepared."""
         return self.planner.prepares_sessions or statements.may_hold_clause(message)
 
-    def start(self, work: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
-        """Start some work in a thread."""
-        return asyncio.get_running_loop().run_in_executor(self.threads, work, *arguments)
+    def run_in_thread(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        """Start some work in a thread, and return its future result."""
+        return asyncio.get_running_loop().run_in_executor(self.threads, work)
 
-    async def finish(self, work: asyncio.Future[T], context: Any) -> T:
+    async def get_result(self, work: asyncio.Future[T], context: grpc.aio.ServicerContext) -> T:
         """Wait for some work, and return its result. If it fails, end the call.
 
         The work goes on if the client ends the call.
@@ -295,59 +293,59 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         try:
             return await asyncio.shield(work)
         except Exception as error:  # noqa: BLE001 -- every error has to reach the client
-            await self.check_engine(context, error)
+            await self.fail_if_engine_is_down(context, error)
             await self.fail(context, error)
 
-    def keep_execution(self, key: ExecutionKey, execution: asyncio.Future[Reply]) -> None:
-        """Keep the reply to an execution. If there are many, drop the oldest that has ended.
-
-        A running execution is never dropped: its client would send it again, and an INSERT would
-        run twice.
-        """
-        excess = len(self.executions) + 1 - MOST_EXECUTIONS
-        ended = (known for known, reply in self.executions.items() if reply.done())
-        for oldest in [*islice(ended, max(excess, 0))]:
-            del self.executions[oldest]
-        self.executions[key] = execution
-
-    def plan_execution(self, request: Any, message: bytes, caller: Caller) -> Reply:
-        """Return the reply to an execution.
+    def plan_execution(
+        self, request: proto.ExecutePlanRequest, message: bytes, caller: Caller
+    ) -> Decision:
+        """Plan the statements with clauses of an execution.
 
         Args:
-            request: an `ExecutePlanRequest`.
+            request: the client's request. It is changed in place.
             message: the same request, as the client has sent it.
             caller: the client.
+
+        Returns:
+            The responses if the plan is a SQL command with a clause; otherwise the request without
+            clauses.
         """
         statements.expand_plan(request.plan)
         command = statements.read_command(request.plan)
         if command is None:
-            return self.rewrite(request, message, caller)
+            return self.replace_clauses(request, message, caller)
         relation = self.planner.plan(caller, command)
-        return message if relation is None else build_responses(request, relation)
+        return EngineRequest(message) if relation is None else build_responses(request, relation)
 
-    def rewrite(self, request: Any, message: bytes, caller: Caller) -> bytes:
-        """Return a request without clauses: the message itself if it has none."""
+    def replace_clauses(self, request: Message, message: bytes, caller: Caller) -> EngineRequest:
+        """Return a request without clauses: as the client has sent it if it has none.
+
+        The arguments are those of `plan_execution`.
+        """
         self.planner.prepare_session(caller)
-        replaced = statements.replace_statements(request, partial(self.planner.plan, caller))
-        return request.SerializeToString() if replaced else message
+        if statements.replace_statements(request, partial(self.planner.plan, caller)):
+            return EngineRequest(request.SerializeToString())
+        return EngineRequest(message)
 
-    def read_caller(self, request: Any, context: Any) -> Caller:
+    def read_caller(self, request: Message, context: grpc.aio.ServicerContext) -> Caller:
         """Return the client that has sent a request."""
+        # Not every request has these fields.
+        engine_session = getattr(request, "client_observed_server_side_session_id", "")
         tags = (*getattr(request, "tags", ()), getattr(request, "operation_id", ""))
         return Caller(
-            read_key(request),
-            getattr(request, "client_observed_server_side_session_id", ""),
-            tuple(tag for tag in tags if tag),
-            self.list_passed(context.invocation_metadata()),
+            read_session_key(request),
+            engine_session=engine_session,
+            tags=tuple(tag for tag in tags if tag),
+            metadata=self.select_metadata(context.invocation_metadata()),
         )
 
 
-# Returns the reply to a call with one message.
-Answer = Callable[[Forwarder, bytes, Any], Awaitable[Reply]]
+# Decides who handles a call. Its arguments are the forwarder, the request and the context of gRPC.
+Handler = Callable[[Forwarder, bytes, grpc.aio.ServicerContext], Awaitable[Decision]]
 
-# The calls that the gateway reads, by their names. PySpark 3.5 has no messages for the last two, so
-# they are passed on there.
-ANSWERS: dict[str, Answer] = {
+# The handlers of the calls that the gateway reads, by the names of the calls. PySpark 3.5 has no
+# messages for the last two, so they are forwarded there.
+HANDLERS: dict[str, Handler] = {
     "ExecutePlan": Forwarder.execute,
     "AnalyzePlan": Forwarder.analyze,
     "ReattachExecute": Forwarder.reattach,
@@ -357,50 +355,22 @@ ANSWERS: dict[str, Answer] = {
     "FetchErrorDetails": Forwarder.fetch_details,
 }
 if not hasattr(proto, "FetchErrorDetailsRequest"):
-    del ANSWERS["FetchErrorDetails"], ANSWERS["ReleaseSession"]
+    del HANDLERS["FetchErrorDetails"], HANDLERS["ReleaseSession"]
 
 
-def read_key(request: Any) -> SessionKey:
-    """Return the key of the session of a request."""
-    return SessionKey(request.user_context.user_id, request.session_id)
+async def stream_message(message: bytes) -> AsyncIterator[bytes]:
+    """Yield the only message of a request, as the stream that gRPC sends."""
+    yield message
 
 
-def read_execution_key(request: Any) -> ExecutionKey:
-    """Return the key of the execution that a request is about."""
-    return read_key(request), request.operation_id
-
-
-def build_responses(request: Any, relation: Any) -> OwnResponses:
-    """Return the responses to a SQL command whose result is a relation.
-
-    Args:
-        request: the client's `ExecutePlanRequest`, with an operation id.
-        relation: the result.
-    """
-    head = {"session_id": request.session_id, "operation_id": request.operation_id}
-    result = proto.ExecutePlanResponse(**head, response_id=str(uuid4()))
-    result.sql_command_result.relation.CopyFrom(relation)
-    end = proto.ExecutePlanResponse(**head, response_id=str(uuid4()))
-    end.result_complete.SetInParent()
-    responses = (result, end)
-    return OwnResponses(
-        tuple(response.SerializeToString() for response in responses),
-        tuple(response.response_id for response in responses),
-    )
-
-
-async def yield_all(messages: Iterable[bytes]) -> AsyncIterator[bytes]:
-    """Yield messages as a stream of gRPC."""
-    for message in messages:
-        yield message
-
-
-async def report_health(_: bytes, __: Any) -> bytes:
+async def report_health(_: bytes, __: grpc.aio.ServicerContext) -> bytes:
     """Answer a health check. A gateway that can answer it is healthy."""
     return SERVING
 
 
-async def refuse(_: AsyncIterator[bytes], context: Any) -> AsyncIterator[bytes]:
+async def refuse(
+    _: AsyncIterator[bytes], context: grpc.aio.ServicerContext
+) -> AsyncIterator[bytes]:
     """Refuse a call without the token."""
     await context.abort(grpc.StatusCode.UNAUTHENTICATED, NO_TOKEN)
     yield b""  # makes this function a generator, as gRPC needs it; `abort` has raised an error

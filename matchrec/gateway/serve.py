@@ -313,7 +313,12 @@ def start_gateway(
         try:
             channel, metadata = open_channel(engine)
             forwarder = Forwarder(
-                engine_address, channel, metadata, planner, threads, listener.token
+                engine=engine_address,
+                channel=channel,
+                metadata=metadata,
+                planner=planner,
+                threads=threads,
+                token=listener.token,
             )
             server = grpc.aio.server(options=[*ANY_LENGTH, OWN_PORT])
             server.add_generic_rpc_handlers((forwarder,))

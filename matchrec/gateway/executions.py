@@ -1,0 +1,129 @@
+"""Executions of clients: what the gateway does with each one, and which of them it remembers.
+
+A client executes a statement with the call `ExecutePlan`. If its connection breaks, it asks for the
+responses again, with `ReattachExecute` or with the same `ExecutePlan`. The engine answers this for
+the executions that it runs. The gateway must answer it for the executions that it has planned,
+without planning them a second time: for an INSERT, planning includes running it.
+"""
+
+from __future__ import annotations
+
+from asyncio import Future
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+import pyspark.sql.connect.proto as proto
+
+from matchrec.gateway.planner import SessionKey
+from matchrec.gateway.statements import Message, ProtoRelation
+
+# How many executions are remembered until their clients release them. There are more only if more
+# are running.
+MOST_EXECUTIONS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRequest:
+    """The decision to let the engine handle a call."""
+
+    # What the engine gets: the client's request, or the request with the SQL replaced.
+    message: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OwnResponses:
+    """The decision that the gateway handles a call itself, and the responses, in their order."""
+
+    messages: tuple[bytes, ...]
+    # The ids of the responses to an execution, one for each message; empty for other calls.
+    ids: tuple[str, ...] = ()
+
+    def after(self, response_id: str) -> OwnResponses:
+        """Return the responses that a client has not received yet.
+
+        Args:
+            response_id: the id of the last response that it has received; "" if it has none.
+        """
+        first = self.ids.index(response_id) + 1 if response_id in self.ids else 0
+        return OwnResponses(self.messages[first:], self.ids[first:])
+
+
+# Who handles a call.
+Decision = EngineRequest | OwnResponses
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionKey:
+    """What identifies an execution."""
+
+    session: SessionKey
+    # The id of the operation, which the client or the gateway has chosen.
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionLog:
+    """The executions that clients may still ask about."""
+
+    # The planning of each execution, whose result is the decision. It is done once the statement is
+    # planned. The oldest execution comes first.
+    plannings: dict[ExecutionKey, Future[Decision]] = field(default_factory=dict)
+
+    def find(self, key: ExecutionKey) -> Future[Decision] | None:
+        """Return the planning of an execution; None if the gateway does not remember it."""
+        return self.plannings.get(key)
+
+    def keep(self, key: ExecutionKey, planning: Future[Decision]) -> None:
+        """Remember an execution. If there are many, forget the oldest that has ended.
+
+        A running execution is never forgotten: its client would send it again, and an INSERT would
+        run twice.
+        """
+        excess = len(self.plannings) + 1 - MOST_EXECUTIONS
+        if excess > 0:
+            ended = [known for known, work in self.plannings.items() if work.done()]
+            for oldest in ended[:excess]:
+                self.forget(oldest)
+        self.plannings[key] = planning
+
+    def forget(self, key: ExecutionKey) -> None:
+        """Forget an execution, if it is remembered."""
+        self.plannings.pop(key, None)
+
+
+def read_session_key(request: Message) -> SessionKey:
+    """Return the key of the session that a request belongs to."""
+    return SessionKey(request.user_context.user_id, request.session_id)
+
+
+def read_execution_key(request: Message) -> ExecutionKey:
+    """Return the key of the execution that a request is about.
+
+    Args:
+        request: a request to execute, reattach to, release or interrupt an execution.
+    """
+    return ExecutionKey(read_session_key(request), request.operation_id)
+
+
+def build_responses(request: proto.ExecutePlanRequest, relation: ProtoRelation) -> OwnResponses:
+    """Return the responses to a SQL command: its result, and the end of the execution.
+
+    Args:
+        request: the client's request, with an operation id.
+        relation: the result of the command. The client executes it later.
+    """
+    result = build_response(request)
+    result.sql_command_result.relation.CopyFrom(relation)
+    end = build_response(request)
+    end.result_complete.SetInParent()
+    return OwnResponses(
+        messages=(result.SerializeToString(), end.SerializeToString()),
+        ids=(result.response_id, end.response_id),
+    )
+
+
+def build_response(request: proto.ExecutePlanRequest) -> proto.ExecutePlanResponse:
+    """Return a response with a new id, and without content."""
+    return proto.ExecutePlanResponse(
+        session_id=request.session_id, operation_id=request.operation_id, response_id=str(uuid4())
+    )
