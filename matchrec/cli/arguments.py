@@ -18,9 +18,16 @@ import click
 from matchrec.arguments import AggregatePer, Algorithm, DialectName, PatternOutput, SaseOutput, Sort
 from matchrec.cli.failures import print_tracebacks, report_failures
 from matchrec.cli.files import parse_delimiter
-from matchrec.cli.queries import QuerySource, build_request, read_plain_value
+from matchrec.cli.queries import (
+    OptionValues,
+    QueryRequest,
+    build_clause_request,
+    build_query_request,
+)
+from matchrec.cli.query_sources import QueryLanguage, QuerySource
 from matchrec.cli.session import SettingPairs
 from matchrec.cli.tables import EmptyTable, Table, parse_schema, parse_table
+from matchrec.cli.values import read_plain_value
 from matchrec.cli.written_files import check_writable
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
@@ -183,22 +190,36 @@ def reject_repeated_tables(tables: Sequence[Table], schemas: Sequence[EmptyTable
         used_names.add(name.upper())
 
 
-def pass_request(function: Callable[..., None]) -> Callable[..., None]:
-    """Let a command about one query get a `QueryRequest` as its first argument.
+BuildRequest = Callable[[QuerySource, Tables, SettingPairs, OptionValues], QueryRequest]
+
+
+def make_request_decorator(build_request: BuildRequest) -> Decorator[Callable[..., None]]:
+    """Return a decorator of commands: they get a `QueryRequest` as their first argument.
 
     The request has the options that describe the query and its input. The command gets the others.
     """
-    own_options = signature(function).parameters
 
-    @handle_failures
-    @wraps(function)
-    def command(query: QuerySource, tables: Tables, conf: SettingPairs, **options: Any) -> None:
-        """Build the request from the options, and pass the command its own options."""
-        passed = {name: options.pop(name) for name in own_options if name in options}
-        reject_repeated_tables(tables, options.get("schemas", ()))
-        function(build_request(query, tables, conf, options), **passed)
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        """Return a command that builds the request, and calls the function with it."""
+        own_options = signature(function).parameters
 
-    return command
+        @handle_failures
+        @wraps(function)
+        def command(query: QuerySource, tables: Tables, conf: SettingPairs, **options: Any) -> None:
+            """Build the request from the options, and pass the function its own options."""
+            passed = {name: options.pop(name) for name in own_options if name in options}
+            reject_repeated_tables(tables, options.get("schemas", ()))
+            function(build_request(query, tables, conf, options), **passed)
+
+        return command
+
+    return decorate
+
+
+# For commands about a query in any language.
+pass_request = make_request_decorator(build_query_request)
+# For commands about a clause alone.
+pass_clause_request = make_request_decorator(build_clause_request)
 
 
 # The key in click's `Context.meta` of the arguments as written.
@@ -399,7 +420,7 @@ def complete_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> l
         return []
     from matchrec.api.inputs import find_clause_parameters
 
-    names = dict.fromkeys(name for name, _ in find_clause_parameters(query.read("sql")))
+    names = dict.fromkeys(name for name, _ in find_clause_parameters(query.read(QueryLanguage.SQL)))
     return [f"{name}=" for name in names if name.startswith(typed)]
 
 
@@ -463,14 +484,13 @@ ALGORITHM = make_choice_option(
 DIALECT = make_choice_option(
     "--dialect", get_args(DialectName), "SQL dialect of the query. [default: spark]"
 )
-LANGUAGES = ("sql", "sase", "pattern")
 # A query in any language: its text, its parameters and its tables.
 QUERY_OPTIONS = combine_options(
     QUERY_TEXT,
     SESSION_OPTIONS,
     make_choice_option(
         "--language",
-        LANGUAGES,
+        [language.value for language in QueryLanguage],
         "Language of the query. [default: by the name of its file, else sql]",
     ),
     DIALECT,

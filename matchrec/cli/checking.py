@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from matchrec.cli import arguments
 from matchrec.cli.failures import ExitCode, label_errors, print_notice, report_warnings
-from matchrec.cli.queries import QueryRequest
+from matchrec.cli.queries import QueryContent, QueryRequest
+from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.statements import Statement
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.errors.wording import show_count
@@ -36,7 +37,7 @@ def check(request: QueryRequest, strict: bool) -> None:
       matchrec check v_shapes.sql --schema 'stocks: ticker STRING, date DATE, close DOUBLE'
     """
     request = replace(request, only_schema=True)
-    with report_warnings() as shown, request.open_statement() as (spark, last):
+    with report_warnings() as shown, request.open_content() as (spark, last):
         warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says
         for statement in request.statements:
             with label_errors(statement.label):
@@ -51,13 +52,13 @@ def check(request: QueryRequest, strict: bool) -> None:
 
 
 def check_statement(
-    request: QueryRequest, spark: SparkSession, statement: Statement, content: Any
+    request: QueryRequest, spark: SparkSession, statement: Statement, content: QueryContent
 ) -> None:
     """Plan one statement and print the columns of its result.
 
     A temporary view is created, because later statements may read it. The engine would execute
     other statements that are not queries, such as INSERT, to plan them: only their clauses are
-    checked, which `QueryRequest.open_statement` has done.
+    checked, which `QueryRequest.open_content` has done.
 
     Args:
         request: the query.
@@ -68,7 +69,7 @@ def check_statement(
     from matchrec.spark.backends import make_runner
 
     prefix = f"{statement.label}: " if statement.label else ""
-    if request.language == "sql" and not (statement.is_query or statement.creates_view):
+    if request.language is QueryLanguage.SQL and not (statement.is_query or statement.creates_view):
         print_notice(f"{prefix}not a query; only its MATCH_RECOGNIZE clauses were checked")
         return
     frame = request.build_query(spark, content).to_df()

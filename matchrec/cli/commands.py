@@ -24,7 +24,8 @@ from matchrec.cli.failures import (
     show_busy,
 )
 from matchrec.cli.files import FileFormat
-from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
+from matchrec.cli.queries import QueryContent, QueryRequest
+from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
 from matchrec.cli.rows import OUTPUT_FORMATS, SHOWN_ROWS, format_first_rows, write_rows
 from matchrec.cli.session import open_local_session
 from matchrec.cli.tables import Table
@@ -130,12 +131,12 @@ def run(  # noqa: PLR0913 -- one for each option
       matchrec run v_shapes.sql --table stocks=stocks.csv --output falls.parquet
       matchrec run shelves.sase --table events=shelves.json --order-by ts
     """
-    if request.clause is not None and not request.totals:
+    if request.clause is not None and not request.aggregates:
         error = errors.argument_needs_another(argument="--clause", other="--aggregate or --per")
         raise click.UsageError(str(error))
     plot = read_plot_options(picture, x=x, y=y, series=series, between=between)
     output = Output(form_of_rows, file, limit)
-    if request.totals or not request.earlier:
+    if request.aggregates or not request.earlier:
         run_single(request, output, plot)
     else:
         run_statements(request, output, plot)
@@ -219,12 +220,15 @@ def read_plot_options(picture: Path | None, **columns: Any) -> PlotOptions | Non
 
 def run_single(request: QueryRequest, output: Output, plot: PlotOptions | None) -> None:
     """Run the only statement, or compute the aggregates over the matches of the last one."""
-    totals = request.totals
-    has_rows = bool(totals) or request.has_rows
+    aggregates = request.aggregates
+    has_rows = bool(aggregates) or request.has_rows
     if output.file and not has_rows:
         raise click.UsageError(str(errors.not_one_query(count="none")))
     with request.open_query() as (spark, query):
-        frame = query.aggregate(**totals, clause=request.clause) if totals else query.to_df()
+        if aggregates:
+            frame = query.aggregate(**aggregates, clause=request.clause)
+        else:
+            frame = query.to_df()
         if has_rows:
             suggest_coverage(request, output.write(spark, frame))
         if plot:
@@ -240,7 +244,7 @@ def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | No
     if output.file and len(queries) != 1:
         raise click.UsageError(str(errors.not_one_query(count=len(queries) or "none")))
     has_printed = False
-    with report_warnings(), request.open_statement() as (spark, _):
+    with report_warnings(), request.open_content() as (spark, _):
         for statement in request.statements:
             with label_errors(statement.label):
                 query = request.build_query(spark, statement.text)
@@ -252,7 +256,7 @@ def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | No
                 output.write(spark, frame)
                 has_printed = True
         if plot:
-            with label_errors(request.label):
+            with label_errors(request.query_statement.label):
                 plot.draw(query)
 
 
@@ -265,9 +269,9 @@ def suggest_coverage(request: QueryRequest, count: int) -> None:
     """
     from matchrec.syntax.locate import may_have_clause
 
-    if count or request.totals:
+    if count or request.aggregates:
         return
-    if request.language != "sql" or may_have_clause(request.content):
+    if request.language is not QueryLanguage.SQL or may_have_clause(request.query_statement.text):
         shows = arguments.write_other_command("coverage")
         print_notice_at_terminal(
             f"0 rows; to see how far rows get and what stops them, run\n{shows}"
@@ -308,17 +312,26 @@ def transpile(query: QuerySource, read: str | None, write: str, **options: Any) 
     """
     from matchrec.api.transpile import call_dialect_read, convert_query
 
-    named = query.language
-    language = read or ("spark" if named == "sql" else named)
-    content: str | matchrec.Pattern = query.read(language)
-    if language == "pattern":
-        content = load_pattern(str(content))
-        language = "spark"
+    language = query.language if read is None else find_query_language(read)
+    content: QueryContent = query.read(language)
+    if language is QueryLanguage.PATTERN:
+        content = load_pattern(query.path)
+    if language is QueryLanguage.SASE:
+        read_as = "sase"
+    elif language is QueryLanguage.SQL and read is not None:
+        read_as = read
+    else:
+        read_as = "spark"
     passed: dict[str, Any] = {name: value for name, value in options.items() if value}
     events = passed.pop("events", "events")
     with call_dialect_read():
-        conversion = convert_query(content, language, write, events, **passed)
+        conversion = convert_query(content, read_as, write, events, **passed)
     print(conversion)
+
+
+def find_query_language(read: str) -> QueryLanguage:
+    """Return the language of queries for a word of `--read`, which may be a dialect of SQL."""
+    return QueryLanguage.SQL if read in get_args(DialectName) else QueryLanguage(read)
 
 
 # V-shapes in three years of share prices, from the query to the picture.

@@ -1,42 +1,46 @@
-"""The query of a command: its text or Pattern, the tables that it reads, and its options.
+"""The query of a command, with the tables that it reads and its options.
 
-`QuerySource` is where the text comes from, `build_request` checks that the arguments fit together,
-and a `QueryRequest` starts the session and builds the `matchrec.Query`.
+1. `build_query_request`, or `build_clause_request` for a clause alone, checks that the arguments of
+   the command fit together, and returns a `QueryRequest`.
+2. `QueryRequest.open_query` checks the texts, starts the session, makes the tables and builds the
+   `matchrec.Query`.
 """
 
 from __future__ import annotations
 
-import re
-import runpy
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from pathlib import Path
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import click
 
 import matchrec
+from matchrec.arguments import AggregatePer, DialectName
 from matchrec.cli.failures import label_errors, report_warnings
-from matchrec.cli.files import FILE_FORMATS, strip_compression, suggest_nearest_file
+from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
 from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.statements import Statement, replace_file_names, split_statements
 from matchrec.cli.tables import EmptyTable, Table
+from matchrec.cli.values import read_argument_value, read_plain_value
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
-from matchrec.errors.wording import shorten
-from matchrec.source import record_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+QueryTable: TypeAlias = Table | EmptyTable
+
+# What `matchrec.query` gets: a text, or a Pattern that was loaded.
+QueryContent: TypeAlias = str | matchrec.Pattern
+
+# The values of options of a command, by the names of the options in Python.
+OptionValues: TypeAlias = dict[str, Any]
+
 # The options for aggregates over all matches.
-TOTAL_OPTIONS = ("aggregates", "per")
+AGGREGATE_OPTIONS = ("aggregates", "per")
 # The options that SASE+ and Patterns have in common.
-OPTIONS_OF_EVENTS = (
+EVENT_OPTIONS = (
     "events",
     "args",
     "algorithm",
@@ -44,43 +48,89 @@ OPTIONS_OF_EVENTS = (
     "order_by",
     "partition_by",
     "output",
-    *TOTAL_OPTIONS,
+    *AGGREGATE_OPTIONS,
 )
 # The options that each language has.
 OPTIONS_BY_LANGUAGE = {
-    "sql": ("algorithm", "dialect", "args", "sort", "max_steps", "clause", *TOTAL_OPTIONS),
-    "sase": (*OPTIONS_OF_EVENTS, "type_column"),
-    "pattern": (*OPTIONS_OF_EVENTS, "timeouts"),
+    QueryLanguage.SQL: (
+        "algorithm",
+        "dialect",
+        "args",
+        "sort",
+        "max_steps",
+        "clause",
+        *AGGREGATE_OPTIONS,
+    ),
+    QueryLanguage.SASE: (*EVENT_OPTIONS, "type_column"),
+    QueryLanguage.PATTERN: (*EVENT_OPTIONS, "timeouts"),
 }
 # The options that are fields of `matchrec.Options`.
 RUN_OPTIONS = ("algorithm", "sort", "max_steps")
-LANGUAGE_NAMES = {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}
-IN_PYTHON = re.compile(r"\.py(:\w+)?$")
-NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
-KEYWORDS = {"true": True, "false": False, "null": None}
-# A literal of SQL with the name of its type.
-TYPED_LITERAL = re.compile(
-    r"(DATE|TIMESTAMP(_NTZ|_LTZ)?|X)\s*'[^']*'|INTERVAL\s*'[^']*'\s+\w+(\s+TO\s+\w+)?",
-    re.IGNORECASE,
-)
+# The options that are fields of `Table`.
+CSV_OPTIONS = ("delimiter", "header")
+
+
+class AggregateArguments(TypedDict, total=False):
+    """The arguments of `Query.aggregate`; empty if the matches themselves are the result."""
+
+    # The aggregates by the names of their columns, such as `{"days": "sum(n)"}`.
+    aggregates: dict[str, str]
+    per: AggregatePer
 
 
 @dataclass(frozen=True, slots=True)
 class QueryRequest:
     """The query of a command, with the statements before it and the tables that they read."""
 
-    language: str  # "sql", "sase" or "pattern"
-    content: str  # the text of the last statement, or where a Pattern is
-    earlier: tuple[Statement, ...]  # the statements before the last one
-    label: str  # of the last statement, such as `statement 2 of 2`; empty if it is the only one
-    events: str  # the table of the events of SASE+ and of a Pattern
-    options: dict[str, Any]  # named as in `matchrec.query` and `matchrec.Options`
-    tables: tuple[Table | EmptyTable, ...]
+    language: QueryLanguage
+    # The statements of a SQL text, of which the last one is the query; otherwise only the query,
+    # whose text is the location if it is a Pattern.
+    statements: tuple[Statement, ...]
+    tables: tuple[QueryTable, ...]
+    # The settings of Spark that `--conf` sets.
     settings: SettingPairs
-    engine: str | None  # the engine that runs the query, if the user named one
-    clause: int | str | None  # the number or alias of the clause that the command is about
-    totals: dict[str, Any]  # the arguments of `Query.aggregate`, if its rows are to be printed
-    only_schema: bool = False  # whether only the columns of the tables matter, not their rows
+    # The engine that runs the query; None if the user named none.
+    engine: str | None
+    # The table of the events of SASE+ and of a Pattern; "" if the user named none, which only SQL
+    # allows.
+    events: str
+    # The names and the values, as texts, that `--arg` passes to the parameters of the query.
+    args: tuple[tuple[str, str], ...]
+    # The fields of `matchrec.Options` that the user set.
+    run_option_values: OptionValues
+    # The other arguments of `matchrec.query` that the user set, such as `order_by` and `dialect`.
+    query_arguments: OptionValues
+    # The number or alias of the clause that the command is about; None if the user named none.
+    clause: int | str | None = None
+    aggregates: AggregateArguments = field(default_factory=AggregateArguments)
+    # Whether only the columns of the tables matter, not their rows.
+    only_schema: bool = False
+
+    @property
+    def query_statement(self) -> Statement:
+        """The last statement, which is the query."""
+        return self.statements[-1]
+
+    @property
+    def earlier(self) -> tuple[Statement, ...]:
+        """The statements before the query."""
+        return self.statements[:-1]
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the query has rows to print."""
+        return self.language is not QueryLanguage.SQL or self.query_statement.has_rows
+
+    @property
+    def dialect(self) -> DialectName:
+        """The product whose SQL the query is."""
+        dialect: DialectName = self.query_arguments.get("dialect", "spark")
+        return dialect
+
+    @property
+    def run_options(self) -> matchrec.Options:
+        """The options that say how the query runs."""
+        return matchrec.Options(**self.run_option_values)
 
     @contextmanager
     def open_query(self) -> Iterator[tuple[SparkSession, matchrec.Query]]:
@@ -88,61 +138,29 @@ class QueryRequest:
 
         Earlier statements run first, except queries, whose rows are not needed.
         """
-        with report_warnings(), self.open_statement() as (spark, content):
+        with report_warnings(), self.open_content() as (spark, content):
             for statement in self.earlier:
                 if not statement.is_query:
                     with label_errors(statement.label):
                         self.build_query(spark, statement.text).to_df()
-            with label_errors(self.label):
+            with label_errors(self.query_statement.label):
                 yield spark, self.build_query(spark, content)
 
     @contextmanager
-    def open_statement(self) -> Iterator[tuple[SparkSession, Any]]:
-        """Yield a session with the tables, and the text of the last statement or the Pattern.
+    def open_content(self) -> Iterator[tuple[SparkSession, QueryContent]]:
+        """Yield a session with the tables, and the text of the query or the Pattern.
 
         Mistakes that can be found in the text alone are raised before an engine starts, because
         that takes seconds.
         """
-        content = self._read()
+        content: QueryContent
+        if self.language is QueryLanguage.PATTERN:
+            content = load_pattern(self.query_statement.text)
+        else:
+            self.check_texts()
+            content = self.query_statement.text
         with self.open_session() as spark:
             yield spark, content
-
-    @property
-    def statements(self) -> tuple[Statement, ...]:
-        """All statements of a SQL text, in their order."""
-        return (*self.earlier, Statement(self.content, self.label))
-
-    @property
-    def has_rows(self) -> bool:
-        """Return whether the last statement has rows to print."""
-        return self.language != "sql" or self.statements[-1].has_rows
-
-    def build_query(self, spark: SparkSession, content: Any) -> matchrec.Query:
-        """Return the query of a statement, or of a SASE+ text or Pattern over the events."""
-        from matchrec.spark.backends import read_table
-
-        source: Any = spark if self.language == "sql" else read_table(spark, self.events)
-        values = {name: read_argument_value(text) for name, text in self.select_arguments(content)}
-        args = values or None
-        arguments = {
-            name: value
-            for name, value in self.options.items()
-            if name not in RUN_OPTIONS and name != "args"
-        }
-        return matchrec.query(source, content, args, options=self.run_options, **arguments)
-
-    def select_arguments(self, content: Any) -> list[tuple[str, str]]:
-        """Return the names and values that `--arg` passes to a query.
-
-        If there are several statements, each gets only the values that it names.
-        """
-        arguments = list(self.options.get("args", ()))
-        if not self.earlier:
-            return arguments
-        from matchrec.api.inputs import find_possible_parameters
-
-        names = find_possible_parameters(content)
-        return [(name, text) for name, text in arguments if name in names]
 
     @contextmanager
     def open_session(self) -> Iterator[SparkSession]:
@@ -154,188 +172,150 @@ class QueryRequest:
                 table.register(spark, only_schema=self.only_schema)
             yield spark
 
-    @property
-    def dialect(self) -> Any:
-        """The product whose SQL the query is."""
-        return self.options.get("dialect", "spark")
+    def build_query(self, spark: SparkSession, content: QueryContent) -> matchrec.Query:
+        """Return the query of a statement, or of a SASE+ text or Pattern over the events."""
+        from matchrec.spark.backends import read_table
 
-    @property
-    def run_options(self) -> matchrec.Options:
-        """Return the options that say how the query runs."""
-        fields = {name: self.options[name] for name in RUN_OPTIONS if name in self.options}
-        return matchrec.Options(**fields)
+        is_sql = self.language is QueryLanguage.SQL
+        rows: Any = spark if is_sql else read_table(spark, self.events)
+        args = {name: read_argument_value(text) for name, text in self.select_args(content)}
+        # The overloads of `query` are for arguments that are known when the code is written.
+        build: Any = matchrec.query
+        query: matchrec.Query = build(
+            rows, content, args or None, options=self.run_options, **self.query_arguments
+        )
+        return query
 
-    def _read(self) -> Any:
-        """Check the texts of all statements. Return the last text, or the Pattern.
+    def select_args(self, content: QueryContent) -> list[tuple[str, str]]:
+        """Return the names and values of `--arg` that are for a statement or a Pattern.
+
+        If there are several statements, each gets only the values that it names.
+        """
+        if not self.earlier:
+            return list(self.args)
+        from matchrec.api.inputs import find_possible_parameters
+
+        assert isinstance(content, str)
+        names = find_possible_parameters(content)
+        return [(name, text) for name, text in self.args if name in names]
+
+    def check_texts(self) -> None:
+        """Check the texts of all statements as far as possible without a session.
 
         Raises:
-            MatchRecognizeError: a text has a mistake, or there is no such Pattern.
+            MatchRecognizeError: a text has a mistake, or no text has a parameter of `--arg`.
         """
-        if self.language == "pattern":
-            return load_pattern(self.content)
         from matchrec.api.dialects import check_query
         from matchrec.api.inputs import reject_unused
 
-        language = self.dialect if self.language == "sql" else self.language
+        language = self.dialect if self.language is QueryLanguage.SQL else self.language.value
         for statement in self.statements:
-            args = {
-                name: read_plain_value(value)
-                for name, value in self.select_arguments(statement.text)
-            }
+            args = {name: read_plain_value(text) for name, text in self.select_args(statement.text)}
             with label_errors(statement.label):
                 check_query(statement.text, language, args)
         if self.earlier:
-            # A value may be for one of the statements.
+            # A value may be for any of the statements.
             all_texts = "\n".join(statement.text for statement in self.statements)
-            reject_unused(all_texts, dict(self.options.get("args", ())))
-        return self.content
+            reject_unused(all_texts, dict(self.args))
 
 
-@dataclass(frozen=True, slots=True)
-class QuerySource:
-    """Where a query comes from: a file, standard input, a Pattern in a module, or the option -c."""
-
-    path: str  # a path, `-` for standard input, or the file or module and name of a Pattern
-    text: str | None = None  # the text of the option -c
-
-    @property
-    def language(self) -> str:
-        """The language of the query, by the name of its file.
-
-        >>> [QuerySource(path).language for path in ("q.sql", "-", "q.sase", "q.py:rises")]
-        ['sql', 'sql', 'sase', 'pattern']
-        """
-        if self.path.endswith(".sase"):
-            return "sase"
-        return "pattern" if IN_PYTHON.search(self.path) else "sql"
-
-    def read(self, language: str) -> str:
-        """Return the text of the query, or where the Pattern is. Errors in the text name its file.
-
-        Args:
-            language: the language that the user named, or else `language`.
-
-        Raises:
-            click.UsageError: there is no such file, or it is empty.
-        """
-        try:
-            if language == "pattern":
-                module, name = split_pattern_path(self.path)
-                if not module or not name.isidentifier():
-                    raise errors.malformed_pattern(
-                        where=self.path, module=(module or name).removesuffix(".py")
-                    )
-                if module.endswith(".py") and not Path(module).is_file():
-                    hint = suggest_nearest_file(module)
-                    raise errors.no_such_file(what="the query file", path=module, hint=hint)
-                return self.path
-            text = read_query(self.path) if self.text is None else self.text
-        except MatchRecognizeError as error:
-            raise click.UsageError(str(error)) from error
-        if not text.strip():
-            raise click.UsageError(str(errors.blank_query()))
-        self.record_path(text)
-        return text
-
-    def record_path(self, text: str) -> None:
-        """Let errors in a text, which is the query or a statement of it, name the file, if any."""
-        if self.text is None and self.path != "-":
-            record_path(text, self.path)
-
-
-def read_query(path: str) -> str:
-    """Return the text of a query, from a file or, for `-`, from standard input.
-
-    Raises:
-        MatchRecognizeError: there is no such file, or it is not a text.
-    """
-    if strip_compression(Path(path)).suffix.lower() in FILE_FORMATS:
-        stem = strip_compression(Path(path)).stem
-        raise errors.rows_for_query(path=path, name=stem if stem.isidentifier() else "events")
-    if path != "-" and not Path(path).is_file():
-        if len(path.split()) > 1:
-            raise errors.no_such_query(path=shorten(path))
-        raise errors.no_such_file(what="the query file", path=path, hint=suggest_nearest_file(path))
-    content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise errors.not_a_text_file(path=path) from error
-
-
-def build_request(
-    source: QuerySource,
-    tables: tuple[Table | EmptyTable, ...],
-    settings: SettingPairs,
-    options: dict[str, Any],
+def build_query_request(
+    source: QuerySource, tables: Sequence[QueryTable], settings: SettingPairs, options: OptionValues
 ) -> QueryRequest:
-    """Return the request of a command.
+    """Return the request of a command that takes a query in any language.
 
     Args:
         source: where the query comes from.
         tables: the tables of `--table`.
         settings: the settings of `--conf`.
-        options: all other options, by their names in Python. Those that are not for the query are
-            removed.
+        options: all other options of the query and its input, by their names in Python, as click
+            passes them: with a value for each, which may mean that the user did not set it.
 
     Raises:
-        click.UsageError: the arguments do not fit together.
+        click.UsageError: the arguments do not fit together, or there is no such query.
     """
-    csv_options = {name: options.pop(name) for name in ("delimiter", "header")}
-    tables = (*tables, *options.pop("schemas", ()))
-    is_query = "order_by" in options  # otherwise it is the clause of `sweep`
-    language = options.pop("language", None) or source.language
-    engine = options.pop("engine")
-    check_language(language, is_query)
-    passed = {name: value for name, value in options.items() if value not in (None, (), False)}
-    check_options(passed, language)
-    events = passed.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
-    if language != "sql" and not events:
-        raise make_missing_events_error(LANGUAGE_NAMES[language])
-    clause = passed.pop("clause", None)
-    if clause and clause.isdigit():
-        clause = int(clause)
-    totals = pop_totals(passed)
+    csv_options, other_options = split_options(options, CSV_OPTIONS)
+    values = drop_unset(other_options)
+    tables = (*tables, *values.pop("schemas", ()))
+    engine = values.pop("engine", None)
+    language = QueryLanguage(values.pop("language", source.language))
+    check_options(values, language)
+    events = values.pop("events", None) or find_only_table(tables)
+    if language is not QueryLanguage.SQL and not events:
+        raise make_missing_events_error(language.display_name)
 
-    content = source.read(language)
-    label = ""
-    earlier: tuple[Statement, ...] = ()
-    if language == "sql" and is_query:
-        content, file_tables = read_files(content, tables)
+    text = source.read(language)
+    statements: tuple[Statement, ...] = (Statement(text),)
+    if language is QueryLanguage.SQL:
+        text, file_tables = read_files(text, tables)
         tables = (*tables, *file_tables)
-        *earlier_statements, last = split_statements(content)
-        earlier = tuple(earlier_statements)
-        content, label = last.text, last.label
-        for statement in (*earlier, last):
+        statements = split_statements(text)
+        for statement in statements:
             source.record_path(statement.text)
+    clause = read_clause_name(values.pop("clause", None))
+    args = values.pop("args", ())
+    run_option_values, values = split_options(values, RUN_OPTIONS)
+    aggregate_values, query_arguments = split_options(values, AGGREGATE_OPTIONS)
     return QueryRequest(
         language=language,
-        content=content,
-        earlier=earlier,
-        label=label,
-        events=events,
-        options=passed,
-        tables=tuple(set_csv_options(table, csv_options) for table in tables),
+        statements=statements,
+        tables=set_csv_options(tables, csv_options),
         settings=settings,
         engine=engine,
+        events=events,
+        args=args,
+        run_option_values=run_option_values,
+        query_arguments=query_arguments,
         clause=clause,
-        totals=totals,
+        aggregates=read_aggregates(aggregate_values),
     )
 
 
-def check_language(language: str, is_query: bool) -> None:
-    """Check that a command that takes a clause gets SQL.
+def build_clause_request(
+    source: QuerySource, tables: Sequence[QueryTable], settings: SettingPairs, options: OptionValues
+) -> QueryRequest:
+    """Return the request of a command that takes only a clause of SQL.
 
-    Args:
-        language: the language of the text.
-        is_query: whether the command takes whole queries, in all languages.
+    The clause reads the events. The arguments are those of `build_query_request`.
 
     Raises:
-        click.UsageError: the command takes a clause, and the text is not SQL.
+        click.UsageError: the file is not for SQL, or does not exist.
     """
-    if language != "sql" and not is_query:
-        error = errors.language_not_for_command(language=LANGUAGE_NAMES[language])
-        raise click.UsageError(str(error))
+    if source.language is not QueryLanguage.SQL:
+        language_name = source.language.display_name
+        raise click.UsageError(str(errors.language_not_for_command(language=language_name)))
+    csv_options, other_options = split_options(options, CSV_OPTIONS)
+    values = drop_unset(other_options)
+    engine = values.pop("engine", None)
+    run_option_values, query_arguments = split_options(values, RUN_OPTIONS)
+    return QueryRequest(
+        language=QueryLanguage.SQL,
+        statements=(Statement(source.read(QueryLanguage.SQL)),),
+        tables=set_csv_options(tables, csv_options),
+        settings=settings,
+        engine=engine,
+        events=find_only_table(tables),
+        args=(),
+        run_option_values=run_option_values,
+        query_arguments=query_arguments,
+    )
+
+
+def drop_unset(options: OptionValues) -> OptionValues:
+    """Return the options that the user set. The others are None, False or empty."""
+    return {name: value for name, value in options.items() if value not in (None, (), False)}
+
+
+def split_options(values: OptionValues, names: Sequence[str]) -> tuple[OptionValues, OptionValues]:
+    """Return the options with these names, and the other options."""
+    selected = {name: value for name, value in values.items() if name in names}
+    others = {name: value for name, value in values.items() if name not in names}
+    return selected, others
+
+
+def find_only_table(tables: Sequence[QueryTable]) -> str:
+    """Return the name of the table if there is only one; otherwise ""."""
+    return tables[0].name if len(tables) == 1 else ""
 
 
 def make_missing_events_error(reader: str) -> click.UsageError:
@@ -348,36 +328,60 @@ def make_missing_events_error(reader: str) -> click.UsageError:
     return click.UsageError(str(error))
 
 
-def pop_totals(passed: dict[str, Any]) -> dict[str, Any]:
-    """Remove the options for `Query.aggregate`, and return them as its arguments.
+def read_aggregates(values: OptionValues) -> AggregateArguments:
+    """Return the arguments of `Query.aggregate` that the options `aggregates` and `per` mean.
 
-    If there is one of them, but no aggregate, matches are counted.
+    If there is `--per` without an aggregate, matches are counted.
+
+    >>> read_aggregates({"per": "end"})
+    {'per': 'end', 'aggregates': {'matches': 'count(*)'}}
+    >>> read_aggregates({})
+    {}
     """
-    totals: dict[str, Any] = {name: passed.pop(name) for name in TOTAL_OPTIONS if name in passed}
-    if totals:
-        totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
-    return totals
+    if not values:
+        return {}
+    aggregates: AggregateArguments = {}
+    if "per" in values:
+        aggregates["per"] = values["per"]
+    aggregates["aggregates"] = dict(values.get("aggregates", [("matches", "count(*)")]))
+    return aggregates
 
 
-def check_options(passed: dict[str, Any], language: str) -> None:
+def read_clause_name(name: str | None) -> int | str | None:
+    """Return the number or alias of a clause, as `Query` takes it; None if the user named none."""
+    return int(name) if name and name.isdigit() else name
+
+
+def check_options(values: OptionValues, language: QueryLanguage) -> None:
     """Check that the options fit the language of the query.
 
     Raises:
         click.UsageError: one does not, or `--order-by` is missing.
     """
-    for name in passed.keys() - set(OPTIONS_BY_LANGUAGE[language]):
-        parameters = click.get_current_context().command.params
-        option = next(parameter.opts[0] for parameter in parameters if parameter.name == name)
-        error = errors.option_not_for_language(option=option, language=LANGUAGE_NAMES[language])
-        raise click.UsageError(str(error))
-    if language != "sql" and "order_by" not in passed:
+    for name in values:
+        if name not in OPTIONS_BY_LANGUAGE[language]:
+            error = errors.option_not_for_language(
+                option=find_option(name), language=language.display_name
+            )
+            raise click.UsageError(str(error))
+    if language is not QueryLanguage.SQL and "order_by" not in values:
         error = errors.missing_option(
-            option="--order-by", value="COLUMN", reader=LANGUAGE_NAMES[language]
+            option="--order-by", value="COLUMN", reader=language.display_name
         )
         raise click.UsageError(str(error))
 
 
-def read_files(text: str, tables: Sequence[Table | EmptyTable]) -> tuple[str, list[Table]]:
+def find_option(name: str) -> str:
+    """Return an option of the current command as users write it, such as `--order-by`.
+
+    Args:
+        name: the name of the option in Python.
+    """
+    parameters = click.get_current_context().command.params
+    return next(parameter.opts[0] for parameter in parameters if parameter.name == name)
+
+
+def read_files(text: str, tables: Sequence[QueryTable]) -> tuple[str, list[Table]]:
     """Replace the files in FROM by names of tables, and return the text and these tables.
 
     Raises:
@@ -389,77 +393,10 @@ def read_files(text: str, tables: Sequence[Table | EmptyTable]) -> tuple[str, li
         raise click.UsageError(str(error)) from error
 
 
-def set_csv_options(table: Table | EmptyTable, options: dict[str, Any]) -> Table | EmptyTable:
-    """Return the table with the options for all CSV files: `delimiter` and `header`."""
-    return replace(table, **options) if isinstance(table, Table) else table
-
-
-def read_argument_value(text: str) -> Any:
-    """Return the value of `--arg`: the value of a SQL literal, or else the text itself."""
-    if TYPED_LITERAL.fullmatch(text):
-        from pyspark.sql.functions import expr
-
-        return expr(text)
-    return read_plain_value(text)
-
-
-# A value of an argument.
-PlainValue: TypeAlias = int | float | Decimal | bool | str | None
-
-
-def read_plain_value(text: str) -> PlainValue:
-    """Return a number, a truth value, NULL or a text. Dates and the like are texts.
-
-    A number with a leading zero is a text, and so is everything in single quotes.
-
-    >>> [read_plain_value(text) for text in ("12", "1.5", "1e3", "007", "null", "O'Hara", "'12'")]
-    [12, Decimal('1.5'), 1000.0, '007', None, "O'Hara", '12']
-    """
-    if NUMBER.fullmatch(text):
-        if "e" in text.lower():
-            return float(text)
-        return Decimal(text) if "." in text else int(text)
-    if text.lower() in KEYWORDS:
-        return KEYWORDS[text.lower()]
-    if len(text) > 1 and text[0] == text[-1] == "'":
-        return text[1:-1].replace("''", "'")
-    return text
-
-
-def split_pattern_path(path: str) -> tuple[str, str]:
-    """Return the file or module of a Pattern, and its name there.
-
-    >>> [split_pattern_path(path) for path in ("rises.py", "rises.py:slow", "shop.rises:slow")]
-    [('rises.py', 'pattern'), ('rises.py', 'slow'), ('shop.rises', 'slow')]
-    """
-    if path.endswith(".py"):
-        return path, "pattern"
-    module, _, name = path.rpartition(":")
-    return module, name
-
-
-def load_pattern(path: str) -> matchrec.Pattern:
-    """Run a file or a module, and return the Pattern with a name in it.
-
-    A file can import modules in its own folder, and a module those in the current folder.
-
-    Raises:
-        MatchRecognizeError: there is no such module, or no such Pattern in it.
-    """
-    module, name = split_pattern_path(path)
-    is_file = module.endswith(".py")
-    folder = Path(module).absolute().parent if is_file else Path.cwd()
-    sys.path.insert(0, str(folder))
-    try:
-        variables = runpy.run_path(module) if is_file else vars(resolve_name(module))
-    except ModuleNotFoundError as error:
-        raise errors.no_such_module(module=module, reason=str(error)) from error
-    finally:
-        sys.path.pop(0)
-    pattern = variables.get(name)
-    if not isinstance(pattern, matchrec.Pattern):
-        pattern_names = [
-            variable for variable, value in variables.items() if isinstance(value, matchrec.Pattern)
-        ]
-        raise errors.no_such_pattern(name=name, module=module, patterns=pattern_names)
-    return pattern
+def set_csv_options(
+    tables: Sequence[QueryTable], csv_options: OptionValues
+) -> tuple[QueryTable, ...]:
+    """Return the tables with the options for all CSV files: `delimiter` and `header`."""
+    return tuple(
+        replace(table, **csv_options) if isinstance(table, Table) else table for table in tables
+    )

@@ -13,9 +13,10 @@ import click
 import matchrec
 from matchrec.cli import arguments
 from matchrec.cli.failures import print_notice, report_warnings
-from matchrec.cli.queries import QueryRequest, make_missing_events_error, read_plain_value
+from matchrec.cli.queries import QueryRequest, make_missing_events_error
 from matchrec.cli.session import SettingPairs
 from matchrec.cli.tables import parse_labels
+from matchrec.cli.values import read_plain_value
 from matchrec.cli.written_files import write_text
 from matchrec.errors.language import COMMAND_LINE, use_surface
 
@@ -57,7 +58,9 @@ def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | 
     """
     with request.open_query() as (spark, query):
         with matchrec.progress(spark) if analyze else nullcontext():
-            explanation = query.explain(analyze=analyze, clause=request.clause, **request.totals)
+            explanation = query.explain(
+                analyze=analyze, clause=request.clause, **request.aggregates
+            )
         print(explanation)
     if dot:
         write_text(dot, explanation.dot())
@@ -199,7 +202,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
     help="Values of the parameter :NAME, separated by commas, such as days=3,5,8. May be repeated.",
 )
 @make_svg_option("the numbers of matches")
-@arguments.pass_request
+@arguments.pass_clause_request
 def sweep(
     request: QueryRequest, clause_table: str | None, grid: ValuesByName, svg: Path | None
 ) -> None:
@@ -213,14 +216,15 @@ def sweep(
     """
     from matchrec.api.dialects import check_clause
 
+    clause_text = request.query_statement.text
     table_name = clause_table or request.events
     if not table_name:
         raise make_missing_events_error("a clause")
     if request.dialect == "spark":
-        check_clause(request.content)
+        check_clause(clause_text)
     with report_warnings(), request.open_session() as spark:
         rows = spark.table(table_name)
         answer = matchrec.sweep(
-            rows, request.content, dict(grid), dialect=request.dialect, options=request.run_options
+            rows, clause_text, dict(grid), dialect=request.dialect, options=request.run_options
         )
     print_answer(answer, svg)

@@ -25,8 +25,8 @@ from matchrec.api.sql import IS_SASE, build_answer
 from matchrec.arguments import COUNT, is_dataframe, is_frame
 from matchrec.cli.arguments import suggest_setting
 from matchrec.cli.failures import report_warnings, shorten_spark_message
-from matchrec.cli.queries import PlainValue, read_plain_value
 from matchrec.cli.rows import SHOWN_ROWS, fetch_first_texts
+from matchrec.cli.values import PlainValue, read_plain_value
 from matchrec.dialects.products import PRODUCTS
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors

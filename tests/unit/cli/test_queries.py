@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 
 from matchrec.cli import queries
-from matchrec.cli.queries import read_argument_value
+from matchrec.cli.values import read_argument_value
 from matchrec.syntax import locate
 from tests.quick.embedded import invoke, invoke_failing
 

@@ -1,0 +1,164 @@
+"""Where the query of a command comes from, and in which language it is."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sys
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from pkgutil import resolve_name
+
+import click
+
+import matchrec
+from matchrec.cli.files import FILE_FORMATS, strip_compression, suggest_nearest_file
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import command as errors
+from matchrec.errors.wording import shorten
+from matchrec.source import record_path
+
+# The end of the location of a Pattern in a file: `rises.py` or `rises.py:slow`.
+PATTERN_FILE = re.compile(r"\.py(:\w+)?$")
+
+
+class QueryLanguage(Enum):
+    """A language of queries. The values are the words of `--language`."""
+
+    SQL = "sql"
+    SASE = "sase"
+    PATTERN = "pattern"  # a `matchrec.Pattern`, an object in a Python file or module
+
+    @property
+    def display_name(self) -> str:
+        """What messages call a query in the language."""
+        return {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}[self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySource:
+    """Where a query comes from: a file, standard input, a Pattern in a module, or the option -c."""
+
+    # A path, `-` for standard input, or the location of a Pattern: `rises.py`, `rises.py:slow` or
+    # `shop.rises:slow`.
+    path: str
+    # The text of the option -c; None without it.
+    text: str | None = None
+
+    @property
+    def language(self) -> QueryLanguage:
+        """The language of the query, by the name of its file.
+
+        >>> [QuerySource(path).language.value for path in ("q.sql", "-", "q.sase", "q.py:rises")]
+        ['sql', 'sql', 'sase', 'pattern']
+        """
+        if self.path.endswith(".sase"):
+            return QueryLanguage.SASE
+        if PATTERN_FILE.search(self.path):
+            return QueryLanguage.PATTERN
+        return QueryLanguage.SQL
+
+    def read(self, language: QueryLanguage) -> str:
+        """Return the text of the query, or the location of the Pattern.
+
+        Errors about the text name its file.
+
+        Args:
+            language: the language that the user named, else that of the file.
+
+        Raises:
+            click.UsageError: there is no such file, it is empty, or it is not a text.
+        """
+        try:
+            if language is QueryLanguage.PATTERN:
+                check_pattern_location(self.path)
+                return self.path
+            text = read_query_text(self.path) if self.text is None else self.text
+        except MatchRecognizeError as error:
+            raise click.UsageError(str(error)) from error
+        if not text.strip():
+            raise click.UsageError(str(errors.blank_query()))
+        self.record_path(text)
+        return text
+
+    def record_path(self, text: str) -> None:
+        """Let errors in a text, which is the query or a statement of it, name the file, if any."""
+        if self.text is None and self.path != "-":
+            record_path(text, self.path)
+
+
+def read_query_text(path: str) -> str:
+    """Return the text of a query, from a file or, for `-`, from standard input.
+
+    Raises:
+        MatchRecognizeError: there is no such file, or it is not a text.
+    """
+    without_compression = strip_compression(Path(path))
+    if without_compression.suffix.lower() in FILE_FORMATS:
+        stem = without_compression.stem
+        raise errors.rows_for_query(path=path, name=stem if stem.isidentifier() else "events")
+    if path != "-" and not Path(path).is_file():
+        if len(path.split()) > 1:  # the text of a query, without -c
+            raise errors.no_such_query(path=shorten(path))
+        raise errors.no_such_file(what="the query file", path=path, hint=suggest_nearest_file(path))
+    content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise errors.not_a_text_file(path=path) from error
+
+
+def split_pattern_location(location: str) -> tuple[str, str]:
+    """Return the file or module of a Pattern, and the name of the Pattern in it.
+
+    >>> locations = ("rises.py", "rises.py:slow", "shop.rises:slow")
+    >>> [split_pattern_location(location) for location in locations]
+    [('rises.py', 'pattern'), ('rises.py', 'slow'), ('shop.rises', 'slow')]
+    """
+    if location.endswith(".py"):
+        return location, "pattern"
+    module, _, name = location.rpartition(":")
+    return module, name
+
+
+def check_pattern_location(location: str) -> None:
+    """Check the form of the location of a Pattern, and that its file exists, without running it.
+
+    Raises:
+        MatchRecognizeError: the location lacks a name, or there is no such file.
+    """
+    module, name = split_pattern_location(location)
+    if not module or not name.isidentifier():
+        module_name = (module or name).removesuffix(".py")
+        raise errors.malformed_pattern(where=location, module=module_name)
+    if module.endswith(".py") and not Path(module).is_file():
+        hint = suggest_nearest_file(module)
+        raise errors.no_such_file(what="the query file", path=module, hint=hint)
+
+
+def load_pattern(location: str) -> matchrec.Pattern:
+    """Run the file or import the module of a Pattern, and return the Pattern.
+
+    A file can import modules in its own folder, and a module those in the current folder.
+
+    Raises:
+        MatchRecognizeError: there is no such module, or no such Pattern in it.
+    """
+    module, name = split_pattern_location(location)
+    is_file = module.endswith(".py")
+    folder = Path(module).absolute().parent if is_file else Path.cwd()
+    sys.path.insert(0, str(folder))
+    try:
+        variables = runpy.run_path(module) if is_file else vars(resolve_name(module))
+    except ModuleNotFoundError as error:
+        raise errors.no_such_module(module=module, reason=str(error)) from error
+    finally:
+        sys.path.pop(0)
+    pattern = variables.get(name)
+    if not isinstance(pattern, matchrec.Pattern):
+        pattern_names = [
+            variable for variable, value in variables.items() if isinstance(value, matchrec.Pattern)
+        ]
+        raise errors.no_such_pattern(name=name, module=module, patterns=pattern_names)
+    return pattern
