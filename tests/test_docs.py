@@ -73,7 +73,7 @@ def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
             exec(compile(block.code, "<block>", "exec"), names)
         return out.getvalue()
     if block.language == "sql":
-        return format_first_rows(matchrec.sql(spark, block.code), limit=100)[0]
+        return format_first_rows(matchrec.sql(spark, block.code), limit=100)
     if block.language == "console":
         subprocess.run(["bash", "-n"], input=block.code, text=True, check=True)
         return ""

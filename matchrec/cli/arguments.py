@@ -313,7 +313,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Engine and search": ("engine", "conf", "algorithm", "sort", "max_steps"),
     "Incidents": ("labels", "start", "end", "key"),
     "Rows to explain": ("partition", "row"),
-    "Result": ("output", "timeouts", "aggregates", "per", "form_of_rows", "limit", "analyze"),
+    "Result": ("output", "timeouts", "aggregates", "per", "format_name", "limit", "analyze"),
     "Files to write": ("file", "overwrite", "picture", "x", "y", "series", "between", "dot", "svg"),
     "Other options": (),
 }

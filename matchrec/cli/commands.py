@@ -24,9 +24,10 @@ from matchrec.cli.failures import (
     show_busy,
 )
 from matchrec.cli.files import FileFormat
+from matchrec.cli.formats import OUTPUT_FORMATS
 from matchrec.cli.queries import QueryContent, QueryRequest
 from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
-from matchrec.cli.rows import OUTPUT_FORMATS, SHOWN_ROWS, format_first_rows, write_rows
+from matchrec.cli.rows import SHOWN_ROWS, format_first_rows, write_rows
 from matchrec.cli.session import open_local_session
 from matchrec.cli.tables import Table
 from matchrec.cli.written_files import check_writable_table, replace_when_complete, write_file
@@ -57,7 +58,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 @arguments.make_clause_option("aggregate with --aggregate or --per")
 @click.option(
     "--format",
-    "form_of_rows",
+    "format_name",
     type=click.Choice(tuple(OUTPUT_FORMATS)),
     default="table",
     show_default=True,
@@ -110,7 +111,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 @arguments.pass_request
 def run(  # noqa: PLR0913 -- one for each option
     request: QueryRequest,
-    form_of_rows: str,
+    format_name: str,
     file: Path | None,
     limit: int | None,
     picture: Path | None,
@@ -135,7 +136,7 @@ def run(  # noqa: PLR0913 -- one for each option
         error = errors.argument_needs_another(argument="--clause", other="--aggregate or --per")
         raise click.UsageError(str(error))
     plot = read_plot_options(picture, x=x, y=y, series=series, between=between)
-    output = Output(form_of_rows, file, limit)
+    output = Output(format_name, file, limit)
     if request.aggregates or not request.earlier:
         run_single(request, output, plot)
     else:
@@ -146,8 +147,11 @@ def run(  # noqa: PLR0913 -- one for each option
 class Output:
     """Where rows go, how they are printed, and at most how many."""
 
-    form: str
+    # The format of printed rows: a name in `OUTPUT_FORMATS`.
+    format_name: str
+    # The file to which the rows are written; None to print them.
     file: Path | None
+    # The largest number of rows; None for the default, which is `SHOWN_ROWS` for a table, else all.
     limit: int | None
 
     def write(self, spark: SparkSession, frame: DataFrame) -> int:
@@ -161,17 +165,19 @@ class Output:
                 count = write_file(frame.limit(self.limit) if self.limit else frame, self.file)
             print_notice(f"{show_count(count, 'row')} written to {self.file}")
             return count
-        most = self.limit or (SHOWN_ROWS if self.form == "table" else None)
+        most = self.limit or (SHOWN_ROWS if self.format_name == "table" else None)
         with raise_run_errors():
-            count, has_more = write_rows(frame, self.form, most, progress, sys.stdout)
-        if has_more:
+            written = write_rows(
+                frame, OUTPUT_FORMATS[self.format_name], most, progress, sys.stdout
+            )
+        if written.has_more:
             rows = show_count(most or 0, "row")
             print_notice(f"showing {rows}; --limit N shows more, --output FILE writes all")
-        return count
+        return written.count
 
     def print_separator(self) -> None:
         """Print an empty line between the rows of two statements; JSON needs none."""
-        if self.form not in ("json", "jsonl"):
+        if self.format_name not in ("json", "jsonl"):
             print()
 
 
@@ -372,7 +378,7 @@ def demo(picture: Path, engine: str | None) -> None:
         Table("stocks", (path,), FileFormat.CSV).register(spark)
         falls = matchrec.query(spark, query)
         with matchrec.progress(spark):
-            text, _ = format_first_rows(falls.to_df(), SHOWN_ROWS)
+            text = format_first_rows(falls.to_df(), SHOWN_ROWS)
         print(text, flush=True)
         with show_busy("Drawing"):
             plot = falls.plot(x="date", y="close", by="ticker")

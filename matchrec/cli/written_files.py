@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matchrec.cli.files import COMPRESSIONS, FileFormat, find_format, strip_compression
-from matchrec.cli.rows import arrives_as_arrow, cache_rows, check_distinct_names, write_rows
+from matchrec.cli.formats import OUTPUT_FORMATS, check_distinct_names
+from matchrec.cli.rows import arrives_as_arrow, cache_rows, write_rows
 from matchrec.errors import command as errors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+# The names in `OUTPUT_FORMATS` by the suffixes of files, except Parquet.
 WRITTEN_FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -135,10 +137,10 @@ def write_file(frame: DataFrame, path: Path) -> int:
     with replace_when_complete(path) as part:
         if find_format(path) is FileFormat.PARQUET:
             return write_parquet(frame, part)
-        form = WRITTEN_FORMATS[strip_compression(path).suffix.lower()]
+        output_format = OUTPUT_FORMATS[WRITTEN_FORMATS[strip_compression(path).suffix.lower()]]
         with COMPRESSIONS.get(path.suffix.lower(), open)(part, "wt", encoding="utf-8") as out:
-            count, _ = write_rows(frame, form, None, nullcontext(), out)
-        return count
+            written = write_rows(frame, output_format, None, nullcontext(), out)
+        return written.count
 
 
 def write_parquet(frame: DataFrame, path: Path) -> int:

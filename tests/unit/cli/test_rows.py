@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from matchrec.cli.rows import format_json_array
+from matchrec.cli.formats import JsonArrayFormat
 from tests.quick.embedded import invoke
 
 AWKWARD = """
@@ -188,6 +188,6 @@ def test_a_message_does_not_command_the_terminal(embedded: Path, query: str) -> 
 
 
 def test_a_json_array_has_commas_at_the_ends_of_lines() -> None:
-    lines = format_json_array([], [('{"n":1}',), ('{"n":2}',)])
+    lines = JsonArrayFormat().format_lines([], [('{"n":1}',), ('{"n":2}',)])
     assert list(lines) == ["[", '  {"n":1},', '  {"n":2}', "]"]
-    assert list(format_json_array([], [])) == ["[]"]
+    assert list(JsonArrayFormat().format_lines([], [])) == ["[]"]
