@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from matchrec.cli import arguments
-from matchrec.cli.failures import ExitCode, label_errors, print_notice, report_warnings
+from matchrec.cli.failures import ExitCode, label_errors
+from matchrec.cli.messages import print_notice, report_warnings
 from matchrec.cli.queries import QueryContent, QueryRequest
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.statements import Statement

@@ -15,16 +15,11 @@ import click
 import matchrec
 from matchrec.arguments import DialectName, TargetDialect
 from matchrec.cli import arguments
-from matchrec.cli.failures import (
-    label_errors,
-    print_notice,
-    print_notice_at_terminal,
-    raise_run_errors,
-    report_warnings,
-    show_busy,
-)
+from matchrec.cli.engine_errors import raise_run_errors
+from matchrec.cli.failures import label_errors
 from matchrec.cli.files import FileFormat
 from matchrec.cli.formats import OUTPUT_FORMATS
+from matchrec.cli.messages import print_notice, print_notice_at_terminal, report_warnings, show_busy
 from matchrec.cli.queries import QueryContent, QueryRequest
 from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
 from matchrec.cli.rows import SHOWN_ROWS, format_first_rows, write_rows

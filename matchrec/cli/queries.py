@@ -17,7 +17,8 @@ import click
 
 import matchrec
 from matchrec.arguments import AggregatePer, DialectName
-from matchrec.cli.failures import label_errors, report_warnings
+from matchrec.cli.failures import label_errors
+from matchrec.cli.messages import report_warnings
 from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
 from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.statements import Statement, replace_file_names, split_statements

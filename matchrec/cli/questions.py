@@ -12,7 +12,7 @@ import click
 
 import matchrec
 from matchrec.cli import arguments
-from matchrec.cli.failures import print_notice, report_warnings
+from matchrec.cli.messages import print_notice, report_warnings
 from matchrec.cli.queries import QueryRequest, make_missing_events_error
 from matchrec.cli.session import SettingPairs
 from matchrec.cli.tables import parse_labels

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from matchrec.cli import arguments
-from matchrec.cli.failures import PROGRAM, print_notice
+from matchrec.cli.messages import PROGRAM, print_notice
 from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.tables import Table
 from matchrec.errors import MatchRecognizePlanError

@@ -14,14 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from matchrec.cli.failures import (
-    PROGRAM,
-    ExitCode,
-    fail,
-    print_notice,
-    print_notice_at_terminal,
-    show_busy,
-)
+from matchrec.cli.failures import ExitCode, fail
+from matchrec.cli.messages import PROGRAM, print_notice, print_notice_at_terminal, show_busy
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
 

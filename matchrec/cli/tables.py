@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from matchrec.cli.failures import explain_spark_error, is_spark_error, print_notice, show_busy
+from matchrec.cli.engine_errors import explain_engine_error, is_engine_error
 from matchrec.cli.files import (
     COMPRESSIONS,
     FILE_FORMATS,
@@ -29,6 +29,7 @@ from matchrec.cli.files import (
     strip_compression,
     suggest_nearest_file,
 )
+from matchrec.cli.messages import print_notice, show_busy
 from matchrec.errors import command as errors
 from matchrec.plan.text import quote_name
 
@@ -59,9 +60,9 @@ class EmptyTable:
         try:
             frame = spark.createDataFrame([], self.columns)
         except Exception as error:
-            if not is_spark_error(error):
+            if not is_engine_error(error):
                 raise
-            reason = explain_spark_error(error)
+            reason = explain_engine_error(error)
             raise errors.invalid_schema(name=self.name, reason=reason) from error
         create_view(frame, self.name)
 
@@ -125,10 +126,10 @@ class Table:
                 frame = self.read(spark)
             columns = frame.columns
         except Exception as error:
-            if not is_spark_error(error):
+            if not is_engine_error(error):
                 raise
             path = ", ".join(str(file) for file in self.files)
-            reason = explain_spark_error(error)
+            reason = explain_engine_error(error)
             raise errors.unreadable_table(name=self.name, path=path, reason=reason) from error
         if not columns:
             raise errors.empty_table(name=self.name, path=str(self.files[0]))

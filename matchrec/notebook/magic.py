@@ -24,7 +24,8 @@ from matchrec.api.inputs import to_dataframe
 from matchrec.api.sql import IS_SASE, build_answer
 from matchrec.arguments import COUNT, is_dataframe, is_frame
 from matchrec.cli.arguments import suggest_setting
-from matchrec.cli.failures import report_warnings, shorten_spark_message
+from matchrec.cli.engine_errors import shorten_engine_message
+from matchrec.cli.messages import report_warnings
 from matchrec.cli.rows import SHOWN_ROWS, fetch_first_texts
 from matchrec.cli.values import PlainValue, read_plain_value
 from matchrec.dialects.products import PRODUCTS
@@ -177,7 +178,7 @@ class MatchrecMagics(Magics):
             brings_our_error = MatchRecognizeRunError.from_exception(error) is not None
             if brings_our_error or isinstance(error, PythonException):
                 raise  # `show_failure` shows the first, and IPython the traceback of the second
-            raise UsageError(shorten_spark_message(str(error))) from error
+            raise UsageError(shorten_engine_message(str(error))) from error
 
     def read_arguments(self, line: str) -> Namespace:
         """Return the arguments in the first line of a cell.

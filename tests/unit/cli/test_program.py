@@ -17,8 +17,9 @@ from rich.console import Console
 
 import matchrec
 from matchrec.__main__ import main
-from matchrec.cli import failures
-from matchrec.cli.failures import ExitCode, shorten_spark_message
+from matchrec.cli import engine_errors, messages
+from matchrec.cli.engine_errors import shorten_engine_message
+from matchrec.cli.failures import ExitCode
 from tests.quick.embedded import invoke
 
 STARTED = """
@@ -185,7 +186,7 @@ def test_a_terminal_shows_carets_in_colour(monkeypatch: pytest.MonkeyPatch) -> N
     shown = StringIO()
     console = Console(file=shown, force_terminal=True, color_system="standard", highlight=False)
     monkeypatch.setattr("rich.console.Console", lambda **_: console)
-    failures.print_failure("no [red]\n  line 1\n    SELECT 1^2\n           ^ ^^\n  hint")
+    messages.print_failure("no [red]\n  line 1\n    SELECT 1^2\n           ^ ^^\n  hint")
     red, off = "\x1b[1;31m", "\x1b[0m"
     assert shown.getvalue().splitlines() == [
         f"{red}matchrec: {off}no [red]",
@@ -198,16 +199,16 @@ def test_a_terminal_shows_carets_in_colour(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_batch_that_is_too_large_has_a_hint() -> None:
     lost = "Lost task 0.0: org.apache.arrow.vector.util.OversizedAllocationException: Memory"
-    output = failures.explain_spark_error(Exception(f"Job aborted: {lost}"))
-    assert output == f"Job aborted: {lost}\n  help: {failures.SMALLER_BATCHES}"
-    assert failures.explain_spark_error(Exception("Job aborted")) == "Job aborted"
+    output = engine_errors.explain_engine_error(Exception(f"Job aborted: {lost}"))
+    assert output == f"Job aborted: {lost}\n  help: {engine_errors.SMALLER_BATCHES}"
+    assert engine_errors.explain_engine_error(Exception("Job aborted")) == "Job aborted"
 
 
 def test_sentence_of_spark_has_no_plan_and_no_stack() -> None:
     text = "[X] no `t`; line 1 pos 14;\n'Project [*]\n+- 'UnresolvedRelation [t]\n"
-    assert shorten_spark_message(text) == "[X] no `t`; line 1 pos 14"
-    assert shorten_spark_message("[Y] bad\n\nJVM stacktrace:\nat x") == "[Y] bad"
+    assert shorten_engine_message(text) == "[X] no `t`; line 1 pos 14"
+    assert shorten_engine_message("[Y] bad\n\nJVM stacktrace:\nat x") == "[Y] bad"
     stack = 'Traceback (most recent call last):\n  File "w.py", line 1, in f\nValueError: no\n'
-    assert shorten_spark_message(f"\n An exception was thrown:\n{stack}") == (
+    assert shorten_engine_message(f"\n An exception was thrown:\n{stack}") == (
         "An exception was thrown:\nValueError: no"
     )

@@ -1,0 +1,123 @@
+"""Errors of an engine as the command line shows them: with help, without plans and stack traces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeGuard
+
+from matchrec.errors import MatchRecognizeRunError
+from matchrec.errors.kinds import format_labelled
+from matchrec.errors.run.failures import engine_failed, value_not_computed
+from matchrec.errors.sql.foreign_names import find_table_hint
+
+if TYPE_CHECKING:
+    from pyspark.errors import PySparkException
+
+# Part of Arrow's message if a column of a batch exceeds 2 GB.
+BATCH_TOO_LARGE = "OversizedAllocationException"
+SMALLER_BATCHES = "pass --conf spark.sql.execution.arrow.maxBytesPerBatch=64m for smaller batches"
+
+# What Spark adds to a message: a plan or a stack trace, up to the end, and before the error of a
+# Python worker its traceback.
+PLAN_OR_STACK = re.compile(r";?\n(?:\s*\n)?(?:['+]|JVM stacktrace|\s*at |[A-Z]\w+ \[).*", re.DOTALL)
+WORKER_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n.*\n(?=\S)", re.DOTALL)
+
+
+def is_engine_error(error: Exception) -> bool:
+    """Return whether an engine raised the error.
+
+    This imports PySpark, which takes time: call it only for an error of a program that uses it.
+    """
+    from matchrec.spark.session import SESSION_ERRORS
+
+    return isinstance(error, SESSION_ERRORS)
+
+
+def is_refusal(error: Exception) -> TypeGuard[PySparkException]:
+    """Return whether an error of an engine is that it does not understand the text of a query."""
+    from matchrec.spark.session import TEXT_ERRORS
+
+    return isinstance(error, TEXT_ERRORS)
+
+
+@contextmanager
+def raise_run_errors() -> Iterator[None]:
+    """Raise engine errors from inside, where a query runs, as MatchRecognizeRunError.
+
+    Their own class does not tell: some engines use one class for queries that they reject and for
+    queries that fail.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not is_engine_error(error):
+            raise
+        raise make_run_error(error) from error
+
+
+def reword_engine_error(error: Exception) -> Exception:
+    """Return an error of the engine as the command line prints it.
+
+    A query without a clause goes to the engine as it is, and so does its error.
+    """
+    from matchrec.spark.errors.users_terms import put_in_plain_words
+
+    if is_refusal(error):
+        return put_in_plain_words(error, tables=tuple)  # no tables, so none is suggested
+    return make_run_error(error)
+
+
+def make_run_error(error: Exception) -> MatchRecognizeRunError:
+    """Return the error that a worker of ours raised, or else one made from the engine's message."""
+    ours = MatchRecognizeRunError.from_exception(error)
+    if ours is not None:
+        return ours
+    from matchrec.spark.sail.words import read_value_failure
+
+    failure = read_value_failure(str(error))
+    if failure is None:
+        return engine_failed(sentence=explain_engine_error(error))
+    reason, hint = failure
+    return value_not_computed(reason=reason, hint=hint)
+
+
+def explain_engine_error(error: Exception) -> str:
+    """Return the engine's message, with help if we know any.
+
+    There is help for a missing table (how to name its file) and for a batch that is too large.
+    """
+    message = shorten_engine_message(str(error))
+    hint = find_hint(error, message)
+    if hint is None or hint in message:
+        return message
+    return f"{message}\n{format_labelled('help', hint)}"
+
+
+def find_hint(error: Exception, message: str) -> str | None:
+    """Return what the user can do about an engine's error; None if we know nothing.
+
+    Args:
+        error: the error.
+        message: its shortened message.
+    """
+    from matchrec.spark.errors.users_terms import read_parameters
+
+    if BATCH_TOO_LARGE in message:
+        return SMALLER_BATCHES
+    return find_table_hint(read_parameters(error, str(error)).get("relationName", ""))
+
+
+def shorten_engine_message(text: str) -> str:
+    """Return an engine's message without the plan and the stack trace after it.
+
+    Of the traceback of a Python worker, only the error that was raised is left.
+
+    >>> shorten_engine_message("[X] no table `t`; line 1 pos 14;\\n'Project [*]\\n+- 'Relation")
+    '[X] no table `t`; line 1 pos 14'
+    """
+    from matchrec.spark.sail.words import simplify_refusal
+
+    without_traceback = WORKER_TRACEBACK.sub("", text)
+    return simplify_refusal(PLAN_OR_STACK.sub("", without_traceback).strip())

@@ -1,0 +1,86 @@
+"""Print messages on stderr: notices, warnings, why there is no result, and that work goes on."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+from matchrec.source import replace_control_characters
+
+if TYPE_CHECKING:
+    from rich.status import Status
+    from rich.text import Text
+
+# What messages begin with, so that users know which program they are from.
+PROGRAM = "matchrec: "
+# Finds the lines with carets below an excerpt of the query.
+CARET_LINE = re.compile(r"^ *\^[ ^]*$", re.MULTILINE)
+
+
+def print_notice(sentence: str) -> None:
+    """Print a notice on stderr: something that the user may want to know, and not a result."""
+    from rich.text import Text
+
+    print_on_stderr(Text(replace_control_characters(sentence)))
+
+
+def print_notice_at_terminal(sentence: str) -> None:
+    """Print a notice if stderr is a terminal, and not if it is a file or another program."""
+    if sys.stderr.isatty():
+        print_notice(sentence)
+
+
+def print_failure(sentence: str) -> None:
+    """Print why there is no result, with carets and the program's name in colour if possible."""
+    from rich.text import Text
+
+    text = Text.assemble((PROGRAM, "bold red"), replace_control_characters(sentence))
+    text.highlight_regex(CARET_LINE, "bold red")
+    print_on_stderr(text)
+
+
+def print_on_stderr(text: Text) -> None:
+    """Print a text on stderr as it is: lines are not broken, and markup is not interpreted."""
+    from rich.console import Console
+
+    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
+
+
+def show_busy(what: str, stream: TextIO | None = None) -> Status:
+    """Return a context manager that shows in a terminal that work without a known end goes on.
+
+    Args:
+        what: the work, such as `Drawing`.
+        stream: where to show it; stderr if there is none.
+    """
+    from rich.console import Console
+
+    return Console(file=stream, stderr=stream is None).status(f"{what} ...")
+
+
+@contextmanager
+def report_warnings(
+    print_text: Callable[[str], object] = print_notice,
+) -> Iterator[list[Warning | str]]:
+    """Print the warnings that are given inside as notices, without a line of our source.
+
+    Args:
+        print_text: prints a text.
+
+    Yields:
+        The list of the warnings that were printed so far.
+    """
+    shown: list[Warning | str] = []
+
+    def show_notice(message: Warning | str, *_: Any, **__: Any) -> None:
+        """Print a warning as a notice of the program, and record it."""
+        shown.append(message)
+        print_text(f"{PROGRAM}{message}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show_notice
+        yield shown
