@@ -30,9 +30,10 @@ from matchrec.spark.types import change_inner_types
 HAS_DURATIONS = int(pyspark.__version__.split(".")[0]) >= 4
 
 # For each field of an interval, the SQL that converts it to seconds. Hours are taken modulo 24,
-# because the HOUR of some engines includes the hours of the days.
+# because the HOUR of some engines includes the hours of the days. The days are multiplied by a
+# BIGINT, because the seconds of 68 years are more than an INT can hold.
 CONVERSIONS_TO_SECONDS = (
-    ("DAY", "* 86400"),
+    ("DAY", "* 86400L"),
     ("HOUR", "% 24 * 3600"),
     ("MINUTE", "% 60 * 60"),
     ("SECOND", "% 60"),

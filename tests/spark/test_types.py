@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import DataType, YearMonthIntervalType
 
 import matchrec
+from matchrec.spark.substitutes import write_microseconds
 from tests.properties.test_queries import settings
 from tests.quick.scale import together
 
@@ -267,6 +268,20 @@ def test_a_calendar_interval_is_navigated(spark: SparkSession) -> None:
     frame = spark.sql("SELECT 1 AS k, make_interval(1, 2, 0, 3) AS x")
     matches = match_clause(frame, "ORDER BY k MEASURES CAST(LAST(x) AS string) AS s PATTERN (A)")
     assert [row.s for row in matches.collect()] == ["1 years 2 months 3 days"]
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_the_microseconds_of_a_long_interval_do_not_overflow(
+    spark: SparkSession, ansi: str
+) -> None:
+    lengths = {
+        "INTERVAL '24855 00:00:01' DAY TO SECOND": 2_147_472_001_000_000,
+        "INTERVAL '24856' DAY": 2_147_558_400_000_000,  # the seconds are more than 2 ** 31
+        "INTERVAL '-1000000 01:02:03.000004' DAY TO SECOND": -86_400_003_723_000_004,
+    }
+    numbers = ", ".join(write_microseconds(length) for length in lengths)
+    with settings(spark, **{"ansi.enabled": ansi}):
+        assert list(spark.sql(f"SELECT {numbers}").first()) == list(lengths.values())
 
 
 KNOWS_CALENDAR = SPARK_4  # PySpark 3.5 cannot read a schema with this type
