@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import MAXYEAR, date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from pyspark.sql import types as spark_types
 from pyspark.sql.types import DataType
 
+from matchrec.plan.text import MICROSECONDS
 from matchrec.spark.substitutes import write_microseconds
 from matchrec.spark.types import to_value_type
 
 EPOCH = datetime(1970, 1, 1)
+
+# The Gregorian calendar repeats itself after 400 years, which have this number of days.
+YEARS_PER_CYCLE = 400
+DAYS_PER_CYCLE = 146_097
 
 # A template: SQL of the microseconds of a TIMESTAMP_NTZ.
 MICROSECONDS_SINCE_EPOCH = write_microseconds(f"{{0}} - TIMESTAMP_NTZ'{EPOCH}'")
@@ -142,6 +147,24 @@ class OrderNumbers:
         if self.kind is spark_types.IntegralType:
             return str(number)
         if self.kind is spark_types.DateType:
-            return str(EPOCH.date() + timedelta(days=number))
+            return show_date(number)
+        days, microseconds = divmod(number, MICROSECONDS["DAY"])
+        time = (datetime.min + timedelta(microseconds=microseconds)).time()
         suffix = " UTC" if self.kind is spark_types.TimestampType else ""
-        return f"{EPOCH + timedelta(microseconds=number)}{suffix}"
+        return f"{show_date(days)} {time}{suffix}"
+
+
+def show_date(days: int) -> str:
+    """Return the date that is this many days after 1970-01-01, as SQL writes it.
+
+    Dates of Spark may be beyond the years 1 to 9999, which are all that a `date` of Python can
+    have.
+
+    >>> [show_date(days) for days in (0, 3_663_000, -800_000)]
+    ['1970-01-01', '+11998-12-15', '-0221-09-04']
+    """
+    cycles, days_of_cycle = divmod(days, DAYS_PER_CYCLE)
+    date_of_first_cycle = EPOCH.date() + timedelta(days=days_of_cycle)
+    year = date_of_first_cycle.year + cycles * YEARS_PER_CYCLE
+    year_text = f"{year:04}" if 0 <= year <= MAXYEAR else f"{year:+05}"
+    return f"{year_text}-{date_of_first_cycle:%m-%d}"

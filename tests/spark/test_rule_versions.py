@@ -335,6 +335,31 @@ def test_versions_by_all_types_of_an_order(ticks: DataFrame, name: str) -> None:
         assert match_ticks(rows, table).matches.count() == len(rows.collect())
 
 
+# Days beyond the years 1 to 9999, which are all that dates of Python have.
+FAR_ORDERS = {
+    "instants": "timestampadd(DAY, day, TIMESTAMP'+11998-12-15 00:00:00Z')",
+    "wall clocks": "timestampadd(DAY, day, TIMESTAMP_NTZ'+11998-12-15 00:00:00')",
+    "dates": "date_add(DATE'+11998-12-15', day)",
+    "dates before Christ": "date_add(DATE'-0221-09-04', day)",
+}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("name", FAR_ORDERS)
+def test_versions_by_times_beyond_the_years_of_python(ticks: DataFrame, name: str) -> None:
+    rows = ticks.selectExpr("k", "price", f"{FAR_ORDERS[name]} AS day").where("k = 'A'")
+    third_day = ticks.where("k = 'A' AND day = 3").selectExpr(f"{FAR_ORDERS[name]} AS valid_from")
+    table = third_day.selectExpr("'any' AS rule", "'PATTERN (A)' AS text", "valid_from")
+    with settings(ticks.sparkSession, **INTERPRETED):
+        result = match_ticks(rows, table)
+        versions = result.matches.selectExpr("CAST(rule_version AS STRING) AS text").collect()
+    valid_from = third_day.selectExpr("CAST(valid_from AS STRING)").first()
+    assert versions == [valid_from] * 4
+    with pytest.raises(matchrec.MatchRecognizeError) as raised:
+        match_ticks(rows, table.unionAll(table))
+    assert str(valid_from[0]) in str(raised.value)
+
+
 def make_table(columns: str) -> Callable[[DataFrame], DataFrame]:
     """Return a function that makes a table of rules with these columns."""
     return lambda ticks: ticks.sparkSession.range(2).selectExpr(*columns.split("; "))
