@@ -29,7 +29,7 @@ from matchrec.errors.frames import condition_rejected_by_engine
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.text import quote_string
 from matchrec.spark.errors.diagnose import read_sentence
-from matchrec.spark.order_numbers import OrderNumbers
+from matchrec.spark.order_numbers import OrderNumbers, find_order_numbers
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import QUERY_ERRORS, silence_analysis
 
@@ -178,14 +178,15 @@ def find_times(relation: Relation, order: str) -> OrderNumbers:
     """
     with silence_analysis():
         try:
-            times = OrderNumbers(relation.find_type(order))
+            order_type = relation.find_type(order)
         except QUERY_ERRORS as error:
             engine = relation.runner.backend.engine
             raise condition_rejected_by_engine(
                 engine=engine, column=order, reason=read_sentence(error)
             ) from None
-    if times.kind is None:
-        raise errors.rule_versions_need_time(order=order, type_name=times.type.simpleString())
+    times = find_order_numbers(order_type)
+    if times is None:
+        raise errors.rule_versions_need_time(order=order, type_name=order_type.simpleString())
     return times
 
 
@@ -210,9 +211,7 @@ def read_dict(rules: Mapping[str, Any], times: OrderNumbers) -> Iterator[Version
         for time, content in versions.items():
             since = None if time is None else times.convert_value(time)
             if since is None and time is not None:
-                raise errors.wrong_valid_from(
-                    name=name, value=time, expected=times.conversion.value_noun
-                )
+                raise errors.wrong_valid_from(name=name, value=time, expected=times.value_noun)
             yield VersionRow(name, content, None, since)
 
 
@@ -233,7 +232,7 @@ def read_table(table: DataFrame, times: OrderNumbers) -> list[VersionRow]:
             raise errors.rules_column_type(
                 name=name, type_name=types[name].simpleString(), expected_type=expected_type
             )
-    if not times.has_same_kind(types["valid_from"]):
+    if not times.converts(types["valid_from"]):
         raise errors.rules_column_type(
             name="valid_from",
             type_name=types["valid_from"].simpleString(),
@@ -263,7 +262,7 @@ def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[
     for row in rows:
         versions = versions_by_rule.setdefault(row.rule, {})
         if row.since is not None and not times.has_number(row.since):
-            expected_value = f"{times.conversion.value_noun} of {times.type.simpleString().upper()}"
+            expected_value = f"{times.value_noun} of {times.type.simpleString().upper()}"
             raise errors.wrong_valid_from(name=row.rule, value=row.since, expected=expected_value)
         if row.since in versions:
             time = "the beginning" if row.since is None else times.show(row.since)

@@ -1,170 +1,243 @@
-"""Values of ORDER BY as whole numbers, such as the times from which rules are valid.
+"""Values of ORDER BY as whole numbers: instants, wall-clock times, dates and integers.
 
-The workers hold the same numbers for the order of rows: the microseconds of an instant, the days of
-a date, and whole numbers as they are.
+The times from which versions of rules are valid are compared as such numbers, and the positions of
+rows along a partition are such numbers. The workers order rows by the same numbers:
+
+    type            number                                       2026-01-02 is
+    TIMESTAMP       microseconds since 1970-01-01 in UTC         1767312000000000
+    TIMESTAMP_NTZ   microseconds since 1970-01-01 00:00          1767312000000000
+    DATE            days since 1970-01-01                        20455
+    integers        the integer
+
+`find_order_numbers` returns the converter of a type. There is one class for each line of the table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import MAXYEAR, date, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import ClassVar
 
 from pyspark.sql import types as spark_types
 from pyspark.sql.types import DataType
+from typing_extensions import override
 
 from matchrec.plan.text import MICROSECONDS
 from matchrec.spark.substitutes import write_microseconds
 from matchrec.spark.types import to_value_type
 
-EPOCH = datetime(1970, 1, 1)
+EPOCH = date(1970, 1, 1)
 
 # The Gregorian calendar repeats itself after 400 years, which have this number of days.
 YEARS_PER_CYCLE = 400
 DAYS_PER_CYCLE = 146_097
 
-# A template: SQL of the microseconds of a TIMESTAMP_NTZ.
-MICROSECONDS_SINCE_EPOCH = write_microseconds(f"{{0}} - TIMESTAMP_NTZ'{EPOCH}'")
-
-
-class NumberConversion(NamedTuple):
-    """How the values of a type are converted to whole numbers and back."""
-
-    # What messages call a Python value of the type.
-    value_noun: str
-    # The class of Python values, and a subclass of it whose values are not of the type: True and
-    # False are no whole numbers, and a datetime is no date.
-    python_class: type[Any]
-    excluded_class: type | tuple[()]
-    # A template: SQL of the number of a value `{0}`.
-    number_sql: str
-    # A template: SQL of the value of a number. `{number}` stands for the number, `{shown}` for the
-    # text of `OrderNumbers.show`, and `{type}` for the name of the type.
-    value_sql: str
-
-
-TypeClass = type[DataType]
-
-
-NUMBER_CONVERSIONS: Mapping[TypeClass, NumberConversion] = {
-    spark_types.TimestampType: NumberConversion(
-        value_noun="a datetime",
-        python_class=datetime,
-        excluded_class=(),
-        number_sql="unix_micros({0})",
-        value_sql="timestamp_micros({number}L)",
-    ),
-    spark_types.TimestampNTZType: NumberConversion(
-        value_noun="a datetime without a time zone",
-        python_class=datetime,
-        excluded_class=(),
-        number_sql=MICROSECONDS_SINCE_EPOCH,
-        value_sql="TIMESTAMP_NTZ'{shown}'",
-    ),
-    spark_types.DateType: NumberConversion(
-        value_noun="a date",
-        python_class=date,
-        excluded_class=datetime,
-        number_sql="CAST(unix_date({0}) AS BIGINT)",
-        value_sql="date_from_unix_date({number})",
-    ),
-    spark_types.IntegralType: NumberConversion(
-        value_noun="a whole number",
-        python_class=int,
-        excluded_class=bool,
-        number_sql="CAST({0} AS BIGINT)",
-        value_sql="CAST({number}L AS {type})",
-    ),
-}
-
 
 @dataclass(frozen=True)
-class OrderNumbers:
-    """A converter of the values of an ORDER BY column to whole numbers and back.
+class OrderNumbers(ABC):
+    """A converter of the values of a type to whole numbers and back.
 
     >>> from pyspark.sql.types import DateType
-    >>> OrderNumbers(DateType()).convert_value(date(1970, 1, 3))
+    >>> dates = DateNumbers(DateType())
+    >>> dates.convert_value(date(1970, 1, 3))
     2
-    >>> OrderNumbers(DateType()).write_literal(2)
+    >>> dates.write_number("day")
+    'CAST(unix_date(day) AS BIGINT)'
+    >>> dates.write_literal(2)
     'date_from_unix_date(2)'
     """
 
-    type: DataType  # one of `NUMBER_CONVERSIONS`, unless `kind` is None
+    type: DataType
 
-    @property
-    def kind(self) -> TypeClass | None:
-        """The class of the type in `NUMBER_CONVERSIONS`; None if it has no conversion."""
-        return next((kind for kind in NUMBER_CONVERSIONS if isinstance(self.type, kind)), None)
+    # What messages call a Python value of the type.
+    value_noun: ClassVar[str]
 
-    @property
-    def conversion(self) -> NumberConversion:
-        """The conversion of the values. The type must have one."""
-        assert self.kind is not None
-        return NUMBER_CONVERSIONS[self.kind]
+    @abstractmethod
+    def accepts(self, value: object) -> bool:
+        """Return whether a Python value is a value of the type."""
 
-    def has_same_kind(self, other: DataType) -> bool:
-        """Return whether another type has values of the same kind, or only NULL."""
-        return isinstance(other, spark_types.NullType) or OrderNumbers(other).kind is self.kind
+    @abstractmethod
+    def write_number(self, value: str) -> str:
+        """Return SQL of the number of a value, which is a BIGINT.
 
-    def convert_value(self, value: Any) -> int | None:
-        """Return a Python value as a number; None if it is not a value of the type."""
-        conversion = self.conversion
-        if not isinstance(value, conversion.python_class):
-            return None
-        if isinstance(value, conversion.excluded_class):
-            return None
-        if isinstance(self.type, spark_types.TimestampNTZType) and value.tzinfo is not None:
-            return None
-        return int(self.type.toInternal(value))
+        Args:
+            value: the value, as SQL: usually the name of a column.
+        """
+
+    @abstractmethod
+    def write_value(self, number: int) -> str:
+        """Return SQL of the value with this number."""
+
+    @abstractmethod
+    def show(self, number: int) -> str:
+        """Return the value with this number as messages show it."""
+
+    def convert_value(self, value: object) -> int | None:
+        """Return the number of a Python value; None if it is not a value of the type."""
+        return int(self.type.toInternal(value)) if self.accepts(value) else None
+
+    def converts(self, other: DataType) -> bool:
+        """Return whether values of another type are converted alike, or are all NULL."""
+        if isinstance(other, spark_types.NullType):
+            return True
+        return type(find_order_numbers(other)) is type(self)
 
     def has_number(self, number: int) -> bool:
-        """Return whether a number is in the range of the type.
+        """Return whether the type has a value with this number.
 
-        The numbers of all datetimes and dates of Python are.
+        It has one for every datetime and every date of Python, but not for every int.
         """
         limit = 1 << (to_value_type(self.type).bits - 1)
         return -limit <= number < limit
 
-    def write_number(self, name: str) -> str:
-        """Return SQL of the number of a column."""
-        return self.conversion.number_sql.format(name)
-
     def write_literal(self, number: int | None) -> str:
         """Return SQL of the value with this number, or SQL of NULL for None."""
-        name = self.type.simpleString()
         if number is None:
-            return f"CAST(NULL AS {name})"
-        return self.conversion.value_sql.format(number=number, shown=self.show(number), type=name)
+            return f"CAST(NULL AS {self.type.simpleString()})"
+        return self.write_value(number)
 
+
+@dataclass(frozen=True)
+class InstantNumbers(OrderNumbers):
+    """A converter of instants, TIMESTAMP, to microseconds since 1970-01-01 in UTC."""
+
+    value_noun = "a datetime"
+
+    @override
+    def accepts(self, value: object) -> bool:
+        """Return whether a value is a datetime. Without a zone, it is in that of the program."""
+        return isinstance(value, datetime)
+
+    @override
+    def write_number(self, value: str) -> str:
+        return f"unix_micros({value})"
+
+    @override
+    def write_value(self, number: int) -> str:
+        return f"timestamp_micros({number}L)"
+
+    @override
     def show(self, number: int) -> str:
-        """Return the value with this number as messages show it. Instants are in UTC.
+        return show_instant(number)
 
-        >>> from pyspark.sql.types import TimestampType
-        >>> OrderNumbers(TimestampType()).show(0)
-        '1970-01-01 00:00:00 UTC'
-        """
-        if self.kind is spark_types.IntegralType:
-            return str(number)
-        if self.kind is spark_types.DateType:
-            return show_date(number)
-        days, microseconds = divmod(number, MICROSECONDS["DAY"])
-        time = (datetime.min + timedelta(microseconds=microseconds)).time()
-        suffix = " UTC" if self.kind is spark_types.TimestampType else ""
-        return f"{show_date(days)} {time}{suffix}"
+
+@dataclass(frozen=True)
+class WallClockNumbers(OrderNumbers):
+    """A converter of times without a time zone, TIMESTAMP_NTZ, to microseconds."""
+
+    value_noun = "a datetime without a time zone"
+
+    @override
+    def accepts(self, value: object) -> bool:
+        return isinstance(value, datetime) and value.tzinfo is None
+
+    @override
+    def write_number(self, value: str) -> str:
+        return write_microseconds(f"{value} - TIMESTAMP_NTZ'{EPOCH} 00:00:00'")
+
+    @override
+    def write_value(self, number: int) -> str:
+        return f"TIMESTAMP_NTZ'{self.show(number)}'"
+
+    @override
+    def show(self, number: int) -> str:
+        return show_wall_clock(number)
+
+
+@dataclass(frozen=True)
+class DateNumbers(OrderNumbers):
+    """A converter of dates to days."""
+
+    value_noun = "a date"
+
+    @override
+    def accepts(self, value: object) -> bool:
+        """Return whether a value is a date. A datetime is not, although its class is a subclass."""
+        return isinstance(value, date) and not isinstance(value, datetime)
+
+    @override
+    def write_number(self, value: str) -> str:
+        return f"CAST(unix_date({value}) AS BIGINT)"
+
+    @override
+    def write_value(self, number: int) -> str:
+        return f"date_from_unix_date({number})"
+
+    @override
+    def show(self, number: int) -> str:
+        return show_date(number)
+
+
+@dataclass(frozen=True)
+class IntegerNumbers(OrderNumbers):
+    """A converter of integers, which are their own numbers."""
+
+    value_noun = "a whole number"
+
+    @override
+    def accepts(self, value: object) -> bool:
+        """Return whether a value is an int. True and False are not, although bool is a subclass."""
+        return isinstance(value, int) and not isinstance(value, bool)
+
+    @override
+    def write_number(self, value: str) -> str:
+        return f"CAST({value} AS BIGINT)"
+
+    @override
+    def write_value(self, number: int) -> str:
+        return f"CAST({number}L AS {self.type.simpleString()})"
+
+    @override
+    def show(self, number: int) -> str:
+        return str(number)
+
+
+def find_order_numbers(type_: DataType) -> OrderNumbers | None:
+    """Return the converter of the values of a type; None for other types than those above."""
+    match type_:
+        case spark_types.TimestampType():
+            return InstantNumbers(type_)
+        case spark_types.TimestampNTZType():
+            return WallClockNumbers(type_)
+        case spark_types.DateType():
+            return DateNumbers(type_)
+        case spark_types.IntegralType():
+            return IntegerNumbers(type_)
+    return None
+
+
+# The texts of values. Spark's years go beyond 1 to 9999, which are all that Python has.
+
+
+def show_instant(microseconds: int) -> str:
+    """Return the instant that is this many microseconds after 1970-01-01 in UTC.
+
+    >>> show_instant(0)
+    '1970-01-01 00:00:00 UTC'
+    """
+    return f"{show_wall_clock(microseconds)} UTC"
+
+
+def show_wall_clock(microseconds: int) -> str:
+    """Return the time that is this many microseconds after 1970-01-01 00:00, as SQL writes it.
+
+    >>> show_wall_clock(-1)
+    '1969-12-31 23:59:59.999999'
+    """
+    days, microseconds_of_day = divmod(microseconds, MICROSECONDS["DAY"])
+    time = (datetime.min + timedelta(microseconds=microseconds_of_day)).time()
+    return f"{show_date(days)} {time}"
 
 
 def show_date(days: int) -> str:
     """Return the date that is this many days after 1970-01-01, as SQL writes it.
 
-    Dates of Spark may be beyond the years 1 to 9999, which are all that a `date` of Python can
-    have.
-
     >>> [show_date(days) for days in (0, 3_663_000, -800_000)]
     ['1970-01-01', '+11998-12-15', '-0221-09-04']
     """
     cycles, days_of_cycle = divmod(days, DAYS_PER_CYCLE)
-    date_of_first_cycle = EPOCH.date() + timedelta(days=days_of_cycle)
+    date_of_first_cycle = EPOCH + timedelta(days=days_of_cycle)
     year = date_of_first_cycle.year + cycles * YEARS_PER_CYCLE
     year_text = f"{year:04}" if 0 <= year <= MAXYEAR else f"{year:+05}"
     return f"{year_text}-{date_of_first_cycle:%m-%d}"

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
-from pyspark.sql.types import DateType, IntegralType, LongType
+from pyspark.sql.types import LongType
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
@@ -44,7 +44,12 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.templates import Template, View, join_template
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.environment import use_own_interpreter
-from matchrec.spark.order_numbers import OrderNumbers
+from matchrec.spark.order_numbers import (
+    DateNumbers,
+    IntegerNumbers,
+    OrderNumbers,
+    find_order_numbers,
+)
 from matchrec.spark.relation import Runner
 from matchrec.spark.session import OTHER_VERSION_ERRORS
 from matchrec.spark.transport import make_task_function
@@ -255,9 +260,10 @@ def plan_ranges(
     if reason is not None:
         return WholePartitions(reason)
     assert plan.within is not None
-    order = OrderNumbers(request.relation.find_type(plan.order_by[0].expression.text))
-    if order.kind is None:
-        type_name = order.type.simpleString()
+    order_type = request.relation.find_type(plan.order_by[0].expression.text)
+    order = find_order_numbers(order_type)
+    if order is None:
+        type_name = order_type.simpleString()
         return WholePartitions(
             f"ORDER BY has type {type_name}, which is not an integer, a date or a timestamp"
         )
@@ -321,10 +327,10 @@ def count_positions(length: Amount, order: OrderNumbers) -> int | None:
     Returns None if a length of this kind is not one of the order: a time if the order is a number,
     or a number if the order is a time.
     """
-    if order.kind is DateType:
+    if isinstance(order, DateNumbers):
         days = length.value / MICROSECONDS_PER_DAY
         return ceil(days) + 1 if length.is_time else ceil(length.value)
-    if length.is_time is (order.kind is IntegralType):
+    if length.is_time is isinstance(order, IntegerNumbers):
         return None
     if length.is_time and length.value >= MICROSECONDS_PER_DAY:
         # days of a time zone have 23 to 25 hours; if the zone once left out a date, a day has 48

@@ -31,7 +31,7 @@ from matchrec.spark.backends import find_backend
 from matchrec.spark.clause_result import build_result_items, project
 from matchrec.spark.compile import CompiledRules, compile_query
 from matchrec.spark.errors.diagnose import explain_refusals
-from matchrec.spark.order_numbers import OrderNumbers
+from matchrec.spark.order_numbers import OrderNumbers, find_order_numbers
 from matchrec.spark.ranges import check_may_stay_whole
 from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.request import MatchRequest
@@ -148,8 +148,13 @@ class BuiltRuleSet:
 
     @property
     def times(self) -> OrderNumbers:
-        """Return the type by which rows are ordered, and from which rules are valid."""
-        return OrderNumbers(self.rows.schema[wire.FIRST_ROW_ORDER].dataType)
+        """Return the converter of the times by which rows are ordered and rules are valid.
+
+        The rules must have versions.
+        """
+        times = find_order_numbers(self.rows.schema[wire.FIRST_ROW_ORDER].dataType)
+        assert times is not None, "`match_rules` has checked the type"
+        return times
 
     def over(self, rows: DataFrame) -> BuiltRuleSet:
         """Return the rule set over other rows of the workers, which may be of another session."""

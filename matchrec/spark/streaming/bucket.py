@@ -24,14 +24,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql.types import TimestampType
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.rule_set import Version
 from matchrec.errors.streams import rule_changed_in_the_past, stream_state_too_large
 from matchrec.memory import may_take
 from matchrec.search.partitions import IntArray
-from matchrec.spark.order_numbers import OrderNumbers
+from matchrec.spark.order_numbers import show_instant
 from matchrec.spark.streaming.arrival import (
     Array,
     Arrays,
@@ -480,7 +479,7 @@ def check_versions(memory: Memory, versions: Mapping[str, Version]) -> None:
         if now is None and has_ended:
             continue
         if clip_version(before, last_time) != clip_version(now, last_time):
-            shown_time = OrderNumbers(TimestampType()).show(last_time)
+            shown_time = show_instant(last_time)
             raise rule_changed_in_the_past(name=version.rule, time=shown_time)
 
 

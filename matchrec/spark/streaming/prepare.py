@@ -40,9 +40,10 @@ from matchrec.plan.pattern import PartitionEnd, list_negations, walk_pattern
 from matchrec.plan.templates import Template
 from matchrec.search.incremental import keeps_values
 from matchrec.search.kernel_input import compile_task
-from matchrec.spark import order_numbers, substitutes
+from matchrec.spark import substitutes
 from matchrec.spark.columns import Preparation, RowColumns, add_columns
 from matchrec.spark.environment import use_own_interpreter
+from matchrec.spark.order_numbers import find_order_numbers
 from matchrec.spark.request import MatchRequest, Options
 from matchrec.spark.streaming.arrival import Arriving, ColumnMap
 from matchrec.spark.streaming.bucket import build_bucket
@@ -133,7 +134,9 @@ class EventPreparation(Preparation):
             pa.field(column.name, find_arrow_type(column, texts)) for column in pandas_columns
         ]
         time_type = prepared.schema[wire.EVENT_TIME].dataType
-        microseconds = order_numbers.OrderNumbers(time_type).write_number(wire.EVENT_TIME)
+        times = find_order_numbers(time_type)
+        assert times is not None, "a watermark has a time"
+        microseconds = times.write_number(wire.EVENT_TIME)
         pandas_columns.append(
             PandasColumn(wire.EVENT_MICROSECONDS, microseconds, spark_types.LongType())
         )
