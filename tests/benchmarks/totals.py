@@ -1,15 +1,15 @@
 """All matches counted and summed without building them: `python -m tests.benchmarks.totals`.
 
     --quick    fewer events
+    --whole    time whole queries on Sail instead of the search alone
 
-Stock trends as in the evaluation of GRETA: `count(*)`, and a sum over all rows of all matches, of
-falling prices in a window and of patterns without one. Matching only, in one process, processor
-time, the best of three runs; memory is that of the arrays in which a search works at its end.
-Matches are built where there are at most five million of them.
+The input is stock trends as in the evaluation of GRETA. Each query computes `count(*)` and a sum
+over all rows of all matches. Times are CPU times, the least of three runs. Memory is that of the
+arrays in which a search works at its end. Matches are built only if there are at most five million.
 
 Falling prices of a company in a window are query Q1 of GRETA, with SKIP TILL ANY MATCH and
-without its sliding of windows: a match counts once. Prices that rise from row to row, none of them
-left out, are of the shape of Q1 of COGRA.
+without its sliding windows, so a match counts once. Prices that rise from row to row, without a
+gap, are similar to Q1 of COGRA.
 
 Sources: Poppe, Lei, Rundensteiner, Maier, "GRETA: Graph-based Real-time Event Trend Aggregation",
 PVLDB 11(1), 2017, "Performance evaluation"; "Event Trend Aggregation under Rich Event Matching
@@ -20,11 +20,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
+import matchrec
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.totals import find_each_match_once
 from matchrec.plan.clauses import Grouping, MatchOutput
@@ -35,6 +36,7 @@ from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.task import Capacity, Task, TaskTotals, Total, TotalFunction
 from tests.benchmarks.machine import find_processor_name, read_load_averages
 from tests.benchmarks.markdown import format_table
+from tests.benchmarks.processes import count_cpu_seconds
 from tests.benchmarks.sase_workload import link_query, make_partitions, make_stream
 
 FALLING = """
@@ -85,10 +87,14 @@ class Workload:
     window: int  # events
     events: int  # of each symbol
 
+    @property
+    def query(self) -> str:
+        """The SASE+ query with its window."""
+        return self.text.replace("{window}", str(self.window))
+
     def prepare(self) -> tuple[Task, Partitions]:
         """Return the task that finds all matches, and its rows."""
-        text = self.text.replace("{window}", str(self.window))
-        linked = link_query(text, MatchOutput.ALL)
+        linked = link_query(self.query, MatchOutput.ALL)
         events: pd.DataFrame = make_stream(self.events, 0.5, wrapped=False)
         return linked.task, make_partitions(linked, events)
 
@@ -157,13 +163,63 @@ def list_workloads(quick: bool) -> Iterator[Workload]:
         yield Workload("a b c", SEQUENCE, 200, events // scale)
 
 
+WHOLE_WORKLOADS = (
+    Workload("falling prices", FALLING, 10, 20_000),
+    Workload("falling prices", FALLING, 20, 20_000),
+    Workload("falling prices", FALLING, 20, 100_000),
+    Workload("rising, no gap", RISING, 200, 50_000),
+)
+
+
+def count_least_cpu_seconds(run: Callable[[], object]) -> float:
+    """Return the CPU seconds of a function, the least of several runs after a first one."""
+    run()
+    times = []
+    for _ in range(ROUNDS):
+        before = count_cpu_seconds()
+        run()
+        times.append(count_cpu_seconds() - before)
+    return min(times)
+
+
+def report_whole_queries() -> Iterator[str]:
+    """Yield the table of whole queries: `aggregate`, and `match_sase` followed by `agg`."""
+    spark = matchrec.session("sail")
+    rows = []
+    for workload in WHOLE_WORKLOADS:
+        events = make_stream(workload.events, 0.5, wrapped=False)
+        df = spark.createDataFrame(events.assign(at=range(len(events))))
+        text = f"{workload.query} RETURN a.LEN AS rows"
+        query = matchrec.query(df, text, order_by="at")
+        totals = query.aggregate({"matches": "count(*)", "rows": "sum(rows)"})
+        matches = matchrec.match_sase(df, text, order_by="at")
+        built = matches.selectExpr("count(*) AS matches", "sum(rows) AS rows")
+        assert totals.collect() == built.collect()
+        rows.append(
+            (
+                f"{workload.name}, window {workload.window}",
+                f"{len(events):,}",
+                f"{totals.collect()[0].matches:,}",
+                f"{count_least_cpu_seconds(totals.collect):.2f}",
+                f"{count_least_cpu_seconds(built.collect):.2f}",
+            )
+        )
+    head = ("query", "events", "matches", "aggregate, s", "build and count, s")
+    yield from format_table(head, rows)
+
+
 def main() -> None:
     """Count and build the matches of all workloads and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    rows = []
+    parser.add_argument("--whole", action="store_true")
+    arguments = parser.parse_args()
     print(f"{find_processor_name()}, load {read_load_averages()} at the start.\n")
-    for workload in list_workloads(parser.parse_args().quick):
+    if arguments.whole:
+        print("\n".join(report_whole_queries()))
+        return
+    rows = []
+    for workload in list_workloads(arguments.quick):
         task, partitions = workload.prepare()
         counted = count_matches(task, partitions)
         built = build_matches(task, partitions) if counted.matches <= MOST_BUILT else None
