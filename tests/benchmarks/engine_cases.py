@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +28,6 @@ from tests.benchmarks.workloads import (
 BEGIN = 1_700_000_000_000_000  # microseconds
 FILE_BYTES = 64 << 20
 ROW_BYTES = 32
-WAITING_TASKS = 32  # more than the threads of any engine here
-TASK_SECONDS = 1.0  # how long each of these tasks takes
 
 TEXTS = "SELECT max(note) AS note FROM " + write_clause(
     "ticks", f"{TICKS_IN_ORDER} MEASURES LAST(UP.note) AS note {SHAPE}"
@@ -119,25 +116,6 @@ def hand_rows_to_python(spark: SparkSession) -> TimedRows:
     )
 
 
-def sleep_in_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Wait TASK_SECONDS and return the batches unchanged."""
-    time.sleep(TASK_SECONDS)
-    yield from batches
-
-
-def run_during_long_query(spark: SparkSession) -> TimedRows:
-    """Count three rows while another query with many tasks is running."""
-    long_query = spark.range(0, WAITING_TASKS, 1, WAITING_TASKS).mapInArrow(
-        sleep_in_task, "id bigint"
-    )
-    thread = threading.Thread(target=long_query.count)
-    thread.start()
-    time.sleep(TASK_SECONDS / 2)
-    timed_rows = time_count(lambda: spark.range(3).count())
-    thread.join()
-    return timed_rows
-
-
 @dataclass(frozen=True)
 class Case:
     """A query or another action over ticks, and how often it is measured."""
@@ -167,7 +145,7 @@ COMPARED_CASES = (
     ),
     Case("long quantifier", TWO_MILLION, count_rows(QUERIES["long greedy quantifier"])),
 )
-SCALE_CASES = (
+MEMORY_CASES = (
     Case(
         "20,000,000 rows of 20,000 keys",
         TickFiles(20 * MILLION, 20_000),
@@ -181,17 +159,9 @@ SCALE_CASES = (
         rounds=1,
     ),
     Case("one key of 20,000,000 rows", TickFiles(20 * MILLION, 1), count_rows(VSHAPE), rounds=1),
-    Case(
-        "100,000 rows of 100 kB", TickFiles(100_000, 100, 100_000), read_as_arrow(TEXTS), rounds=1
-    ),
+    Case("10,000 rows of 100 kB", TickFiles(10_000, 100, 100_000), read_as_arrow(TEXTS), rounds=1),
     Case("2,000,000 rows on one core", TWO_MILLION, count_rows(VSHAPE), cores=1),
     Case("2,000,000 rows on two cores", TWO_MILLION, count_rows(VSHAPE)),
-    Case(
-        f"a small query during {WAITING_TASKS} tasks of {TASK_SECONDS:.0f} s",
-        TickFiles(1, 1),
-        run_during_long_query,
-        rounds=1,
-    ),
 )
 
 
@@ -230,5 +200,5 @@ GROWTH_SERIES: Mapping[str, Mapping[int, Case]] = {
     "cores, 5,000,000 rows": {cores: count_v_shapes(5 * MILLION, 5_000, cores) for cores in (1, 2)},
 }
 GROWTH_CASES = [case for series in GROWTH_SERIES.values() for case in series.values()]
-ALL_CASES = (*COMPARED_CASES, *SCALE_CASES, *GROWTH_CASES)
+ALL_CASES = (*COMPARED_CASES, *MEMORY_CASES, *GROWTH_CASES)
 CASES: Mapping[str, Case] = {case.name: case for case in ALL_CASES}

@@ -1,14 +1,14 @@
 """Compare what queries cost on Spark, Sail and DuckDB, each in a process of its own.
 
-    python -m tests.benchmarks.engines [--parts compared,scale,growth,start] [--on spark,sail]
+    python -m tests.benchmarks.engines [--parts compared,memory,growth,start] [--on spark,sail]
         [--scale 0.1] [--only WORD] [--memory 4g] [--data FOLDER] [--duckdb-python PATH]
         [--write docs]
 
-`compared`, `growth` and `start` are tables of docs/contributing/benchmarks.md, and `scale` is a
+`compared`, `growth` and `start` are tables of docs/contributing/benchmarks.md, and `memory` is a
 table of docs/explanation/memory.md; `--write docs` writes them there. It needs a version of PySpark
 that Sail accepts, Sail, Java, and Linux, because it reads /proc. `--data` names a folder in which
-the input rows are kept; without it they are written again, which takes 12 GB at full size. `growth`
-also measures DuckDB if `--duckdb-python` names an interpreter that has it.
+the input rows are kept; without it they are written again, which takes about 2 GB at full size.
+`growth` also measures DuckDB if `--duckdb-python` names an interpreter that has it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, astuple, dataclass
-from functools import partial
 from importlib.metadata import files
 from math import nan
 from pathlib import Path
@@ -31,7 +30,7 @@ import pyarrow.parquet as pq
 
 import matchrec
 from tests.benchmarks import start_of_spark
-from tests.benchmarks.engine_cases import CASES, COMPARED_CASES, GROWTH_SERIES, SCALE_CASES, Case
+from tests.benchmarks.engine_cases import CASES, COMPARED_CASES, GROWTH_SERIES, MEMORY_CASES, Case
 from tests.benchmarks.fresh_copy import ROOT
 from tests.benchmarks.growth import compare_extremes
 from tests.benchmarks.machine import describe_machine, read_load_averages
@@ -179,6 +178,22 @@ def report_compared(settings: Settings) -> Iterator[str]:
     yield from report_start(settings)
 
 
+def report_memory(settings: Settings) -> Iterator[str]:
+    """Yield the table of the peak memory of all processes on each engine."""
+    rows = []
+    for case in MEMORY_CASES:
+        if settings.only in case.name:
+            results = measure_on_all_engines(case, settings)
+            peaks = [
+                f"{result.peak / 2**20:,.0f}" if isinstance(result, Cost) else result
+                for result in results
+            ]
+            rows.append([case.name, *peaks])
+    yield f"{settings.describe_scale()}Peak memory of all processes in MiB."
+    yield ""
+    yield from format_table(["", *settings.engines], rows)
+
+
 def report_growth(settings: Settings) -> Iterator[str]:
     """Yield the tables of how the time per row changes."""
     engines = [*settings.engines, *([DUCKDB.name] if settings.duckdb else [])]
@@ -253,7 +268,7 @@ def count_package_bytes(package: str, without: str = "\0") -> int:
 # The parts by name: the page that a part is written to, and the function that measures it.
 PARTS: dict[str, tuple[str, Callable[[Settings], Iterator[str]]]] = {
     "compared": ("contributing/benchmarks.md", report_compared),
-    "scale": ("explanation/memory.md", partial(report_cases, SCALE_CASES)),
+    "memory": ("explanation/memory.md", report_memory),
     "growth": ("contributing/benchmarks.md", report_growth),
     "start": ("contributing/benchmarks.md", lambda _: start_of_spark.report()),
 }
