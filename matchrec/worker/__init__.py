@@ -7,6 +7,8 @@
     encode        turns a piece into the arrays that the search reads
     match         searches the partitions of a piece
     gather        turns matches into output columns
+    match_aggregates  fills the columns of aggregates over the rows of a match
+    accumulated   adds up, in Python, aggregates that have no array arithmetic
     totals        fills the output columns of aggregates over all matches
     decimals      sums of decimals as two words
     rule_set      the worker of a rule set, which shares one sort

@@ -1,15 +1,19 @@
-"""Fill Arrow columns with what the output reads of matches: one column for each read.
+"""Turn matches into the Arrow columns that a worker returns: one column for each read.
 
-A search returns matches as row positions. Most reads are filled in two steps: find the row that
-each output row reads, then `take` the values of these rows from the input. So a value of any type
-is passed on as it is:
+A read (`output.reads`) is a value that the output needs, such as `LAST(A.price)`. A search returns
+matches as row positions. Most columns are filled in two steps, which copy values of any type
+unchanged:
 
-    LAST(A.price)        positions [4, -1, 9]   →   prices of rows 4 and 9, NULL between them
+1. Find the row that each output row reads: for `LAST(A.price)`, positions [4, -1, 9].
+2. Take the values of these rows from the input: the prices of rows 4 and 9, NULL between them.
 
-A `Gatherer` has the output rows and the input: it divides them into batches, and looks up values
-and names. A function `fill_...` fills the column of one class of `output.reads`; `FILL` lists these
-functions. Aggregates need several steps, so they have a class: `worker.match_aggregates` has
-`AggregateFiller` for the rows of a match, `worker.totals` has `TotalFiller` for all matches.
+A `Gatherer` has the output rows and the input. It divides the output rows into batches, and looks
+up values and names. For each class of reads, a function `fill_...` fills the column;
+`FILL_FUNCTIONS` lists them. Aggregates take more steps, which are in other modules:
+
+    match_aggregates   counts, sums, averages and extremes of the rows of a match
+    accumulated        aggregates of the rows of a match that Python adds up
+    totals             aggregates over all matches
 """
 
 from __future__ import annotations
@@ -51,6 +55,7 @@ from matchrec.output.reads import (
 from matchrec.plan.expression import Navigation, Semantics
 from matchrec.search.partitions import BoolArray, IntArray, take_or_default
 from matchrec.worker import arrays, wire
+from matchrec.worker.accumulated import accumulate
 from matchrec.worker.arrays import find_valid, make_array, make_offsets, take_column, take_rows
 from matchrec.worker.match_aggregates import AggregateFiller
 from matchrec.worker.python_values import read_values
@@ -60,23 +65,24 @@ from matchrec.worker.totals import TotalFiller
 
 @dataclass(frozen=True)
 class Gatherer:
-    """A gatherer of the reads of a compiled query, for output rows over one table."""
+    """A gatherer of the values that a compiled query reads, for output rows over one table."""
 
     compiled_query: CompiledQuery
-    table: pa.Table
-    reader: MatchReader
-    # Columns that are filled already.
-    filled: Mapping[Read, pa.Array] = field(default_factory=dict)
-    # The row positions that navigations find, as indices for `take`. Filled as they are needed.
-    positions: dict[Navigation, pa.Array] = field(default_factory=dict)
+    table: pa.Table  # the input, in the order of row positions
+    reader: MatchReader  # of the matches and their output rows
+    # Columns that are filled already, for the output rows of `reader`.
+    filled_columns: Mapping[Read, pa.Array] = field(default_factory=dict)
+    # A cache of `find_navigation_indices`.
+    navigation_indices: dict[Navigation, pa.Array] = field(default_factory=dict)
 
-    def divide(self, events: Collection[int] = ()) -> Iterator[Gatherer]:
+    def divide(self, event_columns: Collection[int] = ()) -> Iterator[Gatherer]:
         """Yield gatherers for consecutive output rows, so that batches are not too large.
 
-        Without output rows there is no gatherer.
+        Yields nothing if there are no output rows.
 
         Args:
-            events: see `SizeEstimator.find_batch_borders`.
+            event_columns: columns that the caller adds to each output row, with their values on all
+                rows of the match. There must be one output row for each match.
 
         Raises:
             RunFailure: a row is too large for Arrow, or a batch is too large for this machine.
@@ -84,17 +90,26 @@ class Gatherer:
         if not self.reader.rows.count:
             return
         estimator = SizeEstimator(self.compiled_query, self.table, self.reader)
-        borders = estimator.find_batch_borders(events)
+        borders = estimator.find_batch_borders(event_columns)
         if len(borders) == 2:
             yield self
             return
-        # columns of fixed width are filled once for all batches, since they cost little memory
-        narrow = [read for read in self.compiled_query.reads if not estimator.is_wide(read)]
-        filled = {read: self.fill_column(read) for read in narrow}
+        # Columns of fixed width are filled once for all batches, since they cost little memory.
+        narrow_columns = {
+            read: self.fill_column(read)
+            for read in self.compiled_query.reads
+            if not estimator.is_wide(read)
+        }
         for begin, end in pairwise(borders.tolist()):
-            slices = {read: values.slice(begin, end - begin) for read, values in filled.items()}
-            reader = self.reader.select_rows(begin, end)
-            yield replace(self, reader=reader, filled=slices, positions={})
+            yield replace(
+                self,
+                reader=self.reader.select_rows(begin, end),
+                filled_columns={
+                    read: values.slice(begin, end - begin)
+                    for read, values in narrow_columns.items()
+                },
+                navigation_indices={},
+            )
 
     def build_batch(self) -> pa.RecordBatch:
         """Return the reads of the output rows as one batch."""
@@ -103,39 +118,42 @@ class Gatherer:
         return pa.RecordBatch.from_arrays(columns, wire.name_output(self.compiled_query))
 
     def fill_column(self, read: Read) -> pa.Array:
-        """Return the values of a read on all output rows."""
-        if read in self.filled:
-            return self.filled[read]
-        return FILL[type(read)](self, read)
+        """Return the value of a read for each output row.
 
-    # Values of the input.
+        Raises:
+            RunFailure: a sum or total is too large for its type.
+        """
+        if read in self.filled_columns:
+            return self.filled_columns[read]
+        return FILL_FUNCTIONS[type(read)](self, read)
 
-    def read_column(self, index: int) -> pa.Array:
+    # Values of the input. A column is named by its index among the columns that were sent.
+
+    def read_column(self, column: int) -> pa.Array:
         """Return the values of a column, by row position."""
-        return take_column(self.table, wire.name_column(index))
+        return take_column(self.table, wire.name_column(column))
 
-    def read_encoded_column(self, index: int) -> pa.Array:
-        """Return the same, with the dictionary of the column if it has one."""
-        return arrays.take_encoded_column(self.table, wire.name_column(index))
+    def find_true_rows(self, column: int) -> BoolArray:
+        """Return on which input rows a boolean column is true, not false or NULL: bool[n]."""
+        return arrays.read_integers(self.read_column(column)).astype(np.bool_)
 
-    def find_true(self, index: int) -> BoolArray:
-        """Return on which rows a truth value is true, not false or NULL: bool[n]."""
-        return arrays.read_integers(self.read_column(index)).astype(np.bool_)
-
-    def take_values(self, index: int, positions: IntArray) -> pa.Array:
+    def take_values(self, column: int, positions: IntArray) -> pa.Array:
         """Return the values of a column at row positions, NULL at -1."""
-        return self.take_at(index, make_array(positions, positions < 0))
+        return self.take_indexed_values(column, make_array(positions, positions < 0))
 
-    def take_at(self, index: int, positions: pa.Array) -> pa.Array:
-        """Return the values of a column at row positions, NULL at NULL."""
-        return arrays.decode(take_rows(self.read_encoded_column(index), positions))
+    def take_indexed_values(self, column: int, indices: pa.Array) -> pa.Array:
+        """Return the values of a column at row positions in an Arrow array, NULL at NULL."""
+        # Values with a dictionary are taken before they are decoded, since most of them are not
+        # read.
+        encoded_values = arrays.take_encoded_column(self.table, wire.name_column(column))
+        return arrays.decode(take_rows(encoded_values, indices))
 
-    def find_positions(self, navigation: Navigation) -> pa.Array:
-        """Return the row positions that a navigation finds, NULL if it finds no row."""
-        if navigation not in self.positions:
+    def find_navigation_indices(self, navigation: Navigation) -> pa.Array:
+        """Return the row position that a navigation finds for each output row, or NULL."""
+        if navigation not in self.navigation_indices:
             positions = self.reader.find_positions(navigation)
-            self.positions[navigation] = make_array(positions, positions < 0)
-        return self.positions[navigation]
+            self.navigation_indices[navigation] = make_array(positions, positions < 0)
+        return self.navigation_indices[navigation]
 
     def name_variables(self, variables: IntArray | npt.NDArray[np.int16]) -> pa.Array:
         """Return the names of the variables of these ids, NULL for -1."""
@@ -147,12 +165,12 @@ class Gatherer:
 
         Args:
             mapped: indices among the mapped rows of all matches.
-            columns: indices of columns.
+            columns: the columns. The result has an array for each, and one more.
         """
         matches = self.reader.matches
         rows = matches.mapped_rows[mapped]
         variables = matches.classifiers[mapped].astype(np.int64)
-        values = [self.take_values(index, rows) for index in columns]
+        values = [self.take_values(column, rows) for column in columns]
         return [*values, self.name_variables(variables)]
 
 
@@ -161,9 +179,12 @@ def make_lists_of_structs(
 ) -> pa.Array:
     """Return an array of structs for each output row.
 
+    With offsets [0, 2, 3] and the field `x` of values [7, 8, 9], the first output row has the
+    structs {x: 7} and {x: 8}, the second one has {x: 9}.
+
     Args:
-        offsets: int64[r + 1], where the structs of each output row begin.
-        values: the fields of the structs.
+        offsets: int64[r + 1], where the structs of each output row begin, then their number.
+        values: for each field of the structs, its values.
         names: the names of the fields.
     """
     return pa.ListArray.from_arrays(
@@ -181,7 +202,8 @@ def fill_rows(gatherer: Gatherer, read: ReadRow) -> pa.Array:
 
 def fill_navigation(gatherer: Gatherer, read: ReadAt) -> pa.Array:
     """Return the values of a column on the rows that a navigation finds."""
-    return gatherer.take_at(read.column, gatherer.find_positions(read.navigation))
+    indices = gatherer.find_navigation_indices(read.navigation)
+    return gatherer.take_indexed_values(read.column, indices)
 
 
 def fill_classifiers(gatherer: Gatherer, read: ReadClassifierAt) -> pa.Array:
@@ -193,13 +215,13 @@ def fill_classifiers(gatherer: Gatherer, read: ReadClassifierAt) -> pa.Array:
 
 
 def fill_match_numbers(gatherer: Gatherer, _: ReadMatchNumber) -> pa.Array:
-    """Return the number of the match of each output row, NULL without one."""
+    """Return the number of the match of each output row, NULL for an unmatched row."""
     match_numbers = gatherer.reader.find_match_numbers()
     return make_array(match_numbers, match_numbers < 0)
 
 
-def fill_positions(gatherer: Gatherer, _: ReadPosition) -> pa.Array:
-    """Return the position in its match of the row that measures look from."""
+def fill_positions_in_match(gatherer: Gatherer, _: ReadPosition) -> pa.Array:
+    """Return the position in its match, from 0, of the row that measures look from; or -1."""
     return make_array(gatherer.reader.find_current_positions())
 
 
@@ -221,7 +243,10 @@ def fill_nothing(gatherer: Gatherer, _: ReadNothing) -> pa.Array:
 
 
 def fill_pointers(gatherer: Gatherer, read: ReadPointer) -> pa.Array:
-    """Return a field of the pointers of the graph of all matches; each is an output row."""
+    """Return a field of the pointers of the graph of all matches. An output row is a pointer.
+
+    The first pointer of a run leads to no other one, so its `PREVIOUS_` fields are NULL.
+    """
     matches = gatherer.reader.matches
     pointers = matches.pointers
     assert pointers is not None
@@ -290,52 +315,51 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
     """Return an aggregate of the rows that each output row sees, added up row by row in Python."""
     from matchrec.conditions.accumulators.table import AGGREGATES  # few queries need it
 
-    begin = partial(AGGREGATES[read.function].begin, read.use)
     reader = gatherer.reader
     rows = reader.matches.mapped_rows
     is_counted = reader.find_mask(read.variable)
     if read.condition is not None:
-        is_counted &= gatherer.find_true(read.condition)[rows]
-    last_mapped = find_total_rows(reader, read.semantics)
-    is_read = np.zeros(len(rows), np.bool_)  # whether an output row reads the value up to a row
-    is_read[last_mapped[last_mapped >= 0]] = True
+        is_counted &= gatherer.find_true_rows(read.condition)[rows]
+    counted_rows = rows[is_counted]
+    arguments = [read_values(gatherer.take_values(column, counted_rows)) for column in read.columns]
 
-    arguments = [gatherer.take_values(index, rows[is_counted]) for index in read.columns]
-    values = zip(*(read_values(argument) for argument in arguments), strict=True)
-    results = [begin().compute_result()]  # the first is for output rows that see no row
-    accumulator = begin()
-    begins_match = find_links(reader.matches) < 0
-    marks = (begins_match.tolist(), is_counted.tolist(), is_read.tolist())
-    for begins, counts, reads_result in zip(*marks, strict=True):
-        if begins:
-            accumulator = begin()
-        if counts:
-            accumulator.add(*next(values))
-        if reads_result:
-            results.append(accumulator.compute_result())
+    total_rows = find_total_rows(reader, read.semantics)
+    is_read = np.zeros(len(rows), np.bool_)
+    is_read[total_rows[total_rows >= 0]] = True
 
+    accumulated = accumulate(
+        partial(AGGREGATES[read.function].begin, read.use),
+        zip(*arguments, strict=True),
+        begins_match=find_links(reader.matches) < 0,
+        is_counted=is_counted,
+        is_read=is_read,
+    )
     result_type = pa.int64() if read.is_count else pa.float64()
-    result_index = np.append(0, np.cumsum(is_read))[last_mapped + 1]
-    return arrays.make_value_array(results, result_type).take(make_array(result_index))
+    results = arrays.make_value_array(accumulated.results, result_type)
+    return results.take(make_array(accumulated.find_indices(total_rows)))
 
 
 def fill_chosen_values(gatherer: Gatherer, read: ReadChosenValue) -> pa.Array:
-    """Return the value of the row that an aggregate chooses of those that an output row sees."""
-    valid = np.ones(gatherer.table.num_rows, np.bool_)
+    """Return a value of one of the rows that each output row sees: `max_by(A.name, A.price)`.
+
+    The row is the one with the greatest or least key. `first` and `last` have no key, so the row
+    position is their key. NULL if no row counts.
+    """
+    is_counted = np.ones(gatherer.table.num_rows, np.bool_)
     if read.condition is not None:
-        valid &= gatherer.find_true(read.condition)
+        is_counted &= gatherer.find_true_rows(read.condition)
     if read.ignores_nulls:
-        valid &= find_valid(gatherer.read_column(read.column))
-    if read.key is None:  # the first or the last row
+        is_counted &= find_valid(gatherer.read_column(read.column))
+    if read.key is None:
         keys = np.arange(gatherer.table.num_rows)
     else:
-        valid &= find_valid(gatherer.read_column(read.key))
+        is_counted &= find_valid(gatherer.read_column(read.key))
         keys = arrays.make_sort_keys(gatherer.read_column(read.key))
     reader = gatherer.reader
     greatest = find_entry(read.function).choice in (ValueChoice.LAST, ValueChoice.GREATEST_KEY)
-    aggregates = AggregateReader(reader, read.variable, valid)
-    chosen = aggregates.find_extreme_rows(keys, greatest=greatest, takes_last=True)
-    rows = take_or_default(chosen, find_total_rows(reader, read.semantics), -1)
+    aggregates = AggregateReader(reader, read.variable, is_counted)
+    chosen_rows = aggregates.find_extreme_rows(keys, greatest=greatest, takes_last=True)
+    rows = take_or_default(chosen_rows, find_total_rows(reader, read.semantics), -1)
     return gatherer.take_values(read.column, rows)
 
 
@@ -364,6 +388,7 @@ def fill_totals(gatherer: Gatherer, read: ReadTotal) -> pa.Array:
     compiled_query = gatherer.compiled_query
     task_totals = compiled_query.task.totals
     assert task_totals is not None
+    # The search computes one aggregate for each of these reads, in their order.
     reads = [other for other in compiled_query.reads if isinstance(other, ReadTotal)]
     index = reads.index(read)
     filler = TotalFiller(
@@ -377,14 +402,14 @@ def fill_totals(gatherer: Gatherer, read: ReadTotal) -> pa.Array:
     return filler.fill()
 
 
-# How the column of each class of reads is filled, for all output rows.
-FILL: Mapping[type[Read], Callable[[Gatherer, Any], pa.Array]] = {
+# The function that fills the column of each class of reads. Its second argument is the read.
+FILL_FUNCTIONS: Mapping[type[Read], Callable[[Gatherer, Any], pa.Array]] = {
     ReadRow: fill_rows,
     ReadAt: fill_navigation,
     ReadClassifierAt: fill_classifiers,
     ReadRowsForSpark: fill_rows_for_spark,
     ReadMatchNumber: fill_match_numbers,
-    ReadPosition: fill_positions,
+    ReadPosition: fill_positions_in_match,
     ReadIsMatched: fill_is_matched,
     ReadKind: fill_kinds,
     ReadNothing: fill_nothing,

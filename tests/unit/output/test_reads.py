@@ -12,7 +12,7 @@ from matchrec.output import reads
 from matchrec.output.reads import POINTER_TYPES, NamedType, PointerField, Read, ReadFact
 from matchrec.spark.read_types import NAMED_TYPES
 from matchrec.worker import gather
-from matchrec.worker.gather import FILL
+from matchrec.worker.gather import FILL_FUNCTIONS
 
 
 def test_every_class_of_reads_is_filled() -> None:
@@ -21,21 +21,21 @@ def test_every_class_of_reads_is_filled() -> None:
         for _, read_class in inspect.getmembers(reads, inspect.isclass)
         if issubclass(read_class, Read) and read_class not in (Read, ReadFact)
     }
-    assert classes == FILL.keys()
+    assert classes == FILL_FUNCTIONS.keys()
 
 
-@pytest.mark.parametrize("read_class", FILL, ids=lambda read_class: read_class.__name__)
+@pytest.mark.parametrize("read_class", FILL_FUNCTIONS, ids=lambda read_class: read_class.__name__)
 def test_a_class_is_filled_by_a_function_of_its_own(read_class: type[Read]) -> None:
     """The second parameter of the function has the type of the class."""
-    fill = FILL[read_class]
+    fill = FILL_FUNCTIONS[read_class]
     annotation = list(inspect.get_annotations(fill).values())[1]
     assert getattr(gather, annotation) is read_class
-    assert [other for other, function in FILL.items() if function is fill] == [read_class]
+    assert [other for other, function in FILL_FUNCTIONS.items() if function is fill] == [read_class]
 
 
 def test_every_class_of_reads_has_its_own_type() -> None:
     """A class that inherits a type says so by being a fact."""
-    for read_class in FILL:
+    for read_class in FILL_FUNCTIONS:
         is_fact = issubclass(read_class, ReadFact)
         assert ("type" in vars(read_class)) is not is_fact
         assert not is_fact or isinstance(read_class.fact_type, NamedType)
