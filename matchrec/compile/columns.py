@@ -35,7 +35,7 @@ from matchrec.conditions.window_columns import (
 from matchrec.errors.conditions import within_not_a_length
 from matchrec.errors.language import name_part
 from matchrec.errors.run.origins import SqlOrigin, make_origin
-from matchrec.output.read_collector import is_collected
+from matchrec.output.read_collector import is_collected_list
 from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput, TotalOutput
 from matchrec.plan.clauses import Gap, Measure, Within
 from matchrec.plan.expression import (
@@ -160,7 +160,7 @@ def find_aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
     if basic_form is not None and basic_form.column is not None:
         yield basic_form.column
     for term in list_inputs(aggregate):
-        if reads_columns_only(term) and (term.references or is_collected(aggregate)):
+        if reads_columns_only(term) and (term.references or is_collected_list(aggregate)):
             yield build_aggregate_term_column(term)
         for reference in term.references:
             if isinstance(reference, ColumnReference):

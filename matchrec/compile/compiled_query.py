@@ -10,7 +10,7 @@ from matchrec.automaton.program import GUARD_END, GUARD_START
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.output.measure_sql import RowAggregate, SqlPieces
-from matchrec.output.reads import Read, ReadAt
+from matchrec.output.reads import Read, ReadNavigation
 from matchrec.plan.clauses import Distance, RowsPerMatch
 from matchrec.plan.expression import Frame
 from matchrec.search.strategy import Strategy
@@ -53,7 +53,9 @@ def find_lookaround(
         all_offsets.append(-1)  # `^` holds if there is no row before
     if guards & GUARD_END:
         all_offsets.append(1)  # `$` holds if there is no row after
-    all_offsets += [read.navigation.physical_offset for read in reads if isinstance(read, ReadAt)]
+    all_offsets += [
+        read.navigation.physical_offset for read in reads if isinstance(read, ReadNavigation)
+    ]
     all_offsets += compile_task(task, integers).offsets
     return Lookaround(before=-min(all_offsets), after=max(all_offsets))
 

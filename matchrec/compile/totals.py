@@ -29,7 +29,7 @@ from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType, is_wide_decimal
 from matchrec.errors import match_totals as errors
 from matchrec.output.read_collector import ReadCollector
-from matchrec.output.reads import ReadAt, ReadBasicAggregate, ReadTotal
+from matchrec.output.reads import ReadBasicAggregate, ReadNavigation, ReadTotal
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
@@ -185,7 +185,7 @@ def build_total(
     )
 
 
-def find_inner_aggregate(read: ReadBasicAggregate | ReadAt) -> tuple[str, str | None]:
+def find_inner_aggregate(read: ReadBasicAggregate | ReadNavigation) -> tuple[str, str | None]:
     """Return the aggregate that is computed in each match, and the variable of its rows.
 
     For example, `"sum", "A"` for `sum(A.price)`, and `"last", "A"` for `LAST(A.price)`.

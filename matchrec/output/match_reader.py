@@ -1,7 +1,20 @@
-"""Find what measures read for each output row: row positions, counts and sums of rows.
+"""Find what measures read for each output row: positions of rows, counts, and lists of rows.
 
-All of it is array arithmetic over the classifiers of many matches at once. With running semantics
-an output row sees its match up to the current row, with final semantics the whole match.
+All of it is array arithmetic over many matches at once. Three kinds of positions occur, each in an
+array of integers with -1 for none:
+
+    output row    r of them: rows of the result
+    mapped row    k of them: the rows of all matches, match after match
+    row position  the position of an input row in the table
+
+An output row sees the mapped rows of its match: with running semantics those up to its current row,
+with final semantics all. For example, for two matches of A B and ALL ROWS PER MATCH:
+
+    mapped row                    0    1    2    3
+    classifier                    A    B    A    B
+    row position                  5    6    8    9
+    RUNNING LAST(B.price) reads   -1   6    -1   9
+    FINAL LAST(B.price) reads     6    6    9    9
 
 Source: ISO/IEC 19075-5, row pattern navigation operations; running and final semantics.
 """
@@ -34,16 +47,18 @@ Variables = npt.NDArray[np.int16]
 
 @allocating
 def find_nth_mapped(
-    classifiers: Variables, belongs: BoolArray, begin: IntArray, end: IntArray, step: int
+    classifiers: Variables, belongs: BoolArray, begin: IntArray, end: IntArray, ordinal: int
 ) -> IntArray:
-    """Return for each output row the index of a mapped row that counts, or -1: int64[r].
+    """Return for each output row the nth of the mapped rows that count, or -1: int64[r].
+
+    A mapped row counts if its variable does, and if the output row sees it.
 
     Args:
         classifiers: int16[k], the variable of each mapped row.
         belongs: for each variable, whether its rows count.
-        begin: int64[r], the first mapped row of the search.
-        end: int64[r], the end of the mapped rows of the search.
-        step: which of the counted rows: 0 for the first, 1 for the one after it, -1 for the last.
+        begin: int64[r], the first mapped row that each output row sees.
+        end: int64[r], the end of the mapped rows that each output row sees.
+        ordinal: which of the rows that count, as a Python index: 0 for the first, -1 for the last.
     """
     before = np.empty(len(classifiers) + 1, np.int32)  # number of counted rows before each row
     counted = np.empty(len(classifiers) + 1, np.int32)  # indices of counted rows
@@ -56,55 +71,77 @@ def find_nth_mapped(
     mapped = np.full(len(begin), -1)
     for row in range(len(begin)):
         first, past_last = before[begin[row]], before[end[row]]
-        nth = (first if step >= 0 else past_last) + step
+        nth = (first if ordinal >= 0 else past_last) + ordinal
         if first <= nth < past_last:
             mapped[row] = counted[nth]
     return mapped
 
 
-FIRST_MARKED = -1  # the value of `later` in `find_marked` for the first marked row
+# For matches that share their rows (`search.matches.Chains`). In a match, indices of mapped rows
+# decrease, so the rows after a mapped row are visited before it.
 
 
 @allocating
-def find_marked(mask: BoolArray, following: Links, later: int) -> IntArray:
-    """Return for each mapped row a marked row of its match, at or after it, or -1: int64[k].
+def find_first_marked(mask: BoolArray, following: Links) -> IntArray:
+    """Return for each mapped row the first marked row at or after it in its match: int64[k].
+
+    -1 if there is none.
 
     Args:
         mask: bool[k], which mapped rows are marked.
         following: int32[k], the next row of the match, which has a smaller index; -1 for none.
-        later: FIRST_MARKED for the first of these marked rows. Otherwise, how many marked rows come
-            after it in the match: 0 for the last one.
+    """
+    first_marked = np.empty(len(mask), np.int64)
+    for mapped in range(len(mask)):
+        if mask[mapped]:
+            first_marked[mapped] = mapped
+        elif following[mapped] >= 0:
+            first_marked[mapped] = first_marked[following[mapped]]
+        else:
+            first_marked[mapped] = -1
+    return first_marked
+
+
+@allocating
+def find_marked_before_end(mask: BoolArray, following: Links, later: int) -> IntArray:
+    """Return for each mapped row the marked row after which `later` marked rows follow: int64[k].
+
+    It is at or after the mapped row, in the same match. -1 if there is none.
+
+    Args:
+        mask: bool[k], which mapped rows are marked.
+        following: int32[k], the next row of the match, which has a smaller index; -1 for none.
+        later: the number of marked rows that come after it in the match: 0 for the last one.
     """
     marked = np.empty(len(mask), np.int64)
-    # The number of marked rows among each row and those after it.
-    counts = np.empty(len(mask), np.int64)
-    for node in range(len(mask)):
+    counts = np.empty(len(mask), np.int64)  # of marked rows at or after each mapped row
+    for mapped in range(len(mask)):
         marked_row = np.int64(-1)
         count = np.int64(0)
-        if following[node] >= 0:
-            marked_row = marked[following[node]]
-            count = counts[following[node]]
-        if mask[node]:
-            if later < 0 or count == later:
-                marked_row = np.int64(node)
+        if following[mapped] >= 0:
+            marked_row = marked[following[mapped]]
+            count = counts[following[mapped]]
+        if mask[mapped]:
+            if count == later:
+                marked_row = np.int64(mapped)
             count += 1
-        marked[node] = marked_row
-        counts[node] = count
+        marked[mapped] = marked_row
+        counts[mapped] = count
     return marked
 
 
 @dataclass(frozen=True)
 class MatchReader:
-    """A reader of matches: what a query's measures read, for r output rows and k mapped rows.
+    """A reader of what the measures of a query read, for r output rows and k mapped rows.
 
-    Matches may share their rows (`Chains`). Then there is one output row for each match, and
-    running and final semantics are the same.
+    If matches share their rows (`search.matches.Chains`), there is one output row for each match,
+    and running and final semantics are the same.
     """
 
     matches: Matches
     rows: OutputRows
     partitions: Partitions
-    # For the name of each variable, the ids of its primary variables.
+    # For the name of each variable of the query, the ids of its primary variables.
     members: dict[str, frozenset[int]]
     # The frame of a row pattern window, which begins with the match's first row. Measures can read
     # no rows outside of it.
@@ -115,13 +152,17 @@ class MatchReader:
         return replace(self, rows=self.rows.take(slice(begin, end)))
 
     def find_mask(self, variable: str | None) -> BoolArray:
-        """Return which mapped rows belong to a variable: bool[k]. None is the universal one."""
+        """Return which mapped rows belong to a variable: bool[k].
+
+        Args:
+            variable: the variable; None is the universal one, to which all rows belong.
+        """
         if variable is None:
             return np.ones(len(self.matches.classifiers), np.bool_)
         return np.asarray(self.find_members(variable)[self.matches.classifiers], np.bool_)
 
     def find_members(self, variable: str) -> BoolArray:
-        """Return which primary variables belong to a variable, by id: bool[v]."""
+        """Return for each id of a primary variable whether it belongs to a variable: bool[v]."""
         belongs = np.zeros(1 + max(map(max, self.members.values())), np.bool_)
         belongs[list(self.members[variable])] = True
         return belongs
@@ -135,13 +176,19 @@ class MatchReader:
 
     @cached_property
     def running_rows(self) -> tuple[IntArray, IntArray]:
-        """Return begin and end of the mapped rows up to the current one: int64[r] each."""
+        """Return begin and end of the mapped rows up to the current one: int64[r] each.
+
+        An output row without a current row sees none.
+        """
         begin, end = self.final_rows
         return begin, np.where(self.rows.current >= 0, self.rows.current + 1, end)
 
     @cached_property
     def final_rows(self) -> tuple[IntArray, IntArray]:
-        """Return begin and end of the mapped rows of the match: int64[r] each."""
+        """Return begin and end of the mapped rows of the match: int64[r] each.
+
+        An output row without a current row sees none.
+        """
         sees_rows = self.rows.current >= 0
         offsets = self.matches.offsets
         begin = offsets[self.rows.match]
@@ -150,21 +197,20 @@ class MatchReader:
 
     @cached_property
     def shifts(self) -> IntArray:
-        """Return what to add to the index of a mapped row to get its row position: int64[r].
+        """Return for each output row what to add to a mapped row to get its row position: int64[r].
 
         It may be used only if no rows were skipped, so that the rows of a match are neighbours.
         """
         return take_or_default(self.matches.start - self.matches.offsets[:-1], self.rows.match, 0)
 
-    def take_step(self, positions: IntArray, navigation: Navigation) -> IntArray:
-        """Take the physical step of a navigation.
+    def take_physical_step(self, positions: IntArray, navigation: Navigation) -> IntArray:
+        """Return the row positions to which PREV or NEXT of a navigation leads: int64[r].
+
+        -1 if that is outside of the partition or the frame.
 
         Args:
-            positions: int64[r], the row positions that the logical step finds, or -1.
+            positions: int64[r], the row positions from which PREV or NEXT steps, or -1.
             navigation: the navigation.
-
-        Returns:
-            int64[r], the row positions; -1 outside of the partition or the frame.
         """
         if navigation.physical_offset == 0:
             return positions
@@ -179,51 +225,55 @@ class MatchReader:
         return np.where((positions >= 0) & (target >= first) & (target < end), target, -1)
 
     def find_mapped_rows(self, navigation: Navigation) -> IntArray:
-        """Return the index of the mapped row that the logical step finds, or -1: int64[r]."""
+        """Return the mapped row that FIRST or LAST of a navigation finds, or -1: int64[r]."""
         offset = navigation.logical_offset
         is_first = navigation.end is End.FIRST
         if self.matches.chains is not None:
-            return self.find_mapped_in_chains(self.matches.chains.following, navigation)
+            return self.find_mapped_in_chains(navigation, self.matches.chains.following)
         begin, end = self.find_visible_rows(navigation.semantics)
         if navigation.variable is None:
             nth = begin + offset if is_first else end - 1 - offset
             return np.where((nth >= begin) & (nth < end), nth, -1)
-        step = offset if is_first else -1 - offset
+        ordinal = offset if is_first else -1 - offset
         belongs = self.find_members(navigation.variable)
-        return find_nth_mapped(self.matches.classifiers, belongs, begin, end, step)
+        return find_nth_mapped(self.matches.classifiers, belongs, begin, end, ordinal)
 
-    def find_mapped_in_chains(self, following: Links, navigation: Navigation) -> IntArray:
+    def find_mapped_in_chains(self, navigation: Navigation, following: Links) -> IntArray:
         """Return what `find_mapped_rows` does if matches share their rows.
 
+        The current row is the first row of the match, from which the match is read.
+
         Args:
-            following: int32[k], the next row of each mapped row in its match.
             navigation: the navigation.
+            following: int32[k], the next row of each mapped row in its match.
         """
         mask = self.find_mask(navigation.variable)
         if navigation.end is End.LAST:
-            marked = find_marked(mask, following, navigation.logical_offset)
+            marked = find_marked_before_end(mask, following, navigation.logical_offset)
             return take_or_default(marked, self.rows.current, -1)
-        marked = find_marked(mask, following, FIRST_MARKED)
-        mapped = take_or_default(marked, self.rows.current, -1)
+        first_marked = find_first_marked(mask, following)
+        mapped = take_or_default(first_marked, self.rows.current, -1)
         if navigation.logical_offset:
-            # for each mapped row, the first marked row after it
-            marked_after = take_or_default(marked, following.astype(np.int64), -1)
+            # Go from marked row to marked row.
+            next_marked = take_or_default(first_marked, following.astype(np.int64), -1)
             for _ in range(navigation.logical_offset):
-                mapped = take_or_default(marked_after, mapped, -1)
+                mapped = take_or_default(next_marked, mapped, -1)
         return mapped
 
     def find_positions(self, navigation: Navigation) -> IntArray:
         """Return the row position that a navigation reads, or -1: int64[r]."""
         mapped = self.find_mapped_rows(navigation)
-        if self.matches.rows is not None:
-            return self.take_step(take_or_default(self.matches.rows, mapped, -1), navigation)
-        return self.take_step(np.where(mapped >= 0, mapped + self.shifts, -1), navigation)
+        if self.matches.rows is None:
+            positions = np.where(mapped >= 0, mapped + self.shifts, -1)
+        else:
+            positions = take_or_default(self.matches.rows, mapped, -1)
+        return self.take_physical_step(positions, navigation)
 
     def find_classifiers(self, navigation: Navigation) -> Variables:
         """Return the variable of the row that a navigation finds, -1 if it has none: int16[r].
 
-        A row that a physical step reaches has a classifier if the same match maps it, even after
-        the current row: NEXT may step beyond the rows that running semantics sees.
+        A row to which PREV or NEXT leads has a variable if the same match maps it, even if it comes
+        after the current row: NEXT may step beyond the rows that running semantics sees.
         """
         mapped = self.find_mapped_rows(navigation)
         if navigation.physical_offset:
@@ -231,11 +281,13 @@ class MatchReader:
         return take_or_default(self.matches.classifiers, mapped, -1)
 
     def find_neighbours(self, mapped: IntArray, distance: int) -> IntArray:
-        """Return the mapped row at a physical distance from another one, or -1: int64[r].
+        """Return the mapped row of the same match at a distance from another one: int64[r].
+
+        -1 if the match does not map the row at this distance.
 
         Args:
-            mapped: int64[r], indices of mapped rows, or -1.
-            distance: the number of row positions.
+            mapped: int64[r], the mapped row of each output row, or -1.
+            distance: the number of row positions; negative for rows before.
         """
         target = mapped + distance
         if self.matches.rows is None:
@@ -272,19 +324,23 @@ class MatchReader:
     def collect(self, mask: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
         """Collect the marked mapped rows that each output row sees.
 
+        If rows 0 and 2 are marked, and two output rows see rows 0 .. 1 and 0 .. 2, the result is
+        [0, 0, 2] and [0, 1, 3].
+
         Args:
             mask: bool[k], which mapped rows are marked.
             semantics: which rows an output row sees.
 
         Returns:
-            The indices of the rows, output row after output row. And int64[r + 1]: where
-            the rows of each output row begin, then the number of all rows.
+            The collected mapped rows, output row after output row. And int64[r + 1]: where the rows
+            of each output row begin, then the number of all rows.
         """
-        before = add_up_before(mask)  # number of marked rows before each mapped row
+        marked_before = add_up_before(mask)  # number of marked rows before each mapped row
         begin, end = self.find_visible_rows(semantics)
-        first = before[begin]
-        counts = before[end] - first
-        return np.flatnonzero(mask)[list_positions(first, counts)], find_group_starts(counts)
+        first = marked_before[begin]
+        counts = marked_before[end] - first
+        collected = np.flatnonzero(mask)[list_positions(first, counts)]
+        return collected, find_group_starts(counts)
 
     def add_up(self, values: BoolArray | IntArray, semantics: Semantics) -> IntArray:
         """Return the sum of values over the mapped rows that each output row sees: int64[r].

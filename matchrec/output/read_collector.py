@@ -1,14 +1,17 @@
 """Translate measures to SQL over reads, and collect the reads and the columns that they need.
 
-Each reference of a measure becomes a read: a column that the workers fill. Spark evaluates the text
-around the references over these columns. An aggregate that the workers can compute is a read, too.
-Spark computes any other aggregate, over the rows of the match, which are read as one array. For
-example,
+A reference of a measure (`LAST(A.price)`) becomes a read: a column that the workers fill. The
+engine evaluates the text around the references over these columns. For example,
 
     MEASURES LAST(A.price) - FIRST(price) AS change
 
-is translated to (ReadInSql(0), " - ", ReadInSql(1)): the references become the reads 0 and 1, and
-Spark evaluates their difference.
+is translated to (ReadInSql(0), " - ", ReadInSql(1)), with these reads of column 0, `price`:
+
+    0    ReadNavigation(0, LAST(A.price))
+    1    ReadNavigation(0, FIRST(price))
+
+An aggregate that the workers can compute becomes a read, too. Any other aggregate is computed by
+the engine over the rows of the match, which are read as one array of structs.
 """
 
 from __future__ import annotations
@@ -52,15 +55,15 @@ from matchrec.output.measure_sql import (
 from matchrec.output.reads import (
     Read,
     ReadAccumulated,
-    ReadAt,
     ReadBasicAggregate,
     ReadChosenValue,
-    ReadClassifierAt,
+    ReadClassifier,
     ReadIsMatched,
-    ReadKind,
     ReadList,
     ReadMatchedRows,
+    ReadMatchKind,
     ReadMatchNumber,
+    ReadNavigation,
     ReadNothing,
     ReadPosition,
     ReadRow,
@@ -94,32 +97,38 @@ if TYPE_CHECKING:
     from matchrec.plan.stages import Timeouts
 
 
-# Types of values that are the same in Python and in a column.
+# Families of types whose values workers get unchanged, and compare as the engine does.
 SAME_IN_PYTHON = NUMBERS | {Family.BOOLEAN, Family.STRING, *TIMES}
+
+# The read of the rows of a match. Its columns are those of all aggregates, which are known only
+# after all measures are translated: `ReadCollector.list_reads` puts them in.
+ROWS_FOR_SPARK = ReadRowsForSpark(columns=())
 
 
 @dataclass(eq=False, slots=True)
 class ReadCollector:
     """A translator of the measures of one query, which collects what they read.
 
-    Each `translate_...` method returns SQL, and adds its reads and columns, each only once. Each
-    `add_...` method returns where the added value is found.
+    A `translate_...` method returns SQL, and adds the reads and columns that the SQL needs. An
+    `add_...` method returns where the added value is found. What is there already is not added
+    again.
     """
 
     plan: MatchPlan
+    # The types of all columns that measures may need.
     types: Mapping[RowColumn, ValueType]
-    # The columns that are sent to the workers for all queries, with their indices. Columns that
-    # this query needs and that are missing are added.
+    # The columns that are sent to the workers, with their indices. The queries of a rule set share
+    # this dictionary: columns that this query needs and that are missing are added to it.
     sent_columns: dict[RowColumn, int]
     session: SessionSettings
-    # The columns of this query, with their indices in `sent_columns`.
+    # The columns that the measures of this query read, with their indices in `sent_columns`.
     columns: dict[RowColumn, int] = field(default_factory=dict)
     # The reads of this query, with their indices.
     reads: dict[Read, int] = field(default_factory=dict)
-    # The columns that `aggregates` read, by their indices in `sent_columns`: the number of each in
-    # the structs of `ReadRowsForSpark`.
+    # For each column that `aggregates` read, by its index in `sent_columns`: the number of its
+    # field in the structs of `ReadRowsForSpark`.
     row_value_numbers: dict[int, int] = field(default_factory=dict)
-    # The aggregates that Spark computes for each output row, over the rows of its match.
+    # The aggregates that the engine computes for each output row, over the rows of its match.
     aggregates: list[RowAggregate] = field(default_factory=list)
 
     # Reads and columns.
@@ -134,13 +143,20 @@ class ReadCollector:
         return self.columns.setdefault(column, index)
 
     def add_row_value(self, column: RowColumn) -> ReadInSql:
-        """Add the read of a column on the input row of an output row, and return it as SQL."""
+        """Add the read of a column on the row of the output row, and return it as SQL."""
         return self.add_read(ReadRow(self.add_column(column)))
 
     def add_basic_aggregate(
         self, function: Reduction, aggregate: Aggregate, column: RowColumn | None = None
     ) -> ReadInSql:
-        """Add the read of a basic aggregate of a column, or of the rows, and return it as SQL."""
+        """Add the read of a basic aggregate, and return it as SQL.
+
+        Args:
+            function: the basic aggregate.
+            aggregate: the aggregate of the measure, whose variable and semantics are those of the
+                read.
+            column: the column of the values; None to count rows.
+        """
         index = None if column is None else self.add_column(column)
         return self.add_read(
             ReadBasicAggregate(function, aggregate.variable, index, aggregate.semantics)
@@ -154,42 +170,42 @@ class ReadCollector:
             measure: the measure that is aggregated; None to count matches.
 
         Raises:
-            MustBuildMatchesError: Spark computes the measure or a part of it.
+            MustBuildMatchesError: the engine computes the measure or a part of it.
         """
         if measure is None:
-            return self.add_read(ReadTotal(total, None))
-        # What the measure itself reads is not a read of the query, so another collector gets it.
-        of_measure = ReadCollector(
+            return self.add_read(ReadTotal(total, measure=None))
+        # The workers return no column of what the measure itself reads, so another collector gets
+        # its reads. It shares the columns.
+        measure_collector = ReadCollector(
             self.plan, self.types, self.sent_columns, self.session, self.columns
         )
-        pieces = of_measure.translate_measure(measure)
-        reads = list(of_measure.reads)
-        match pieces:
+        measure_sql = measure_collector.translate_measure(measure)
+        measure_reads = list(measure_collector.reads)
+        match measure_sql:
             case (ReadInSql(index),):
-                read = reads[index]
-                if isinstance(read, ReadAt | ReadBasicAggregate):
+                read = measure_reads[index]
+                if isinstance(read, ReadNavigation | ReadBasicAggregate):
                     return self.add_read(ReadTotal(total, read))
         raise errors.MustBuildMatchesError(errors.MEASURE_BY_SPARK)
 
     def list_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
-        """Return the reads of the finished query, at least one.
+        """Return the reads of the query, by index, after all measures are translated.
 
-        If unmatched rows are output, the last read says whether a row is matched.
+        There is at least one, since workers lose rows without a column. If unmatched rows are
+        output, the last read says whether a row is matched.
         """
-        reads = tuple(
-            ReadRowsForSpark(tuple(self.row_value_numbers))
-            if isinstance(read, ReadRowsForSpark)
-            else read
-            for read in self.reads
-        )
+        reads = list(self.reads)
+        if ROWS_FOR_SPARK in self.reads:
+            index = self.reads[ROWS_FOR_SPARK]
+            reads[index] = ReadRowsForSpark(tuple(self.row_value_numbers))
         if rows_per_match.shows_unmatched:
-            return (*reads, ReadIsMatched())
-        return reads or (ReadNothing(),)
+            reads.append(ReadIsMatched())
+        return tuple(reads) or (ReadNothing(),)
 
     # Measures.
 
     def translate_measure(self, scalar: Scalar) -> SqlPieces:
-        """Translate a measure: its text, with each reference replaced by SQL over reads."""
+        """Return the text of a measure, with each reference replaced by SQL over reads."""
         pieces: list[SqlPiece] = []
         for piece in scalar.pieces:
             if isinstance(piece, str):
@@ -199,13 +215,13 @@ class ReadCollector:
         return tuple(pieces)
 
     def translate_reference(self, reference: Reference) -> SqlPieces:
-        """Translate a reference: for most, the result is a single read."""
+        """Return the SQL of a reference: for most, a single read."""
         match reference:
             case ColumnReference(navigation, argument):
                 column = self.add_column(build_row_column(argument))
-                return (self.add_read(ReadAt(column, navigation)),)
+                return (self.add_read(ReadNavigation(column, navigation)),)
             case Classifier(navigation):
-                return (self.add_read(ReadClassifierAt(navigation)),)
+                return (self.add_read(ReadClassifier(navigation)),)
             case MatchValue(MatchFunction.NUMBER):
                 return (self.add_read(ReadMatchNumber()),)
             case MatchValue(MatchFunction.STATUS):
@@ -220,15 +236,15 @@ class ReadCollector:
                 assert_never(reference)
 
     def translate_aggregate(self, aggregate: Aggregate) -> SqlPieces:
-        """Translate an aggregate: to reads if workers can compute it, otherwise to Spark's own.
+        """Translate an aggregate: to reads if workers can compute it, else to the engine's own.
 
         The forms of aggregates that workers can compute are tried one after the other.
         """
         if aggregate.frame is not None:
-            # Only measures of `why` have frames. The value on the match's last row is read.
+            # Only measures of `why` have frames. They read the value on the match's last row.
             last = Navigation(semantics=Semantics.FINAL)
             column = self.add_column(RowColumn((build_framed_aggregate(aggregate),)))
-            return (self.add_read(ReadAt(column, last)),)
+            return (self.add_read(ReadNavigation(column, last)),)
         if aggregate.function == MATCHED_ROWS:
             row = self.add_column(build_row_column(write_row_sql(aggregate.arguments[0])))
             return (self.add_read(ReadMatchedRows(aggregate.variable, row, aggregate.semantics)),)
@@ -249,10 +265,10 @@ class ReadCollector:
     def translate_list(self, aggregate: Aggregate) -> SqlPieces | None:
         """Translate the array of a variable's values, such as `collect_list(A.price)`, to a read.
 
-        Only Spark can make it if workers get the values as another type than Spark has, or if all
-        values are NULL.
+        Only the engine can build the array if workers get the values as another type, as they do
+        for intervals, or if the values are NULL without a type.
         """
-        if not is_collected(aggregate):
+        if not is_collected_list(aggregate):
             return None
         column = build_aggregate_term_column(aggregate.arguments[0])
         type_ = self.types[column]
@@ -264,7 +280,7 @@ class ReadCollector:
     def translate_basic_aggregate(self, aggregate: Aggregate) -> SqlPieces | None:
         """Translate a count, sum, average or extreme to reads.
 
-        An average of decimals is a sum and a count, which Spark divides as its own `avg` does.
+        An average of decimals is a sum and a count, which the engine divides as its own `avg` does.
         """
         form = find_basic_form(aggregate)
         if form is None:
@@ -291,36 +307,36 @@ class ReadCollector:
     def translate_chosen_value(self, aggregate: Aggregate) -> SqlPieces | None:
         """Translate an aggregate that chooses a row, such as `max_by(A.name, A.price)`, to a read.
 
-        Only Spark can choose the row if the workers do not compare values of the type or get them
-        as another type.
+        Only the engine can choose the row if workers compare values of the type differently, or
+        get them as another type.
         """
-        if not may_choose(aggregate):
+        if not can_choose_row(aggregate):
             return None
         columns = [build_aggregate_term_column(argument) for argument in aggregate.arguments]
         if not all(self.types[column].family in SAME_IN_PYTHON for column in columns):
             return None
         if not self.can_test_filter(aggregate):
             return None
-        value, *keys = map(self.add_column, columns)
+        has_key = len(columns) > 1
         read = ReadChosenValue(
             function=aggregate.function,
             variable=aggregate.variable,
-            column=value,
+            column=self.add_column(columns[0]),
             semantics=aggregate.semantics,
-            key=keys[0] if keys else None,
+            key=self.add_column(columns[1]) if has_key else None,
             condition=self.add_filter(aggregate),
             ignores_nulls=aggregate.ignore_nulls,
         )
         return (self.add_read(read),)
 
     def translate_accumulated(self, aggregate: Aggregate) -> SqlPieces | None:
-        """Translate an aggregate that workers add up row by row, up to the last row, to a read.
+        """Translate an aggregate that workers add up row by row, in Python, to a read.
 
-        If each row of a match has an output row, Spark would get the whole match for each of them,
-        which takes the square of its length. Only Spark can compute the aggregate if it may fail or
-        if workers may differ from it in the last bit.
+        The engine would get the whole match for each row of a match, so its work grows with the
+        square of the number of rows. But only the engine can compute the aggregate if its types
+        do not fit a Python accumulator, or its values differ in Python.
         """
-        if not may_accumulate(self.plan, aggregate):
+        if not can_accumulate(self.plan, aggregate):
             return None
         from matchrec.conditions.accumulators.table import AGGREGATES  # few queries need it
 
@@ -358,12 +374,11 @@ class ReadCollector:
             return None
         return self.add_column(build_aggregate_term_column(aggregate.condition))
 
-    # Aggregates that Spark computes.
+    # Aggregates that the engine computes.
 
     def translate_spark_aggregate(self, aggregate: Aggregate) -> SqlPieces:
-        """Translate an aggregate to one that Spark computes over the rows of the match."""
-        # `list_reads` replaces this read by one with the columns of all aggregates.
-        self.add_read(ReadRowsForSpark(()))
+        """Translate an aggregate to one that the engine computes over the rows of the match."""
+        self.add_read(ROWS_FOR_SPARK)
         members = sorted(self.plan.members[aggregate.variable])
         is_running = aggregate.semantics is Semantics.RUNNING
         row_aggregate = RowAggregate(
@@ -381,13 +396,17 @@ class ReadCollector:
         return (AggregateInSql(self.aggregates.index(row_aggregate)),)
 
     def translate_term(self, term: Scalar) -> RowTerm:
-        """Translate a term that Spark evaluates on each row of the match."""
+        """Translate a term of an aggregate that the engine evaluates on each row of the match.
+
+        A term that reads only columns is computed before the match, as one column. Otherwise each
+        of its references is translated.
+        """
         if term.references and reads_columns_only(term):
             return (self.write_row_value(build_aggregate_term_column(term)),)
         return tuple(self.translate_term_piece(piece) for piece in term.pieces)
 
     def translate_term_piece(self, piece: TextPiece) -> str | ReadInSql:
-        """Translate one piece of a term of `translate_term`."""
+        """Translate a text or a reference in a term of `translate_term`."""
         match piece:
             case str():
                 return piece
@@ -405,26 +424,27 @@ class ReadCollector:
                 assert_never(piece)
 
     def write_row_value(self, column: RowColumn) -> str:
-        """Add a column to the rows that Spark aggregates, and return its SQL on one of them."""
+        """Add a column to the rows that the engine aggregates, and return its SQL on a row."""
         index = self.add_column(column)
-        return name_row_value(self.row_value_numbers.setdefault(index, len(self.row_value_numbers)))
+        number = self.row_value_numbers.setdefault(index, len(self.row_value_numbers))
+        return name_row_value(number)
 
-    # Runs that end before they are matches: they time out, or the partition ends.
+    # Why a run ended: it is a match, its window ended (it timed out), or its partition ended.
 
     def translate_status(self) -> SqlPieces:
-        """Translate MATCH_STATUS(), which names what has become of a run."""
+        """Translate MATCH_STATUS(): 'MATCHED', 'TIMED OUT' or 'UNFINISHED'."""
         names: list[tuple[int, SqlPieces]] = [
             (A_MATCH, ("'MATCHED'",)),
             (TIMED_OUT, ("'TIMED OUT'",)),
         ]
-        return write_case(self.add_read(ReadKind()), names, ("'UNFINISHED'",))
+        return write_case(self.add_read(ReadMatchKind()), names, ("'UNFINISHED'",))
 
     def translate_timeout_function(self) -> SqlPieces:
         """Translate MATCH_TIMEOUT(): the time at which the window of a run that timed out ended.
 
         NULL if the run did not time out.
         """
-        kind = self.add_read(ReadKind())
+        match_kind = self.add_read(ReadMatchKind())
         within = self.plan.within
         if within is None:  # nothing times out
             return ("NULL",)
@@ -432,19 +452,22 @@ class ReadCollector:
         first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
         end: SqlPieces
         if within.distance is None:
-            end = (self.add_read(ReadAt(self.add_column(window.end), first)),)
+            end = (self.add_read(ReadNavigation(self.add_column(window.end), first)),)
         else:
-            start = self.add_read(ReadAt(self.add_column(window.order), first))
+            start = self.add_read(ReadNavigation(self.add_column(window.order), first))
             end = f"{SUM_OR_NULL}(", start, f", {write_window_length(within.interval)})"
-        return write_case(kind, [(TIMED_OUT, end)])
+        return write_case(match_kind, [(TIMED_OUT, end)])
 
     def translate_timeouts(self, timeouts: Timeouts) -> SqlPieces:
         """Translate the time at which a window of a run of stages ended.
 
         NULL if the run did not time out. A run times out at the end of the match's window or of a
         window between neighbours, whichever is earlier.
+
+        Args:
+            timeouts: the ends of the windows, as measures.
         """
-        kind = self.add_read(ReadKind())
+        match_kind = self.add_read(ReadMatchKind())
         match_end = None
         ends_by_kind: list[tuple[int, SqlPieces]] = []
         if timeouts.match_end is not None:
@@ -455,31 +478,33 @@ class ReadCollector:
             if match_end is not None:
                 end = ("least(", *match_end, ", ", *end, ")")
             ends_by_kind.append((FIRST_NEIGHBOUR_WINDOW + number, end))
-        return write_case(kind, ends_by_kind) if ends_by_kind else ("NULL",)
+        return write_case(match_kind, ends_by_kind) if ends_by_kind else ("NULL",)
 
 
-# Which aggregates of measures workers can compute, if the types allow it.
+# Which aggregates of measures workers can compute. Each function leaves the types of the values to
+# its caller.
 
 
-def may_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
+def can_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
     """Return whether workers can add up an aggregate row by row, if its types allow it.
 
-    Among DISTINCT aggregates, they can add up only counts: the sum of the distinct numbers depends
-    on their order, because doubles are rounded. A count without DISTINCT is a basic aggregate.
+    That is a count of distinct values or a statistic, if each row of a match has an output row.
+
+    Workers compute no statistic of distinct numbers: it depends on their order, because doubles are
+    rounded. A count without DISTINCT is a basic aggregate.
     """
     is_count = aggregate.function == "count"
     return (
         current_shortcuts().accumulators
         and not (plan.rows_per_match.has_one_row_per_match or aggregate.ordering)
         and (is_count or aggregate.function in STATISTICS)
-        # A count must be DISTINCT, and a statistic must not be.
-        and aggregate.distinct == is_count
+        and aggregate.distinct == is_count  # counts with DISTINCT, statistics without
         and len(aggregate.arguments) > 0
         and all(term.references and reads_columns_only(term) for term in list_inputs(aggregate))
     )
 
 
-def may_choose(aggregate: Aggregate) -> bool:
+def can_choose_row(aggregate: Aggregate) -> bool:
     """Return whether workers can choose the row of an aggregate, if its types allow it."""
     choice = find_entry(aggregate.function).choice
     return (
@@ -491,8 +516,8 @@ def may_choose(aggregate: Aggregate) -> bool:
     )
 
 
-def is_collected(aggregate: Aggregate) -> bool:
-    """Return whether an aggregate is the array of a variable's values."""
+def is_collected_list(aggregate: Aggregate) -> bool:
+    """Return whether an aggregate is the array of a variable's values, in the order of the rows."""
     return (
         aggregate.function in ("collect_list", "array_agg")
         and len(aggregate.arguments) == 1

@@ -1,14 +1,18 @@
-"""The values that the output of a match is made of: one class for each kind, one column for each.
+"""Reads: the values that the output of a query needs of matches. A worker returns a column of each.
 
-    MEASURES LAST(A.price) - FIRST(price) AS fall, COUNT(*) AS n
+    MEASURES LAST(A.price) - FIRST(price) AS change, COUNT(*) AS n
 
-reads the last price of A, the first price of the match, and a number of rows. A worker fills a
-column for each of these; the engine then computes what is written around them, here a difference.
+has three reads: the last price of A, the first price of the match, and the number of its rows. A
+worker fills a column with the values of each read. The engine then evaluates the text around the
+reads over these columns, here a difference.
 
-Each class says what a reader of `explain` sees, the type of its values, and whether they may be
-NULL. What fills its columns is registered for the class in `worker.gather`, so that no class
-here needs Arrow, and no worker needs PySpark. A column of the input is named by its index among the
-columns that were computed before the match.
+A class of reads says what `explain` shows, which type the values have, and whether they may be
+NULL. To add one, write a class here and the function that fills its column in `worker.gather`. So
+no class here needs Arrow, and no worker needs PySpark.
+
+Reads name a column of the input by its index among the columns that the engine sends to the
+workers, and a variable as MEASURES does; None is the universal variable, which all rows of the
+match belong to.
 """
 
 from __future__ import annotations
@@ -27,7 +31,8 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import Navigation, Semantics
 from matchrec.plan.totals import TotalAggregate
 
-# Types of values, in terms of the input's columns; `spark.read_types` has the types of these.
+# Types of values, in terms of the input's columns. `spark.read_types` translates them to the types
+# of Spark.
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +51,31 @@ class SumType:
 
 @dataclass(frozen=True, slots=True)
 class ListType:
-    """An array of a column's values, without NULL."""
+    """The type of an array of a column's values. No element is NULL."""
 
     column: int
 
 
 @dataclass(frozen=True, slots=True)
 class RowsType:
-    """An array of structs: the values of columns, then the variable and the position of a row."""
+    """The type of an array of rows of a match, as structs.
+
+    A struct has the values of columns, then the name of the row's variable, as a string, and the
+    row's position in the match, as a bigint.
+    """
 
     columns: tuple[int, ...]
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of all fields: two more than there are columns
 
 
-class NamedType(Enum):
-    """A type that does not depend on the input."""
+class FixedType(Enum):
+    """A type that is the same for every input. The member's value is its name in Spark's SQL."""
 
-    TEXT = "string"
-    NUMBER = "bigint"
-    TRUTH = "boolean"
+    STRING = "string"
+    BIGINT = "bigint"
+    BOOLEAN = "boolean"
     DOUBLE = "double"
-    INTEGERS = "array<int>"
+    INT_ARRAY = "array<int>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +83,15 @@ class TotalType:
     """The type of an aggregate over all matches."""
 
     aggregate: TotalAggregate
-    measure: ReadType | None  # the type of the measure; None for a count of matches
+    measure: ReadType | None  # the type of the aggregated measure; None for a count of matches
 
 
-ReadType = ColumnType | SumType | ListType | RowsType | NamedType | TotalType
+ReadType = ColumnType | SumType | ListType | RowsType | FixedType | TotalType
 
 
 @dataclass(frozen=True, slots=True)
 class Nullability:
-    """The facts that decide whether a value may be NULL."""
+    """What decides whether the value of a read may be NULL."""
 
     columns: tuple[bool, ...]  # whether each column of the input may be NULL
     has_rows_without_match: bool  # whether unmatched rows or unfinished matches are output
@@ -90,15 +99,18 @@ class Nullability:
 
 @dataclass(frozen=True, slots=True)
 class RowList:
-    """A list of rows whose values an output row holds in an array, such as for `collect_list`."""
+    """The rows of a match whose values an output row has in an array, such as `collect_list`."""
 
-    variable: str | None  # the variable whose rows these are; None for all rows of the match
-    columns: tuple[int, ...]
-    semantics: Semantics  # up to the current row, or all
+    variable: str | None  # the variable to which the rows belong; None for all rows
+    columns: tuple[int, ...]  # whose values are in the array
+    semantics: Semantics  # running: only the rows up to the current one; final: all
 
 
 class Read(ABC):
-    """A value that the output is made of: one column of what a worker returns."""
+    """A value that the output needs: a column that a worker returns.
+
+    Equal reads have equal values, so a query that needs a value twice has its read once.
+    """
 
     __slots__ = ()
 
@@ -109,28 +121,29 @@ class Read(ABC):
 
     @abstractmethod
     def show(self, columns: Sequence[str]) -> str:
-        """Return the read as one would write it in MEASURES.
+        """Return the text of the read in `explain`: for most, as one would write it in MEASURES.
 
         Args:
-            columns: the texts of the columns that the engine computed before the match.
+            columns: the SQL of each column of the input.
         """
 
     def may_be_null(self, nullability: Nullability) -> bool:
-        """Return whether a value may be NULL, as the engine declares the same value."""
+        """Return whether a value may be NULL. The column of the engine's result says the same."""
         return True
 
     @property
     def can_read_chains(self) -> bool:
-        """Return whether it can be read from chains: matches that share their rows.
+        """Return whether the value can be read if matches share their rows (`search` `Chains`).
 
-        A sum can be read from chains only if it is the same in any order of additions. Workers find
-        that out from the values.
+        Chains add up values from the last row to the first. So a sum that returns True can be read
+        from chains only if it is the same in any order of additions, which the workers find out
+        from the values.
         """
         return False
 
     @property
     def row_list(self) -> RowList | None:
-        """Return the rows whose values it holds in an array; None if it holds no array of rows."""
+        """Return the rows whose values are in the array that is read; None if no array is read."""
         return None
 
     @property
@@ -139,12 +152,15 @@ class Read(ABC):
         return None
 
 
-# Values of rows of a match: the row that a navigation finds, the output row's own, all rows.
+# Values of single rows, and of all rows of a match.
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRow(Read):
-    """The value of a column on the input row that the output row stands for."""
+    """The value of a column on the input row of the output row.
+
+    With ONE ROW PER MATCH, that is the starting row of the match.
+    """
 
     column: int
 
@@ -154,7 +170,7 @@ class ReadRow(Read):
         return ColumnType(self.column)
 
     def show(self, columns: Sequence[str]) -> str:
-        """Return the name of the column."""
+        """Return the SQL of the column."""
         return columns[self.column]
 
     def may_be_null(self, nullability: Nullability) -> bool:
@@ -163,7 +179,7 @@ class ReadRow(Read):
 
     @property
     def can_read_chains(self) -> bool:
-        """Return True: an output row stands for one input row, also if matches share rows."""
+        """Return True: the starting row of a match is known, even if matches share it."""
         return True
 
     @property
@@ -173,7 +189,7 @@ class ReadRow(Read):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadAt(Read):
+class ReadNavigation(Read):
     """The value of a column on the row that a navigation finds: `LAST(A.price, 1)`."""
 
     column: int
@@ -201,7 +217,7 @@ class ReadAt(Read):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadClassifierAt(Read):
+class ReadClassifier(Read):
     """The name of the variable of the row that a navigation finds: `CLASSIFIER()`."""
 
     navigation: Navigation
@@ -209,7 +225,7 @@ class ReadClassifierAt(Read):
     @property
     def type(self) -> ReadType:
         """Return the type of names."""
-        return NamedType.TEXT
+        return FixedType.STRING
 
     def show(self, columns: Sequence[str]) -> str:
         """Return CLASSIFIER() with its navigation, after its semantics."""
@@ -230,22 +246,26 @@ def name_value_field(number: int) -> str:
     """Return the name of the field with the value of a column in `ReadRowsForSpark`.
 
     Args:
-        number: the number of the column in `ReadRowsForSpark.columns`.
+        number: the index of the column in `ReadRowsForSpark.columns`.
     """
     return f"c{number}"
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRowsForSpark(Read):
-    """An array of all rows of the match, as structs, over which Spark computes aggregates."""
+    """An array of all rows of the match, as structs, over which Spark computes aggregates.
 
-    columns: tuple[int, ...]  # the columns of the input whose values are fields
+    With two columns, a match of A and B is read as [{c0: 7, c1: "x", v: "A", p: 0},
+    {c0: 9, c1: "y", v: "B", p: 1}].
+    """
+
+    columns: tuple[int, ...]  # the columns whose values are the first fields
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names of the fields: `c0`, `c1`, ..., then the variable and the position."""
-        values = map(name_value_field, range(len(self.columns)))
-        return (*values, VARIABLE_FIELD, POSITION_FIELD)
+        value_fields = [name_value_field(number) for number in range(len(self.columns))]
+        return (*value_fields, VARIABLE_FIELD, POSITION_FIELD)
 
     @property
     def type(self) -> ReadType:
@@ -266,18 +286,19 @@ class ReadRowsForSpark(Read):
         return RowList(None, self.columns, Semantics.FINAL)
 
 
-# What an output row says of its match as a whole.
+# Facts about the match of an output row.
 
 
 class ReadFact(Read):
-    """A fact about the match of an output row. A subclass gives its type and what `explain` shows.
+    """A fact about the match of an output row, which depends on no column of the input.
 
-    It depends on no column of the input, so all objects of a subclass are equal.
+    A subclass has no fields: its class variables say which type the fact has, what `explain` shows,
+    and whether it may be NULL.
     """
 
     __slots__ = ()
 
-    fact_type: ClassVar[NamedType]
+    fact_type: ClassVar[FixedType]
     shown_as: ClassVar[str]
     is_nullable: ClassVar[bool] = False
 
@@ -299,7 +320,7 @@ class ReadFact(Read):
 class ReadMatchNumber(ReadFact):
     """The number of the match in its partition: `MATCH_NUMBER()`."""
 
-    fact_type = NamedType.NUMBER
+    fact_type = FixedType.BIGINT
     shown_as = "MATCH_NUMBER()"
 
     def may_be_null(self, nullability: Nullability) -> bool:
@@ -314,28 +335,31 @@ class ReadMatchNumber(ReadFact):
 
 @dataclass(frozen=True, slots=True)
 class ReadPosition(ReadFact):
-    """The position in the match of the row that measures look from, from 0; -1 if it is empty."""
+    """The position in the match, from 0, of the current row: the one that measures look from.
 
-    fact_type = NamedType.NUMBER
+    -1 for an unmatched row and for an empty match.
+    """
+
+    fact_type = FixedType.BIGINT
     shown_as = "the position in the match"
 
 
 @dataclass(frozen=True, slots=True)
 class ReadIsMatched(ReadFact):
-    """A truth value: whether the row belongs to a match, even an empty one."""
+    """Whether the output row belongs to a match, even an empty one."""
 
-    fact_type = NamedType.TRUTH
+    fact_type = FixedType.BOOLEAN
     shown_as = "whether the row is matched"
 
 
 @dataclass(frozen=True, slots=True)
-class ReadKind(ReadFact):
-    """The kind of the match: a match, or the reason why a run ended without one.
+class ReadMatchKind(ReadFact):
+    """Whether the run ended as a match, or why it ended without one.
 
-    `automaton.run_endings` lists the kinds.
+    The value is one of the numbers in `automaton.run_endings`, such as A_MATCH.
     """
 
-    fact_type = NamedType.NUMBER
+    fact_type = FixedType.BIGINT
     shown_as = "the type of the match"
     is_nullable = True
 
@@ -344,7 +368,7 @@ class ReadKind(ReadFact):
 class ReadNothing(ReadFact):
     """The value TRUE, for a query that reads nothing else: no row is sent without a column."""
 
-    fact_type = NamedType.TRUTH
+    fact_type = FixedType.BOOLEAN
     shown_as = "nothing"
 
     @property
@@ -354,21 +378,26 @@ class ReadNothing(ReadFact):
 
 
 class PointerField(Enum):
-    """A field of a pointer in the graph of matches, besides its event and its state."""
+    """A field of a pointer in the graph of all matches.
 
-    ROW = "row"  # the position of the pointer's entry in its partition, from 1
-    VERSION = "version"  # a Dewey number, as its digits
-    PREVIOUS_STATE = "previous_state"  # the state of the entry before, to which the pointer leads
-    PREVIOUS_ROW = "previous_row"  # the position of that entry
-    COMPLETES = "completes"  # whether a match ends here
+    The graph has the matches of a partition as paths that share rows: see `search.graph`. A
+    pointer leads from its row in a state to the row before it in the same match.
+    """
+
+    ROW = "row"  # the position of the pointer's row in its partition, from 1
+    VERSION = "version"  # the Dewey number of the pointer, as its digits
+    PREVIOUS_STATE = "previous_state"  # the state of the row to which the pointer leads
+    PREVIOUS_ROW = "previous_row"  # the position of this row in its partition, from 1
+    COMPLETES = "completes"  # whether a match ends with the pointer's row
 
 
+# The type of each field of a pointer.
 POINTER_TYPES = {
-    PointerField.ROW: NamedType.NUMBER,
-    PointerField.VERSION: NamedType.INTEGERS,
-    PointerField.PREVIOUS_STATE: NamedType.TEXT,
-    PointerField.PREVIOUS_ROW: NamedType.NUMBER,
-    PointerField.COMPLETES: NamedType.TRUTH,
+    PointerField.ROW: FixedType.BIGINT,
+    PointerField.VERSION: FixedType.INT_ARRAY,
+    PointerField.PREVIOUS_STATE: FixedType.STRING,
+    PointerField.PREVIOUS_ROW: FixedType.BIGINT,
+    PointerField.COMPLETES: FixedType.BOOLEAN,
 }
 
 
@@ -388,7 +417,8 @@ class ReadPointer(Read):
         return f"{self.field.value} of the pointer"
 
 
-# Aggregates of the rows of one variable, over all of a match or up to the current row.
+# Aggregates of the rows of one variable in a match: up to the current row (running), or of all rows
+# of the match (final).
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,19 +427,20 @@ class ReadBasicAggregate(Read):
 
     function: Reduction
     variable: str | None
-    column: int | None  # None for a count of rows
+    column: int | None  # None for a count of rows, such as `count(A.*)`
     semantics: Semantics
 
     @property
     def type(self) -> ReadType:
-        """Return the type of the aggregate: for most, it depends on the column."""
+        """Return the type of the aggregate: that of sums and extremes depends on the column."""
         if self.function is Reduction.COUNT:
-            return NamedType.NUMBER
+            return FixedType.BIGINT
         if self.function is Reduction.AVG:
-            return NamedType.DOUBLE
-        assert self.column is not None, "only rows are counted without a column"
-        is_sum = self.function is Reduction.SUM
-        return SumType(self.column) if is_sum else ColumnType(self.column)
+            return FixedType.DOUBLE
+        assert self.column is not None, "only a count has no column"
+        if self.function is Reduction.SUM:
+            return SumType(self.column)
+        return ColumnType(self.column)
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of the aggregate with the name of its column."""
@@ -422,12 +453,12 @@ class ReadBasicAggregate(Read):
 
     @property
     def can_read_chains(self) -> bool:
-        """Return True: basic aggregates can follow the shared rows of matches."""
+        """Return True: totals can be added up along the shared rows of matches."""
         return True
 
     @property
     def value_column(self) -> int | None:
-        """Return the column that the value comes from if it is an extreme, else None."""
+        """Return the column if the aggregate is one of its values (an extreme), else None."""
         return self.column if self.function.is_extreme else None
 
 
@@ -460,18 +491,19 @@ class ReadList(Read):
 
 @dataclass(frozen=True, slots=True)
 class ReadMatchedRows(Read):
-    """The rows of the match that are output, as `MATCHED_ROWS()` returns them.
+    """The array of structs that `MATCHED_ROWS()` returns: the rows of the match that are output.
 
-    Each is a struct; its last field is for the name of the row's variable.
+    The last field of a struct is the name of the row's variable. The structs of the input column
+    have it too, with some other value, so that the array has the type of their column.
     """
 
     variable: str | None
-    column: int
+    column: int  # the column of structs
     semantics: Semantics
 
     @property
     def type(self) -> ReadType:
-        """Return the type of an array of the column's values."""
+        """Return the type of an array of the structs."""
         return ListType(self.column)
 
     def show(self, columns: Sequence[str]) -> str:
@@ -492,12 +524,12 @@ class ReadMatchedRows(Read):
 class ReadChosenValue(Read):
     """The value of a column on the row that an aggregate chooses: `max_by(A.name, A.price)`."""
 
-    function: str  # an aggregate with a `ValueChoice`
+    function: str  # the name of an aggregate whose entry in the table has a `ValueChoice`
     variable: str | None
     column: int
     semantics: Semantics
-    key: int | None = None  # the column by which rows are compared, which must not be NULL
-    condition: int | None = None  # the column that says which rows count; None for all
+    key: int | None = None  # column that rows are compared by; None if only their order matters
+    condition: int | None = None  # boolean column of FILTER, which says which rows count; or None
     ignores_nulls: bool = False  # whether rows whose value is NULL do not count
 
     @property
@@ -525,19 +557,22 @@ class ReadChosenValue(Read):
 
 @dataclass(frozen=True, slots=True)
 class ReadAccumulated(Read):
-    """An aggregate that Python adds up, row by row: see `conditions.accumulators`."""
+    """An aggregate that Python adds up, row by row: see `conditions.accumulators`.
 
-    function: str
+    It is a count of distinct values, or a statistic such as `stddev(A.price)`.
+    """
+
+    function: str  # its name in the table of accumulators
     variable: str | None
     columns: tuple[int, ...]  # of the arguments
     semantics: Semantics
     use: AggregateUse
-    condition: int | None = None  # the column that says which rows count; None for all
+    condition: int | None = None  # boolean column of FILTER, which says which rows count; or None
 
     @property
     def type(self) -> ReadType:
-        """Return the type of a count, or of a statistic."""
-        return NamedType.NUMBER if self.is_count else NamedType.DOUBLE
+        """Return the type of the aggregate: a bigint for a count, a double for a statistic."""
+        return FixedType.BIGINT if self.is_count else FixedType.DOUBLE
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of the aggregate with the names of its columns."""
@@ -550,23 +585,21 @@ class ReadAccumulated(Read):
 
     @property
     def is_count(self) -> bool:
-        """Return whether values are counted."""
+        """Return whether the aggregate is a count of distinct values."""
         return find_entry(self.function).basic is Reduction.COUNT
 
 
-def show_aggregate(function: str, variable: str | None, argument: str, semantics: Semantics) -> str:
-    """Return the text for an aggregate, such as `FINAL sum(A.price)`."""
-    return f"{semantics.value} {function}({show.show_qualifier(variable)}{argument})"
+# Aggregates over all matches.
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTotal(Read):
-    """An aggregate over all matches."""
+    """An aggregate over all matches, such as the sum of `LAST(A.price)` of each match."""
 
     aggregate: TotalAggregate
-    # An aggregate of each match, or its value on the first or last row of a variable; None if the
-    # matches are counted.
-    measure: ReadBasicAggregate | ReadAt | None
+    # What is aggregated: an aggregate of each match, or a value of one of its rows. None if matches
+    # are counted.
+    measure: ReadBasicAggregate | ReadNavigation | None
 
     @property
     def type(self) -> ReadType:
@@ -574,14 +607,26 @@ class ReadTotal(Read):
         return TotalType(self.aggregate, None if self.measure is None else self.measure.type)
 
     def show(self, columns: Sequence[str]) -> str:
-        """Return the aggregate over the text of its measure."""
+        """Return the call of the aggregate with the text of its measure."""
         argument = None if self.measure is None else self.measure.show(columns)
         return f"{replace(self.aggregate, measure=argument)} over all matches"
 
 
-def can_read_all_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
-    """Return whether all reads can be read from chains, with one output row for each match.
+# Functions over reads.
 
-    Sums can only if they are the same in any order of additions: see `Read.can_read_chains`.
+
+def show_aggregate(function: str, variable: str | None, argument: str, semantics: Semantics) -> str:
+    """Return the text for an aggregate of the rows of a match.
+
+    >>> show_aggregate("sum", "A", "price", Semantics.FINAL)
+    'FINAL sum(A.price)'
+    """
+    return f"{semantics.value} {function}({show.show_qualifier(variable)}{argument})"
+
+
+def can_read_all_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
+    """Return whether the matches of a query may share rows: there is one output row for each match.
+
+    And each read can be read from chains, see `Read.can_read_chains`.
     """
     return rows_per_match.has_one_row_per_match and all(read.can_read_chains for read in reads)

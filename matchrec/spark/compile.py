@@ -35,7 +35,7 @@ from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import rule_versions_need_workers, worker_cannot_sort_rows
 from matchrec.errors.machine import streams_not_supported
 from matchrec.errors.rule_sets import equivalence_test_in_rule_set
-from matchrec.output.read_collector import may_accumulate
+from matchrec.output.read_collector import can_accumulate
 from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
@@ -411,7 +411,7 @@ def depends_on_settings(query: SplitQuery) -> bool:
             return True
     unused_measures = (output for output in query.unused_outputs if isinstance(output, Measure))
     return any(
-        isinstance(reference, Aggregate) and may_accumulate(query.plan, reference)
+        isinstance(reference, Aggregate) and can_accumulate(query.plan, reference)
         for measure in (*query.plan.measures, *unused_measures)
         for reference in measure.value.references
     )

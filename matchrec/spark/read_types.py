@@ -13,11 +13,11 @@ from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.errors import match_totals as errors
 from matchrec.output.reads import (
     ColumnType,
+    FixedType,
     ListType,
-    NamedType,
     Nullability,
-    ReadAt,
-    ReadKind,
+    ReadMatchKind,
+    ReadNavigation,
     ReadRow,
     ReadType,
     RowsType,
@@ -36,7 +36,7 @@ def build_read_schema(compiled_query: CompiledQuery, inputs: Sequence[StructFiel
         compiled_query: the compiled query.
         inputs: the fields of the columns that are sent to the workers.
     """
-    reads_kind = any(isinstance(read, ReadKind) for read in compiled_query.reads)
+    reads_kind = any(isinstance(read, ReadMatchKind) for read in compiled_query.reads)
     shows_partial = compiled_query.task.partial is not None or reads_kind
     shows_unmatched = compiled_query.rows_per_match.shows_unmatched
     nullability = Nullability(
@@ -46,18 +46,22 @@ def build_read_schema(compiled_query: CompiledQuery, inputs: Sequence[StructFiel
     fields = []
     for name, read in zip(wire.name_output(compiled_query), compiled_query.reads, strict=True):
         read_type = find_read_type(read.type, inputs)
-        padding = find_padding(inputs[read.column]) if isinstance(read, ReadRow | ReadAt) else None
+        padding = (
+            find_padding(inputs[read.column])
+            if isinstance(read, ReadRow | ReadNavigation)
+            else None
+        )
         fields.append(StructField(name, read_type, read.may_be_null(nullability), padding))
     return StructType(fields)
 
 
 # The Spark types of reads that have the same type for every input.
-NAMED_TYPES: dict[NamedType, DataType] = {
-    NamedType.TEXT: spark_types.StringType(),
-    NamedType.NUMBER: spark_types.LongType(),
-    NamedType.TRUTH: spark_types.BooleanType(),
-    NamedType.DOUBLE: spark_types.DoubleType(),
-    NamedType.INTEGERS: spark_types.ArrayType(spark_types.IntegerType(), containsNull=False),
+FIXED_TYPES: dict[FixedType, DataType] = {
+    FixedType.STRING: spark_types.StringType(),
+    FixedType.BIGINT: spark_types.LongType(),
+    FixedType.BOOLEAN: spark_types.BooleanType(),
+    FixedType.DOUBLE: spark_types.DoubleType(),
+    FixedType.INT_ARRAY: spark_types.ArrayType(spark_types.IntegerType(), containsNull=False),
 }
 
 
@@ -80,8 +84,8 @@ def find_read_type(type_: ReadType, inputs: Sequence[StructField]) -> DataType:
             field_types = [*value_types, spark_types.StringType(), spark_types.LongType()]
             row_type = make_struct_type(dict(zip(names, field_types, strict=True)))
             return spark_types.ArrayType(row_type, containsNull=False)
-        case NamedType():
-            return NAMED_TYPES[type_]
+        case FixedType():
+            return FIXED_TYPES[type_]
         case TotalType(aggregate, measure):
             return find_total_type(
                 aggregate, None if measure is None else find_read_type(measure, inputs)

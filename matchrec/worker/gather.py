@@ -30,21 +30,21 @@ import pyarrow as pa
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.aggregate_table import ValueChoice, find_entry
-from matchrec.output.aggregates import AggregateReader, find_links, find_total_rows
+from matchrec.output.aggregates import AggregateReader, find_total_rows
 from matchrec.output.match_reader import MatchReader
 from matchrec.output.reads import (
     PointerField,
     Read,
     ReadAccumulated,
-    ReadAt,
     ReadBasicAggregate,
     ReadChosenValue,
-    ReadClassifierAt,
+    ReadClassifier,
     ReadIsMatched,
-    ReadKind,
     ReadList,
     ReadMatchedRows,
+    ReadMatchKind,
     ReadMatchNumber,
+    ReadNavigation,
     ReadNothing,
     ReadPointer,
     ReadPosition,
@@ -52,6 +52,7 @@ from matchrec.output.reads import (
     ReadRowsForSpark,
     ReadTotal,
 )
+from matchrec.output.total_kernels import find_links
 from matchrec.plan.expression import Navigation, Semantics
 from matchrec.search.partitions import BoolArray, IntArray, take_or_default
 from matchrec.worker import arrays, wire
@@ -200,13 +201,13 @@ def fill_rows(gatherer: Gatherer, read: ReadRow) -> pa.Array:
     return gatherer.take_values(read.column, gatherer.reader.rows.row)
 
 
-def fill_navigation(gatherer: Gatherer, read: ReadAt) -> pa.Array:
+def fill_navigation(gatherer: Gatherer, read: ReadNavigation) -> pa.Array:
     """Return the values of a column on the rows that a navigation finds."""
     indices = gatherer.find_navigation_indices(read.navigation)
     return gatherer.take_indexed_values(read.column, indices)
 
 
-def fill_classifiers(gatherer: Gatherer, read: ReadClassifierAt) -> pa.Array:
+def fill_classifiers(gatherer: Gatherer, read: ReadClassifier) -> pa.Array:
     """Return the names of the variables of the rows that a navigation finds."""
     return gatherer.name_variables(gatherer.reader.find_classifiers(read.navigation))
 
@@ -230,7 +231,7 @@ def fill_is_matched(gatherer: Gatherer, _: ReadIsMatched) -> pa.Array:
     return make_array(gatherer.reader.rows.match >= 0)
 
 
-def fill_kinds(gatherer: Gatherer, _: ReadKind) -> pa.Array:
+def fill_kinds(gatherer: Gatherer, _: ReadMatchKind) -> pa.Array:
     """Return the kind of each match: a match, or the reason why a run ended without one."""
     reader = gatherer.reader
     assert reader.matches.kind is not None
@@ -405,13 +406,13 @@ def fill_totals(gatherer: Gatherer, read: ReadTotal) -> pa.Array:
 # The function that fills the column of each class of reads. Its second argument is the read.
 FILL_FUNCTIONS: Mapping[type[Read], Callable[[Gatherer, Any], pa.Array]] = {
     ReadRow: fill_rows,
-    ReadAt: fill_navigation,
-    ReadClassifierAt: fill_classifiers,
+    ReadNavigation: fill_navigation,
+    ReadClassifier: fill_classifiers,
     ReadRowsForSpark: fill_rows_for_spark,
     ReadMatchNumber: fill_match_numbers,
     ReadPosition: fill_positions_in_match,
     ReadIsMatched: fill_is_matched,
-    ReadKind: fill_kinds,
+    ReadMatchKind: fill_kinds,
     ReadNothing: fill_nothing,
     ReadPointer: fill_pointers,
     ReadBasicAggregate: fill_aggregates,

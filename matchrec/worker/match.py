@@ -22,7 +22,7 @@ from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.run_condition import Reduction
 from matchrec.errors.run.failures import partition_out_of_memory, waiting_rows_out_of_memory
 from matchrec.errors.run.location import RowLocation
-from matchrec.output.aggregates import never_wraps
+from matchrec.output.exact_sums import never_wraps
 from matchrec.output.match_reader import MatchReader
 from matchrec.output.reads import ReadBasicAggregate, can_read_all_from_chains
 from matchrec.output.rows import (

@@ -18,7 +18,7 @@ from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
 from matchrec.output.match_reader import MatchReader
-from matchrec.output.reads import Read, ReadAt, ReadRow, RowList
+from matchrec.output.reads import Read, ReadNavigation, ReadRow, RowList
 from matchrec.plan.expression import Semantics
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import IntArray
@@ -98,7 +98,7 @@ class SizeEstimator:
         for read in reads:
             if isinstance(read, ReadRow):
                 sizes += self.estimate_sizes_at(read.column, reader.rows.row)
-            elif isinstance(read, ReadAt):
+            elif isinstance(read, ReadNavigation):
                 sizes += self.estimate_sizes_at(read.column, reader.find_positions(read.navigation))
             elif read.row_list is not None:
                 sizes += self.estimate_list_sizes(read.row_list)

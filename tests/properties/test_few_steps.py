@@ -11,8 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matchrec.output.aggregates import find_extreme_rows, sum_decimals, sum_each_match, sum_values
-from matchrec.output.match_reader import find_marked, find_nth_mapped
+from matchrec.output.match_reader import find_first_marked, find_marked_before_end, find_nth_mapped
+from matchrec.output.total_kernels import (
+    find_extreme_rows,
+    sum_decimals,
+    sum_each_match,
+    sum_values,
+)
 from matchrec.search.graph import number_digits
 from matchrec.search.partitions import find_ends_by_bounds, find_ends_by_distance
 from matchrec.shortcuts import ALL, use_shortcuts
@@ -52,7 +57,11 @@ def draw_calls(generator: np.random.Generator) -> list[Call]:
         (sum_decimals, (generator.integers(-BIG, BIG - 1, (rows, 2)), counted, links)),
         (find_extreme_rows, (numbers, counted, links, sign, first)),
         (find_nth_mapped, (classifiers, belongs, begin, end, int(generator.integers(-3, 3)))),
-        (find_marked, (generator.random(mapped) < 0.5, links, int(generator.integers(-1, 3)))),
+        (find_first_marked, (generator.random(mapped) < 0.5, links)),
+        (
+            find_marked_before_end,
+            (generator.random(mapped) < 0.5, links, int(generator.integers(0, 3))),
+        ),
         (sum_each_match, (generator.normal(size=rows), counted, links, nodes)),
         (find_ends_by_bounds, (starts, keys, valid, keys + 5, valid)),
         (find_ends_by_distance, (starts, keys.astype(np.float64), valid, 4.0)),

@@ -33,7 +33,7 @@ from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import PythonAggregate
 from matchrec.errors import streams
-from matchrec.output.reads import ReadAt
+from matchrec.output.reads import ReadNavigation
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, list_negations, walk_pattern
@@ -342,7 +342,9 @@ def check_compiled_query(compiled_query: CompiledQuery) -> None:
     # the rows around a row that is kept may be dropped
     condition_offsets = compile_task(task, len(sent_columns.integers)).offsets
     read_offsets = [
-        read.navigation.physical_offset for read in compiled_query.reads if isinstance(read, ReadAt)
+        read.navigation.physical_offset
+        for read in compiled_query.reads
+        if isinstance(read, ReadNavigation)
     ]
     if any(condition_offsets) or any(read_offsets):
         raise streams.skipped_row_over_stream()

@@ -8,25 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.run_condition import Reduction
-from matchrec.output.aggregates import (
-    AggregateReader,
-    find_common_unit,
-    find_total_rows,
-    never_rounds,
-    never_wraps,
-    sum_each_match,
-)
+from matchrec.output.aggregates import AggregateReader, find_total_rows
+from matchrec.output.exact_sums import find_common_unit, never_rounds, never_wraps
 from matchrec.output.match_reader import MatchReader
 from matchrec.output.reads import (
-    ReadAt,
     ReadBasicAggregate,
     ReadChosenValue,
-    ReadClassifierAt,
+    ReadClassifier,
     ReadList,
+    ReadNavigation,
     ReadPosition,
     can_read_all_from_chains,
 )
 from matchrec.output.rows import find_output_rows
+from matchrec.output.total_kernels import sum_each_match
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.search.matches import Matches
@@ -143,7 +138,7 @@ def test_a_row_is_searched_once_for_each_state(text: str) -> None:
 
 
 def test_reads_that_chains_do_not_support() -> None:
-    first = ReadAt(0, Navigation("A", End.FIRST, 2, 3))
+    first = ReadNavigation(0, Navigation("A", End.FIRST, 2, 3))
     for function in Reduction:
         assert can_read_all_from_chains(
             [first, ReadBasicAggregate(function, "A", 0, FINAL)], ONE_ROW
@@ -151,7 +146,7 @@ def test_reads_that_chains_do_not_support() -> None:
     for function in ("first_value", "max_by"):
         assert can_read_all_from_chains([first, ReadChosenValue(function, "A", 0, FINAL)], ONE_ROW)
     assert not can_read_all_from_chains([first], RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
-    beyond = ReadClassifierAt(Navigation("A", End.FIRST, 0, 1))
+    beyond = ReadClassifier(Navigation("A", End.FIRST, 0, 1))
     for read in (beyond, ReadList("A", 0, FINAL), ReadPosition()):
         assert not can_read_all_from_chains([first, read], ONE_ROW)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from matchrec.output.aggregates import AggregateReader, find_total_rows, sum_values
+from matchrec.output.aggregates import AggregateReader, find_total_rows
 from matchrec.output.match_reader import MatchReader
 from matchrec.output.rows import (
     OutputRows,
@@ -11,6 +11,7 @@ from matchrec.output.rows import (
     find_output_rows,
     find_unmatched_rows,
 )
+from matchrec.output.total_kernels import sum_values
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.search.matches import Matches, RunFailure
@@ -105,7 +106,7 @@ def test_aggregates() -> None:
     values = np.array([0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
     valid = np.array([True] * 6 + [False] + [True])
     read = AggregateReader(make_reader(ALL_ROWS), None, valid)
-    sums = sum_values(values, read.counted, read.links)
+    sums = sum_values(values, read.counted_rows, read.links)
     assert sums[find_total_rows(read.reader, RUNNING)[[0, 1, 3, 4]]].tolist() == [
         1.0,
         7.0,

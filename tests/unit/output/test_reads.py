@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from matchrec.output import reads
-from matchrec.output.reads import POINTER_TYPES, NamedType, PointerField, Read, ReadFact
-from matchrec.spark.read_types import NAMED_TYPES
+from matchrec.output.reads import POINTER_TYPES, FixedType, PointerField, Read, ReadFact
+from matchrec.spark.read_types import FIXED_TYPES
 from matchrec.worker import gather
 from matchrec.worker.gather import FILL_FUNCTIONS
 
@@ -38,11 +38,11 @@ def test_every_class_of_reads_has_its_own_type() -> None:
     for read_class in FILL_FUNCTIONS:
         is_fact = issubclass(read_class, ReadFact)
         assert ("type" in vars(read_class)) is not is_fact
-        assert not is_fact or isinstance(read_class.fact_type, NamedType)
+        assert not is_fact or isinstance(read_class.fact_type, FixedType)
 
 
 def test_every_named_type_is_one_of_spark() -> None:
-    assert NAMED_TYPES.keys() == {*NamedType}
+    assert FIXED_TYPES.keys() == {*FixedType}
     assert POINTER_TYPES.keys() == {*PointerField}
 
 

@@ -1,0 +1,103 @@
+"""Find out from the values of a column whether their sums are exact: no overflow, no rounding.
+
+Exact sums are the same in any order of additions. So they can be added up along the shared rows of
+matches, which is faster than adding up each match.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from matchrec.output.match_reader import Links
+from matchrec.output.total_kernels import sum_values
+from matchrec.search.partitions import FloatArray, IntArray
+
+DIGITS_OF_DOUBLE = 53  # a double holds every integer of this many binary digits
+
+FEW_VALUES = 1_000  # the number of values that `never_rounds` looks at first
+
+
+def never_wraps(values: IntArray) -> bool:
+    """Return whether the sum of the values, and of any choice of them, fits int64.
+
+    The absolute values are added up, so the answer may be False although all sums fit.
+
+    >>> never_wraps(np.array([2**62, -(2**62) + 1])), never_wraps(np.array([2**62, -(2**62)]))
+    (True, False)
+    """
+    if not len(values):
+        return True
+    greatest_size = max(int(values.max()), -int(values.min()))
+    if len(values) * greatest_size < 2**63:
+        return True
+    # Unsigned, since the absolute value of the least int64 does not fit int64.
+    sizes = np.abs(values).view(np.uint64)
+    # The halves of the values are added up separately, so that these sums do not wrap.
+    high_halves = sizes >> np.uint64(32)
+    low_halves = sizes & np.uint64(0xFFFF_FFFF)
+    return (int(high_halves.sum()) << 32) + int(low_halves.sum()) < 2**63
+
+
+def find_common_unit(values: FloatArray) -> int | None:
+    """Return the largest u such that all values are multiples of 2^u; None if all are 0.
+
+    >>> find_common_unit(np.array([0.75, 0.0, -3.5])), find_common_unit(np.array([96.0, 32.0]))
+    (-2, 5)
+
+    Args:
+        values: float64[n], finite.
+    """
+    fractions, exponents = np.frexp(values[values != 0])
+    if not len(fractions):
+        return None
+    # value = digits * 2^(exponent - 53), where digits is an integer
+    digits = np.ldexp(fractions, DIGITS_OF_DOUBLE).astype(np.int64)
+    lowest_bits = (digits & -digits).astype(np.float64)
+    trailing_zeros = np.frexp(lowest_bits)[1] - 1
+    return int((exponents - DIGITS_OF_DOUBLE + trailing_zeros).min())
+
+
+def find_limit_of_sums(values: FloatArray) -> float:
+    """Return a limit below which every sum of the values, or of some of them, is exact.
+
+    Args:
+        values: float64[n], finite.
+    """
+    unit = find_common_unit(values)
+    if unit is None:
+        return np.inf
+    with np.errstate(over="ignore"):  # no double is as large as some limits
+        return float(np.ldexp(1.0, unit + DIGITS_OF_DOUBLE))
+
+
+def never_rounds(values: FloatArray, counted_rows: IntArray, links: Links) -> bool:
+    """Return whether the sums of the counted values are the same in any order of additions.
+
+    That is so if all values are multiples of one power of two, and the sum of their absolute values
+    is less than 2^53 multiples of it. Then a double holds every sum on the way.
+
+    >>> rows, links = np.array([0, 1, 2]), np.array([-1, 0, 1], np.int32)
+    >>> never_rounds(np.array([3.5, -5.25, 2.0**50]), rows, links)
+    True
+    >>> never_rounds(np.array([3.5, -5.25, 2.0**51]), rows, links)
+    False
+    >>> never_rounds(np.array([0.1, 0.2, 0.3]), rows, links)
+    False
+
+    Args:
+        values: float64[n], the value of each input row.
+        counted_rows: see `sum_values`.
+        links: see `sum_values`.
+    """
+    counted_values = values[counted_rows[counted_rows >= 0]]
+    limit = np.inf
+    # Most columns for which the answer is False show it within a few values.
+    for some_values in (counted_values[:FEW_VALUES], counted_values):
+        if not np.isfinite(some_values).all():
+            return False
+        limit = find_limit_of_sums(some_values)
+        if np.abs(some_values).max(initial=0) >= limit:
+            return False
+    # Sums below the limit are exact. So a sum that reaches it is not rounded to a value below it.
+    sums = sum_values(np.abs(values), counted_rows, links)
+    return bool((sums < min(limit, np.finfo(np.float64).max)).all())
