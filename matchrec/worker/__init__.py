@@ -12,6 +12,8 @@
     totals        fills the output columns of aggregates over all matches
     decimals      sums of decimals as two words
     rule_set      the worker of a rule set, which shares one sort
+    shared_rows   the rows of a rule set, and what single rules see of them
+    rule_batches  the output batches of a rule set
     ranges        chooses the stretches of rows that a match can reach
     cover         the workers of coverage, which count
     count         the counters of a task

@@ -14,7 +14,7 @@ After the match     __r0 ...       what the workers read for the output, unless 
                     __e            a row of a match in a lambda, see `output.measure_sql`
                     __counters     what a worker has counted
 Rule sets           __rule, __kind, __k0 ..., __first, __last, __events, __message
-                                   see `worker.rule_set`
+                                   see `worker.rule_batches`
 Ranges              __class        the class of the row's keys, a number: equal keys have the same
                     __position     the position of a row in the order
                     __stretch      a stretch of such positions

@@ -1,7 +1,8 @@
 """Build the DataFrame of all rules of a set over one relation, and the results of each rule.
 
 As for one query (`spark.clause_result`), everything is built at once and no job runs. All rules
-share one plan: the workers get the rows once, and return rows of all rules, see `worker.rule_set`.
+share one plan: the workers get the rows once, and return rows of all rules, see
+`worker.rule_batches`.
 Spark analyses the measures of all rules together. Only if it rejects them, each rule is analysed by
 itself, to find the one that is wrong. Over a stream, one operator holds the state of all rules, so
 there is one shuffle and one watermark.
@@ -40,7 +41,8 @@ from matchrec.spark.streaming.bucket import digest
 from matchrec.spark.transport import build_output_schema
 from matchrec.spark.types import find_padding, make_struct_type
 from matchrec.worker import wire
-from matchrec.worker.rule_set import VARIABLE, RowKind, RuleSetWorker
+from matchrec.worker.rule_batches import VARIABLE, RowKind
+from matchrec.worker.rule_set import RuleSetWorker
 from matchrec.worker.wire import SelectItem
 
 StructFields = Sequence[StructField]
@@ -125,7 +127,7 @@ def build_row_schema(rule_set: RuleSet, inputs: StructFields, slots: StructField
 class BuiltRuleSet:
     """The rows of all rules of a set, and what they were built from."""
 
-    rows: DataFrame  # of the workers, see `worker.rule_set`
+    rows: DataFrame  # of the workers, see `worker.rule_batches`
     rule_set: RuleSet
     slots: Slots
     compiled: CompiledRules

@@ -34,7 +34,7 @@ from matchrec.search.partitions import IntArray, find_group_starts, list_positio
 from matchrec.spark.transport import PandasEncoding
 from matchrec.worker import wire
 from matchrec.worker.arrays import encode_equal, number_rows, read_flags, read_integers, take_column
-from matchrec.worker.rule_set import select_rows_of_version
+from matchrec.worker.shared_rows import select_rows_of_version
 from matchrec.worker.sorting.order import find_order
 from matchrec.worker.wire import SortColumn, Sorting
 

@@ -339,7 +339,7 @@ class RulesOfBucket(Bucket):
         """Go on with some keys, except those for which the rule fails, see `Bucket.search`."""
         key_search = KeyRuleSearch(
             worker=self.rules,
-            number=number,
+            rule_number=number,
             bucket=self,
             key_state=key_state,
             arrived=arrived,
@@ -379,13 +379,13 @@ class KeyRuleSearch(RuleSearch):
         if partitions != self.all_keys:
             key_state = key_state.take(np.array(partitions))
         result = yield from self.bucket.search_rule(
-            self.number, key_state, self.arrived, self.watermark
+            self.rule_number, key_state, self.arrived, self.watermark
         )
         self.results.append(result)
 
     def take_failed_row(self, partition: int) -> pa.Table:
         """Mark a key as failed, and return its first row."""
-        rule_search = self.bucket.searches[self.number]
+        rule_search = self.bucket.searches[self.rule_number]
         failed = self.key_state.take(np.array([partition]))
         self.results.append(make_key_state(rule_search, failed.keys, failed=True))
         new = self.arrived.find_new_rows(rule_search.version).take(failed.keys)

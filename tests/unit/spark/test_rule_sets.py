@@ -20,7 +20,7 @@ from matchrec.syntax.lower import lower_clause
 from matchrec.worker import wire
 from matchrec.worker.arrays import encode_equal
 from matchrec.worker.encode import unpack_conditions
-from matchrec.worker.rule_set import SharedRows
+from matchrec.worker.shared_rows import SharedRows
 from tests.tasks.linking import split_plan
 
 COLUMNS = InputColumns(("k", "t", "x"))
@@ -97,8 +97,8 @@ def test_a_rule_divides_partitions_in_the_order_of_their_first_rows() -> None:
     assert divided.table.column(1).to_pylist() == [0, 2, 1, 3, 4, 5]
     assert divided.words[:, 0].tolist() == [0, 2, 1, 3, 4, 5]
     assert divided.starts.tolist() == [0, 2, 3, 5, 6]
-    assert divided.outer is not None
-    assert divided.outer.tolist() == [0, 0, 1, 1]
+    assert divided.set_partitions is not None
+    assert divided.set_partitions.tolist() == [0, 0, 1, 1]
 
 
 def test_rows_between_partitions() -> None:

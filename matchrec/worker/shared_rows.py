@@ -1,0 +1,126 @@
+"""The rows of a piece that all rules of a set share, and the parts of them that single rules see.
+
+The rows are sorted and divided into partitions once for the set. A rule can see them in two other
+ways: with the partitions of the set divided further, and only the rows of the time in which a
+version of the rule is valid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.compile.rule_set import RuleSet, Version
+from matchrec.search.partitions import BoolArray, IntArray, WordArray
+from matchrec.worker import wire
+from matchrec.worker.arrays import encode_equal, find_valid, number_rows, read_integers, take_column
+from matchrec.worker.encode import unpack_conditions
+
+
+@dataclass(frozen=True)
+class SharedRows:
+    """n rows in p whole partitions, with the bits of the conditions of all rules.
+
+    The bits of conditions on neighbouring rows are added when the first rule needs them:
+    `RuleWorker.satisfy_nearby` changes `words` and `computed_bits`.
+    """
+
+    table: pa.Table
+    # int64[p + 1], the row at which each partition starts, then the number of rows.
+    starts: IntArray
+    # uint64[n, w], which conditions hold on each row, as in `Partitions.satisfied`.
+    words: WordArray
+    # int64[p], the partition of the set from which each partition was divided; None if these are
+    # the partitions of the set.
+    set_partitions: IntArray | None = None
+    # The bits of conditions on neighbouring rows that `words` already has.
+    computed_bits: set[int] = field(default_factory=set)
+
+    @classmethod
+    def create(cls, table: pa.Table, starts: IntArray, rule_set: RuleSet) -> SharedRows:
+        """Return rows with the bits of the conditions that the engine has computed.
+
+        Args:
+            table: the rows.
+            starts: see the field.
+            rule_set: the rules that share the rows.
+        """
+        words = unpack_conditions(table, len(rule_set.row_conditions), rule_set.bits)
+        return cls(table, starts, words)
+
+    def select_partitions(self, partitions: range) -> SharedRows:
+        """Return the rows of some consecutive partitions of the set."""
+        begin = int(self.starts[partitions.start])
+        end = int(self.starts[partitions.stop])
+        starts = self.starts[partitions.start : partitions.stop + 1] - begin
+        return SharedRows(self.table.slice(begin, end - begin), starts, self.words[begin:end])
+
+    def select_version(self, version: Version, rule_set: RuleSet) -> SharedRows:
+        """Return the rows that a version of a rule sees. Partitions without such rows are dropped.
+
+        The bits of conditions on neighbouring rows are not copied: here, rows have other
+        neighbours.
+
+        Args:
+            version: the version.
+            rule_set: the rules that share the rows.
+        """
+        order_values = take_column(self.table, wire.name_column(rule_set.order))
+        is_seen = select_rows_of_version(
+            version, read_integers(order_values), find_valid(order_values)
+        )
+        if is_seen.all():
+            return self
+        seen_before = np.append(0, np.cumsum(is_seen))
+        sizes = np.diff(seen_before[self.starts])
+        starts = np.append(0, np.cumsum(sizes[sizes > 0])).astype(np.int64)
+        table = self.table.filter(pa.array(is_seen)).combine_chunks()
+        return SharedRows.create(table, starts, rule_set)
+
+    def divide(self, columns: tuple[int, ...]) -> SharedRows:
+        """Return the rows with each partition divided by the values of some columns.
+
+        Rows with equal values get into one partition, in the order that they have. The new
+        partitions are in the order of their first rows:
+
+            a column of one partition    x  y  x        new partitions    x x | y
+
+        Args:
+            columns: the indices of the columns. Without columns, nothing is divided.
+        """
+        if not columns:
+            return self
+        partition = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        codes = [
+            encode_equal(take_column(self.table, wire.name_column(column))) for column in columns
+        ]
+        new_partition, _ = number_rows([partition, *codes])
+        order = np.argsort(new_partition, kind="stable")
+        first_rows = np.flatnonzero(np.diff(new_partition[order], prepend=-1))
+        return SharedRows(
+            table=self.table.take(pa.array(order)).combine_chunks(),
+            starts=np.append(first_rows, len(order)).astype(np.int64),
+            words=self.words[order],
+            set_partitions=partition[order[first_rows]],
+        )
+
+
+def select_rows_of_version(version: Version, order: IntArray, has_order: BoolArray) -> BoolArray:
+    """Return which rows a version of a rule sees: those of the time in which it is valid.
+
+    Args:
+        version: the version.
+        order: int64[n], the order value of each row.
+        has_order: bool[n], false if the order value is NULL, which comes before all values.
+
+    Returns:
+        bool[n].
+    """
+    is_seen = np.ones(len(order), np.bool_)
+    if version.since is not None:
+        is_seen &= has_order & (order >= version.since)
+    if version.until is not None:
+        is_seen &= ~has_order | (order < version.until)
+    return is_seen
