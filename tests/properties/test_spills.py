@@ -23,7 +23,8 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.shortcuts import ALL, Shortcuts, use_shortcuts
-from matchrec.worker.sorting import sort as spilling
+from matchrec.worker.sorting import sort
+from matchrec.worker.sorting import spills as spilled_rows
 from tests.generators import clauses
 from tests.properties.test_shortcuts import (
     RUN_ERROR,
@@ -97,16 +98,16 @@ def sort_small_batches(
     return original_sort_tables(small_batches, *others)  # type: ignore[arg-type]
 
 
-original_sort_tables = spilling.sort_tables
+original_sort_tables = sort.sort_tables
 
 
 @pytest.fixture
 def spills(spark: SparkSession) -> Iterator[Counter[int]]:
     """Make batches small, and count the files that are written on Sail, by their level."""
     levels: Counter[int] = Counter()
-    put = spilling.Spills.add_to_level
+    put = spilled_rows.Spills.add_to_level
 
-    def put_and_count(self: spilling.Spills, spill: object, level: int) -> None:
+    def put_and_count(self: spilled_rows.Spills, spill: object, level: int) -> None:
         """Write a file, and count it."""
         levels[level] += 1
         put(self, spill, level)  # type: ignore[arg-type]
@@ -115,8 +116,9 @@ def spills(spark: SparkSession) -> Iterator[Counter[int]]:
     if usual_size is not None:
         spark.conf.set(ROWS_PER_BATCH_OF_SPARK, str(ROWS_PER_BATCH))
     with (
-        patch.multiple(spilling, SPILLS_PER_MERGE=3, sort_tables=sort_small_batches),
-        patch.object(spilling.Spills, "add_to_level", put_and_count),
+        patch.object(spilled_rows, "SPILLS_PER_MERGE", 3),
+        patch.object(sort, "sort_tables", sort_small_batches),
+        patch.object(spilled_rows.Spills, "add_to_level", put_and_count),
     ):
         yield levels
     if usual_size is not None:
@@ -222,7 +224,7 @@ def test_a_folder_for_spills_that_is_gone(
     """The error names the folder. Spark's workers are other processes, so they still have it."""
     missing_folder = tmp_path / "gone"
     if is_sail(spark):
-        monkeypatch.setattr(spilling, "find_folder", lambda: str(missing_folder))
+        monkeypatch.setattr(spilled_rows, "find_folder", lambda: str(missing_folder))
     clause = "ORDER BY id MEASURES LAST(id) AS l PATTERN (A B) DEFINE B AS id > PREV(id)"
     rows = spark.range(0, 200, 1, 4).selectExpr("199 - id AS id")
     with use_shortcuts(SPILLED):

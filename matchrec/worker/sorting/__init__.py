@@ -9,7 +9,8 @@ that they are sorted by stay in the order in which they came.
     a 3     ->     b 1   <- the first of its partition
     b 1            b 2
 
-    sort         from batches to batches, with files for rows that do not fit into memory
+    sort         from batches to batches
+    spills       files of sorted rows that do not fit into memory, which are merged
     matchless    partitions that cannot have a match, which are not sorted
     order        the order of the rows of one table
     codes        short numbers that compare as the values of a column do

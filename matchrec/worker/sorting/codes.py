@@ -4,7 +4,10 @@
    one array of them. Long texts and wide decimals become several, which are compared one after the
    other.
 2. The numbers become codes of few bits: how far a number is from the least one, in the greatest
-   unit of which all distances are whole multiples, such as a second in microseconds.
+   unit of which all distances are whole multiples, such as a second in microseconds. Short codes
+   leave room for others in a word of 64 bits (`worker.sorting.words`).
+
+For example:
 
     t 5, 9, 7               →  distances 0, 4, 2 in units of 2   →  codes 0, 2, 1 of 2 bits
     k "b", "a", "b"         →  ranks 2, 1, 2                     →  codes 1, 0, 1 of 1 bit
@@ -33,21 +36,22 @@ WORD_BITS = 64
 ALL_BITS = (1 << WORD_BITS) - 1
 SIGN_BIT = np.int64(np.iinfo(np.int64).min)
 
-# The number of first rows that mostly show what is true of all rows.
+# How many of the first rows are looked at to estimate how often values are repeated.
 SAMPLE_ROWS = 1 << 14
-# The number of first numbers that mostly show that there is no greater unit than 1.
+# How many of the first numbers are looked at to estimate their unit.
 FEW_NUMBERS = 8
 
 # Texts of at most this many bytes are sorted by their bytes if many of them differ, see
 # `has_many_values`. Other texts are ranked first.
 LONGEST_TEXT = 64
-# Numbers that differ by this much need a second sort beside the numbers of rows, so they are ranked
-# first, unless many of them differ.
-WIDE = 1 << 44
+# If the least and the greatest number differ by this much, a word has no room for a code and the
+# number of a row, so rows need two sorts. Then numbers are ranked first, unless many of them
+# differ.
+WIDE_SPAN = 1 << 44
 
 BYTE_BITS = 8
 BYTES_PER_WORD = WORD_BITS // BYTE_BITS
-# FIRST_BYTES[n] is a mask of the first n bytes of a word.
+# FIRST_BYTES[n] is a mask of the first n bytes of a word, which are its highest bits.
 FIRST_BYTES = np.array(
     [
         (1 << WORD_BITS) - (1 << (WORD_BITS - BYTE_BITS * count))
@@ -62,12 +66,12 @@ FIRST_BYTES = np.array(
 
 @dataclass(frozen=True, slots=True)
 class SortNumbers:
-    """Numbers that compare as the values of a column do, one for each row."""
+    """Numbers that compare as the values of a column do, or as a part of them: one for each row."""
 
     numbers: IntArray  # int64[n]
     least: int
     greatest: int
-    # Whether the numbers are the values of the column, stored as integers.
+    # Whether the column stores its values as these integers, so that it can be built from them.
     are_values: bool = False
 
     @classmethod
@@ -82,17 +86,18 @@ class SortNumbers:
 
 @dataclass(frozen=True, slots=True)
 class SortCode:
-    """A code of each row: the distance of its number from the least number, in units.
+    """How numbers are encoded: as their distance from the least number, in units.
 
     The codes themselves are computed when they are packed into words.
     """
 
     source: SortNumbers  # the numbers that are encoded
     unit: int  # divides each number's distance from the least one
-    bits: int  # how many bits a code has
-    is_descending: bool  # whether codes are inverted, so that the greatest number has the code 0
-    is_key: bool  # whether the numbers are of a key, not of the order in a partition
-    # The name of the column that has exactly these numbers as its values, if there is one.
+    bits: int  # how many bits a code has; 0 if all numbers are equal
+    is_descending: bool  # whether the greatest number has the least code
+    is_key: bool  # whether the numbers are of a partition key, not of the order in a partition
+    # The name of the column that can be built from the numbers, see `SortNumbers.are_values`; or
+    # None.
     column: str | None = None
 
     @property
@@ -101,7 +106,7 @@ class SortCode:
         return (1 << self.bits) - 1
 
     def encode(self, first_bit: int) -> WordArray:
-        """Return words that have only this code, which begins with bit `first_bit`: uint64[n].
+        """Return words that are 0 but for the codes, whose lowest bit is `first_bit`: uint64[n].
 
         >>> code = encode_numbers(SortNumbers.measure(np.array([5, 9, 7])))
         >>> code.unit, code.bits, code.encode(0).tolist(), code.encode(4).tolist()
@@ -113,11 +118,16 @@ class SortCode:
         if first_bit:
             codes <<= np.uint64(first_bit)
         if self.is_descending:
-            codes ^= np.uint64(self.mask << first_bit)
+            codes ^= np.uint64(self.mask << first_bit)  # inverts the bits of the codes
         return codes
 
     def decode(self, words: WordArray, first_bit: int) -> IntArray:
-        """Return the numbers whose codes begin with bit `first_bit` in some words: int64[n]."""
+        """Return the numbers that `encode` has put into words: int64[n].
+
+        Args:
+            words: uint64[n], words that may have other codes, too.
+            first_bit: the lowest bit of the codes.
+        """
         codes = words >> np.uint64(first_bit)
         codes &= np.uint64(self.mask)
         if self.is_descending:
@@ -129,38 +139,45 @@ class SortCode:
 
 
 def encode_table(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
-    """Yield the codes of all sort columns that are not the same in all rows, the last one first."""
+    """Yield the codes of the columns that rows are sorted by, from the last column to the first.
+
+    A code that is the same in all rows is left out.
+    """
     key_count = len(sorting.keys)
     for index, item in reversed([*enumerate(sorting.columns)]):
         values = arrays.take_column(table, item.name)
-        for code in encode_column(values, item, of_key=index < key_count):
+        for code in encode_column(values, item, is_key=index < key_count):
             if code.bits:
                 yield code
 
 
-def encode_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iterator[SortCode]:
-    """Yield the codes of one column, the last one first.
+def encode_column(values: pa.Array, item: SortColumn, *, is_key: bool) -> Iterator[SortCode]:
+    """Yield the codes of one column. The code that is compared first is yielded last.
 
-    If there are NULLs, the first code says whether a value is NULL, and the others are equal for
+    If there are NULLs, that code says whether a value is NULL, and each other code is the same for
     all NULLs.
+
+    Args:
+        values: the values of the column.
+        item: the column, and how it is sorted.
+        is_key: whether it is a partition key.
     """
     sources = convert_values(values)
-    has_nulls = values.null_count > 0
-    if has_nulls:
-        present = arrays.find_valid(values)
-        sources = [hide_nulls(source, present) for source in sources]
+    is_present = arrays.find_valid(values) if values.null_count else None
+    if is_present is not None:
+        sources = [replace_nulls(source, is_present) for source in sources]
     for source in reversed(sources):
-        code = encode_numbers(source, is_descending=item.descending, is_key=of_key)
+        code = encode_numbers(source, is_descending=item.descending, is_key=is_key)
         yield replace(code, column=item.name) if source.are_values else code
-    if has_nulls:
-        is_null = SortNumbers.measure(1 - present.astype(np.int64))
-        yield encode_numbers(is_null, is_descending=item.nulls_first, is_key=of_key)
+    if is_present is not None:
+        is_null = SortNumbers.measure((~is_present).astype(np.int64))
+        yield encode_numbers(is_null, is_descending=item.nulls_first, is_key=is_key)
 
 
-def hide_nulls(source: SortNumbers, present: BoolArray) -> SortNumbers:
-    """Return the numbers with the least number of any value instead of those for NULL."""
-    least = source.numbers[present].min(initial=np.iinfo(np.int64).max)
-    return SortNumbers.measure(np.where(present, source.numbers, least))
+def replace_nulls(source: SortNumbers, is_present: BoolArray) -> SortNumbers:
+    """Return the numbers with the least of them for NULL, whose own numbers have no meaning."""
+    least = source.numbers[is_present].min(initial=np.iinfo(np.int64).max)
+    return SortNumbers.measure(np.where(is_present, source.numbers, least))
 
 
 def encode_numbers(
@@ -168,61 +185,89 @@ def encode_numbers(
 ) -> SortCode:
     """Return the code of numbers. It has no bits if all numbers are equal."""
     span = source.greatest - source.least
-    first_distances = [number - source.least for number in source.numbers[:FEW_NUMBERS].tolist()]
-    unit = gcd(span, *first_distances) or 1
-    if unit > 1:
-        distances = source.find_distances()
-        # NumPy multiplies and divides with vector instructions, but finds remainders without.
-        while (is_between := distances // np.uint64(unit) * np.uint64(unit) != distances).any():
-            remainders = distances[is_between][:FEW_NUMBERS] % np.uint64(unit)
-            unit = gcd(unit, *remainders.tolist())
+    unit = find_unit(source)
     bits = (span // unit).bit_length()
     return SortCode(source, unit, bits, is_descending, is_key)
+
+
+def find_unit(source: SortNumbers) -> int:
+    """Return the greatest number that divides each number's distance from the least one.
+
+    1 if all numbers are equal.
+
+    >>> find_unit(SortNumbers.measure(np.array([5, 9, 7])))
+    2
+    """
+    span = source.greatest - source.least
+    first_distances = [number - source.least for number in source.numbers[:FEW_NUMBERS].tolist()]
+    unit = gcd(span, *first_distances) or 1
+    if unit == 1:
+        return 1
+    # The unit of a few numbers may be too great. Make it smaller until it divides all distances.
+    distances = source.find_distances()
+    while True:
+        # NumPy multiplies and divides with vector instructions, but finds remainders without.
+        is_undivided = distances // np.uint64(unit) * np.uint64(unit) != distances
+        if not is_undivided.any():
+            return unit
+        remainders = distances[is_undivided][:FEW_NUMBERS] % np.uint64(unit)
+        unit = gcd(unit, *remainders.tolist())
 
 
 # Numbers that compare as values do.
 
 
 def convert_values(values: pa.Array) -> list[SortNumbers]:
-    """Return numbers that compare as values do: one array of them, or several, the first first.
+    """Return numbers that compare as values do.
 
-    The numbers for NULL have no meaning.
+    Of several arrays of numbers, the first is compared first. The numbers for NULL have no meaning.
     """
-    kind = values.type
-    if pa.types.is_decimal(kind) and kind.precision > NARROW_DIGITS:
+    value_type = values.type
+    if pa.types.is_decimal(value_type) and value_type.precision > NARROW_DIGITS:
         words = arrays.read_decimal_words(values)
         high_words = np.ascontiguousarray(words[:, 1])
-        low_words = words[:, 0] ^ SIGN_BIT  # compare as signed numbers as they do as unsigned ones
+        low_words = shift_unsigned(words[:, 0])
         return [SortNumbers.measure(high_words), SortNumbers.measure(low_words)]
-    if arrays.is_text(kind):
+    if arrays.is_text(value_type):
         return [SortNumbers.measure(numbers) for numbers in convert_texts(values)]
-    source = SortNumbers.measure(arrays.make_sort_keys(values), are_values=arrays.is_whole(kind))
-    is_wide = source.greatest - source.least >= WIDE
-    if is_wide and not has_many_values(arrays.make_array(source.numbers)):
-        # such as hashes that are used as keys
-        return [rank_repeated_numbers(source.numbers)]
+    source = SortNumbers.measure(
+        arrays.make_sort_keys(values), are_values=arrays.is_whole(value_type)
+    )
+    has_wide_span = source.greatest - source.least >= WIDE_SPAN
+    if has_wide_span and not has_many_values(arrays.make_array(source.numbers)):
+        return [rank_repeated_numbers(source.numbers)]  # for example, hashes that are used as keys
     return [source]
+
+
+def shift_unsigned(words: IntArray) -> IntArray:
+    """Return signed numbers that compare as words do whose bits are unsigned numbers: int64[n].
+
+    The words 0, 2^63 and 2^64 - 1 become -2^63, 0 and 2^63 - 1.
+    """
+    return np.asarray(words ^ SIGN_BIT)
 
 
 def rank_repeated_numbers(numbers: IntArray) -> SortNumbers:
     """Return the ranks of numbers, many of them equal. Equal numbers have equal ranks.
 
-    Arrow ranks them if there are too many distinct ones for a kernel, or it is not compiled yet.
+    Arrow ranks them if there are too many distinct ones for our kernel, or if the kernel is not
+    compiled yet.
     """
     numbered = number_distinct(numbers)
     if numbered is None:
         ranks = arrays.rank_repeated_values(arrays.make_array(numbers))
         return SortNumbers.measure(arrays.read_integers(ranks))
-    value_numbers, distinct_values = numbered
+    indices, distinct_values = numbered  # numbers = distinct_values[indices]
     ranks_of_distinct = np.empty(len(distinct_values), np.int64)
     ranks_of_distinct[np.argsort(distinct_values)] = np.arange(len(distinct_values))
-    return SortNumbers(ranks_of_distinct.take(value_numbers), 0, len(distinct_values) - 1)
+    return SortNumbers(ranks_of_distinct.take(indices), least=0, greatest=len(distinct_values) - 1)
 
 
 def convert_texts(values: pa.Array) -> list[IntArray]:
-    """Return the bytes of texts, eight in each array, and their lengths.
+    """Return arrays of numbers that compare as texts do: int64[n] each.
 
-    If texts are long or often equal, return one array of their ranks instead.
+    They are the bytes of the texts, eight in each array, then the lengths, since a text comes after
+    its own beginning. If texts are long or often equal, the only array has their ranks.
     """
     lengths = arrays.read_integers(pc.binary_length(values))
     longest = int(lengths.max())
@@ -232,9 +277,9 @@ def convert_texts(values: pa.Array) -> list[IntArray]:
 
 
 def has_many_values(values: pa.Array) -> bool:
-    """Return whether many values differ, so that it would take long to rank them.
+    """Return whether more than a quarter of the first values are distinct.
 
-    That is so if more than a quarter of the first values are distinct.
+    Then it would take long to rank them.
     """
     sample = values.slice(0, SAMPLE_ROWS)
     return 4 * len(pc.unique(sample)) > len(sample)
@@ -248,19 +293,21 @@ def split_bytes(values: pa.Array, longest: int) -> Iterator[IntArray]:
 
     Args:
         values: the texts.
-        longest: the length of the longest one.
+        longest: the length of the longest one, in bytes.
     """
     _, offsets, content = values.buffers()
     is_large = pa.types.is_large_binary(values.type) or pa.types.is_large_string(values.type)
-    ends = np.frombuffer(offsets, np.int64 if is_large else np.int32)
-    ends = ends[values.offset : values.offset + len(values) + 1]
+    borders = np.frombuffer(offsets, np.int64 if is_large else np.int32)
+    borders = borders[values.offset : values.offset + len(values) + 1]
+    begins, ends = borders[:-1], borders[1:]
+    # word_at[i] has the eight bytes from byte i on. It is a view whose words overlap.
     padded = np.append(np.frombuffer(content, np.uint8), np.zeros(BYTES_PER_WORD, np.uint8))
-    # a view of the eight bytes from each byte on
-    from_byte: npt.NDArray[np.uint64] = np.ndarray(
+    word_at: npt.NDArray[np.uint64] = np.ndarray(
         len(padded) - BYTES_PER_WORD + 1, ">u8", padded, strides=(1,)
     )
     for skipped in range(0, longest, BYTES_PER_WORD):
-        starts = np.minimum(ends[:-1] + skipped, ends[1:])
-        numbers = from_byte[starts].astype(np.uint64)
-        numbers &= FIRST_BYTES[np.minimum(ends[1:] - starts, BYTES_PER_WORD)]
-        yield numbers.view(np.int64) ^ SIGN_BIT  # then signed numbers compare as unsigned ones did
+        starts = np.minimum(begins + skipped, ends)
+        words = word_at[starts].astype(np.uint64)
+        # Clear the bytes that belong to the next text.
+        words &= FIRST_BYTES[np.minimum(ends - starts, BYTES_PER_WORD)]
+        yield shift_unsigned(words.view(np.int64))

@@ -15,7 +15,7 @@ import pytest
 
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.worker import wire
-from matchrec.worker.sorting import sort as spills
+from matchrec.worker.sorting import spills
 from matchrec.worker.sorting.sort import sort_batches
 from matchrec.worker.wire import SortColumn, Sorting
 
@@ -143,7 +143,7 @@ def test_a_folder_that_goes_while_rows_are_sorted(local: Path) -> None:
 
 
 def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("matchrec.worker.sorting.sort.SPILLS_PER_MERGE", 4)
+    monkeypatch.setattr("matchrec.worker.sorting.spills.SPILLS_PER_MERGE", 4)
     most = 0
 
     def watched() -> Iterator[pa.RecordBatch]:

@@ -20,8 +20,7 @@ from matchrec.search.partitions import WordArray
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.worker import arrays, wire
 from matchrec.worker.sorting import codes as encoding
-from matchrec.worker.sorting import hashed_keys
-from matchrec.worker.sorting import sort as spilling
+from matchrec.worker.sorting import hashed_keys, sort, spills
 from matchrec.worker.sorting import words as packing
 from matchrec.worker.sorting.order import find_order, sort_table
 from matchrec.worker.sorting.sort import find_budget, sort_batches
@@ -82,7 +81,7 @@ def make_comparable(values: pa.ChunkedArray) -> pa.Array:
 @settings(max_examples=examples(48), deadline=None)
 @given(case=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
 def test_rows_come_in_order_through_files(case: Rows, budget: int, at_once: int) -> None:
-    with patch.object(spilling, "SPILLS_PER_MERGE", at_once):
+    with patch.object(spills, "SPILLS_PER_MERGE", at_once):
         result = [*sort_batches(iter(case.batches), case.sorting, 16, budget)]
     check(case, result, 16)
 
@@ -147,7 +146,7 @@ def test_batches_end_where_partitions_end() -> None:
     """With at most 4 rows in a batch of several partitions, whose lengths are 3, 2, 9, 5 and 1."""
     rows = 20
     starts = np.array([0, 3, 5, 14, 19])
-    assert [*spilling.find_cuts(starts, rows, 4)] == [0, 3, 5, 13, 14, 19, 20]
+    assert [*sort.find_cuts(starts, rows, 4)] == [0, 3, 5, 13, 14, 19, 20]
 
 
 @pytest.mark.usefixtures("_compiled_sort")
@@ -208,7 +207,7 @@ def test_few_tasks_of_a_process_sort_at_once(monkeypatch: pytest.MonkeyPatch) ->
     lock = Lock()
     running: list[int] = []
     most: list[int] = []
-    sort_at_once = spilling.sort_table
+    sort_at_once = sort.sort_table
 
     def sort_slowly(table: pa.Table, *args: Any, **kwargs: Any) -> pa.Table:
         """Sort a table, and note how many tables are being sorted."""
@@ -220,8 +219,8 @@ def test_few_tasks_of_a_process_sort_at_once(monkeypatch: pytest.MonkeyPatch) ->
             running.pop()
         return sort_at_once(table, *args, **kwargs)
 
-    monkeypatch.setattr(spilling, "sort_table", sort_slowly)
-    monkeypatch.setattr(spilling, "_free_sorts", BoundedSemaphore(2))
+    monkeypatch.setattr(sort, "sort_table", sort_slowly)
+    monkeypatch.setattr(sort, "_free_sorts", BoundedSemaphore(2))
     batch = pa.record_batch({"k": [2, 1, 2], wire.FIRST_BITS: pa.array([0, 0, 0], pa.int8())})
     sorting = Sorting(("k",), ())
     tasks = 8
@@ -230,18 +229,18 @@ def test_few_tasks_of_a_process_sort_at_once(monkeypatch: pytest.MonkeyPatch) ->
             threads.submit(lambda: [*sort_batches(iter([batch]), sorting, 16, task_count=tasks)])
             for _ in range(tasks)
         ]
-        result = [sort.result()[0].column("k").to_pylist() for sort in sorts]
+        result = [task.result()[0].column("k").to_pylist() for task in sorts]
     assert result == [[1, 2, 2]] * tasks
     assert max(most) == 2
 
 
 def test_a_budget_leaves_room_for_all_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each task holds its budget. A task that sorts takes four times as much in addition."""
-    monkeypatch.setattr(spilling, "SORTS_AT_ONCE", 3)
+    monkeypatch.setattr(sort, "SORTS_AT_ONCE", 3)
     room = 62 * 100 << 20
     assert find_budget(room, task_count=50) == 100 << 20  # 50 + 3 * 4 shares
     assert find_budget(room // 10, task_count=2) == (room // 10) // 10
-    assert find_budget(1, task_count=50) == spilling.LEAST_IN_MEMORY
+    assert find_budget(1, task_count=50) == sort.MIN_BUDGET
 
 
 def compute_short_hashes(keys: list[encoding.SortCode]) -> WordArray:
@@ -321,7 +320,7 @@ def test_a_key_of_many_bits_is_sorted_once(
     sort_words = packing.sort_words
     with patch.multiple(hashed_keys, sort_words=count_and_sort, compute_hashes=hashing):
         sorting = wire.Sorting(("key",), (item,))
-        (result,) = spilling.sort_tables(iter(table.to_batches()), sorting, 1 << 30)
+        (result,) = sort.sort_tables(iter(table.to_batches()), sorting, 1 << 30)
     assert sorts[0] == 1
     assert len(sorts) == (1 if hashing is hash_of else 2)
     check_columns(table, result)
@@ -358,6 +357,6 @@ def test_seconds_are_sorted_at_once() -> None:
     year = 365 * 24 * 3600
     seconds = np.random.default_rng(3).integers(0, 10 * year, 1 << 12) * 1_000_000
     (code,) = encoding.encode_column(
-        pa.array(seconds, pa.timestamp("us")), wire.SortColumn("at", False, False), of_key=False
+        pa.array(seconds, pa.timestamp("us")), wire.SortColumn("at", False, False), is_key=False
     )
     assert code.bits == (10 * year).bit_length()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.worker import wire
-from matchrec.worker.sorting import sort as spilling
+from matchrec.worker.sorting import spills
 from matchrec.worker.sorting.sort import sort_batches
 from matchrec.worker.sorting.ties import (
     ReportedTies,
@@ -76,7 +76,7 @@ def test_ties_are_counted(case: Rows, copies: int, hashed: int) -> None:
 @given(case=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
 def test_ties_are_counted_once_through_files(case: Rows, budget: int, at_once: int) -> None:
     sorting, collector = watch_ties(case.sorting)
-    with patch.object(spilling, "SPILLS_PER_MERGE", at_once):
+    with patch.object(spills, "SPILLS_PER_MERGE", at_once):
         _ = [*sort_batches(iter(case.batches), sorting, 16, budget)]
     assert collector.number() == count_ties(case)
 

@@ -1,0 +1,253 @@
+"""Sorted rows in files (spills), which are merged.
+
+    budget 1 ─ spill ┐
+    budget 2 ─ spill ├─ merge ─ spill ┐
+    ...              ┘                ├─ merge ─ output
+    budget 33 ─ spill ─ ...           ┘
+
+Spills are merged to one as soon as there are as many as a merge has room for. The same is done with
+the spills that result, and so on. So few files are open at a time. A file has no name from the
+beginning if the system allows that, as Linux does: when it is closed, or its process is killed,
+nothing is left.
+
+A merge has some rows of each spill in memory, its head. It goes on in steps:
+
+1. Find the least of the last rows of all heads. No row that is still in a file comes before it.
+2. Find out by binary search how many rows of each head come before that row, all heads at once: in
+   each step, a row from the middle of each head is sorted together with it.
+3. Sort these rows together, and yield them.
+4. Read the next rows of each spill whose head is empty.
+
+So each row is sorted once in a merge, whatever rows the spills have. Among equal rows, those of
+earlier spills come first.
+
+Cost: a row is written once for each level, and there are few: with 32 spills to a merge and 256 MiB
+in memory, the levels are at 8 GiB and 256 GiB.
+Source: Knuth, The Art of Computer Programming, volume 3, 5.4.1, Multiway Merging.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from tempfile import TemporaryFile
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.errors.machine import disk_full, sort_folder_not_writable
+from matchrec.search.partitions import IntArray
+from matchrec.worker import wire
+from matchrec.worker.sorting.order import find_order, sort_table
+from matchrec.worker.wire import Sorting, TieCounter
+
+SPILLS_PER_MERGE = 32
+# Errors of a full disk. The last one is a user's limit on the size of a file.
+DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+# Rows in files.
+
+
+@dataclass(slots=True)
+class Spills:
+    """The spills of a task. `close` removes their files."""
+
+    sorting: Sorting
+    # How many bytes of rows are held in memory, all heads of a merge together.
+    budget: int
+    # levels[n] has the spills whose rows were merged n times, in the order in which their rows
+    # came: fewer than SPILLS_PER_MERGE. Rows of a higher level came before those of a lower one.
+    levels: list[list[IO[bytes]]] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether no rows were spilled."""
+        return not self.levels
+
+    def add(self, sorted_rows: pa.Table) -> None:
+        """Write rows to a new spill. They came after all rows that were added before."""
+        self.add_to_level(write_spill(iter([sorted_rows]), self.bytes_per_batch), 0)
+
+    def add_to_level(self, spill: IO[bytes], level: int) -> None:
+        """Add a spill to a level, and merge the level if it is full."""
+        if level == len(self.levels):
+            self.levels.append([])
+        spills = self.levels[level]
+        spills.append(spill)
+        if len(spills) == SPILLS_PER_MERGE:
+            merged = self.merge_to_one(spills)
+            spills.clear()
+            self.add_to_level(merged, level + 1)
+
+    def merge_all(self) -> Iterator[pa.Table]:
+        """Yield all rows in order, with the first row of each partition marked."""
+        all_spills = [spill for level in reversed(self.levels) for spill in level]
+        self.levels = [all_spills]
+        while len(all_spills) > SPILLS_PER_MERGE:
+            # The last spills are the smallest ones.
+            all_spills[-SPILLS_PER_MERGE:] = [self.merge_to_one(all_spills[-SPILLS_PER_MERGE:])]
+        yield from merge(all_spills, self.sorting, self.sorting.tie_counter)
+
+    def merge_to_one(self, spills: list[IO[bytes]]) -> IO[bytes]:
+        """Return a spill with the rows of consecutive spills, and close these."""
+        merged = write_spill(merge(spills, self.sorting), self.bytes_per_batch)
+        for spill in spills:
+            spill.close()
+        return merged
+
+    @property
+    def bytes_per_batch(self) -> int:
+        """Return the size of a batch of a spill. A merge has one batch of each spill in memory."""
+        return self.budget // SPILLS_PER_MERGE
+
+    def close(self) -> None:
+        """Close all files, which removes them."""
+        for spill in chain(*self.levels):
+            spill.close()
+
+
+def merge(
+    spills: Sequence[IO[bytes]], sorting: Sorting, tie_counter: TieCounter | None = None
+) -> Iterator[pa.Table]:
+    """Yield the rows of spills in order, with the first row of each partition marked.
+
+    Args:
+        spills: the spills, in the order in which their rows came.
+        sorting: what the rows are sorted by.
+        tie_counter: counts the ties, also between the last row of a table and the first row of the
+            next one.
+    """
+    heads = [Head(read_spill(spill)) for spill in spills]
+    # The row that was yielded last, or nothing. It is sorted together with the next rows, to find
+    # out whether they begin a partition.
+    last_row: list[pa.RecordBatch] = []
+    while heads := [head for head in heads if head.load()]:
+        counts = count_next_rows(heads, sorting)
+        next_rows = [head.take(int(count)) for head, count in zip(heads, counts, strict=True)]
+        table = pa.Table.from_batches([*last_row, *next_rows]).combine_chunks()
+        table = sort_table(table, sorting, tie_counter=tie_counter)
+        yield table.slice(len(last_row))
+        last_row = table.take([table.num_rows - 1]).to_batches()
+
+
+def count_next_rows(heads: Sequence[Head], sorting: Sorting) -> IntArray:
+    """Return how many rows of each head can be yielded next: int64, one for each head.
+
+    These are all rows of the head whose last row is the least one, and the rows of other heads that
+    come before this row.
+
+    Args:
+        heads: one or more heads that have rows.
+        sorting: what the rows are sorted by.
+    """
+    names = [*dict.fromkeys(item.name for item in sorting.columns), wire.FIRST_BITS]
+    batches = [head.rows.select(names) for head in heads if head.rows is not None]
+    row_counts = np.array([batch.num_rows for batch in batches], np.int64)
+    least_head = int(np.argmin(rank_rows(batches, row_counts - 1, sorting)))
+    # Binary search in all heads at once: rows before `low` are next rows, rows from `high` are not.
+    low = np.zeros_like(row_counts)
+    high = row_counts.copy()
+    low[least_head] = row_counts[least_head]
+    while (is_undecided := low < high).any():
+        # A head that is decided only takes part with its last row.
+        middle = np.where(is_undecided, (low + high) // 2, row_counts - 1)
+        ranks = rank_rows(batches, middle, sorting)
+        is_next = ranks < ranks[least_head]
+        low = np.where(is_undecided & is_next, middle + 1, low)
+        high = np.where(is_undecided & ~is_next, middle, high)
+    return low
+
+
+def rank_rows(batches: Sequence[pa.RecordBatch], rows: IntArray, sorting: Sorting) -> IntArray:
+    """Pick a row of each batch, and return the rank of each of these rows among them, from 0.
+
+    Args:
+        batches: the batches.
+        rows: which row to pick from each batch.
+        sorting: what the rows are sorted by.
+    """
+    slices = [batch.slice(int(row), 1) for batch, row in zip(batches, rows, strict=True)]
+    order = find_order(pa.Table.from_batches(slices).combine_chunks(), sorting).rows
+    return np.arange(len(slices)) if order is None else np.argsort(order)
+
+
+@dataclass(slots=True)
+class Head:
+    """The next rows of a spill, of which some are in memory."""
+
+    batches: Iterator[pa.RecordBatch]  # the batches that are still in the file
+    rows: pa.RecordBatch | None = None  # the rows in memory; None or empty if there are none
+
+    def load(self) -> bool:
+        """Load a batch if there are no rows in memory. Return whether there are rows."""
+        if not self.rows:
+            self.rows = next(self.batches, None)
+        return self.rows is not None
+
+    def take(self, count: int) -> pa.RecordBatch:
+        """Remove and return the first rows, given their number."""
+        assert self.rows is not None
+        first_rows = self.rows.slice(0, count)
+        self.rows = self.rows.slice(count)
+        return first_rows
+
+
+def read_spill(spill: IO[bytes]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a spill from its beginning."""
+    spill.seek(0)
+    with pa.ipc.open_stream(spill) as reader:
+        yield from reader
+
+
+def write_spill(tables: Iterator[pa.Table], bytes_per_batch: int) -> IO[bytes]:
+    """Return a new file with the rows of one or more tables.
+
+    Args:
+        tables: the tables. If they cannot be written, the file is removed.
+        bytes_per_batch: about how large the batches in the file are.
+
+    Raises:
+        MatchRecognizeRunError: the disk is full, or its folder is gone or cannot be written to.
+    """
+    spill_folder = find_folder()
+    with ExitStack() as undo, report_failed_files(spill_folder):
+        file = undo.enter_context(TemporaryFile(prefix="matchrec-", dir=spill_folder))
+        first_table = next(tables)
+        with pa.ipc.new_stream(file, first_table.schema) as writer:
+            for table in chain([first_table], tables):
+                rows_per_batch = bytes_per_batch * table.num_rows // max(1, table.nbytes)
+                writer.write_table(table, max_chunksize=max(1, rows_per_batch))
+        undo.pop_all()  # the file stays open
+    return file
+
+
+@contextmanager
+def report_failed_files(spill_folder: str | None) -> Iterator[None]:
+    """Raise an error that names the folder if a file cannot be made or written."""
+    try:
+        yield
+    except OSError as error:
+        folder_name = spill_folder or "temporary files"
+        if error.errno in DISK_IS_FULL:
+            raise disk_full(folder=folder_name) from error
+        reason = error.strerror or str(error)
+        raise sort_folder_not_writable(folder=folder_name, reason=reason) from error
+
+
+def find_folder() -> str | None:
+    """Return the folder for spills: one in which Spark has its workers write.
+
+    If Spark has several folders, its processes use different ones. None for the system's folder of
+    temporary files, if Spark has no folder to which this process can write.
+    """
+    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    writable_folders = [name for name in folders if os.access(name, os.W_OK)]
+    if not writable_folders:
+        return None
+    return writable_folders[os.getpid() % len(writable_folders)]
