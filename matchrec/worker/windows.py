@@ -1,11 +1,12 @@
 """Find where windows end, and check that every end is known and right.
 
-There are three kinds of windows: those of WITHIN, those of a number of rows, and those that the
-conditions of a query amount to. For a search, each of them is one number for each row: the first
-row that is outside of the window that begins with it.
+A window limits how far the rows of a match may be from its first row. There are three kinds: those
+of WITHIN, which conditions can also amount to; those of a number of rows; and those between
+neighbouring rows of a match (WITHIN ... BETWEEN ROWS), which are called gaps. For a search, all
+windows that begin with a row become one number: the first row that is outside of any of them.
 
-    ts                             0    1    5    6    20
-    first row outside WITHIN 5     2    3    4    4    5
+    ts                                              0    1    5    6    20
+    first row that is more than 4 after the row     2    3    4    4    5
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from matchrec.plan.clauses import Distance, DistanceForm
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import (
     BoolArray,
+    FloatArray,
     Frontier,
     IntArray,
     find_ends_by_bounds,
@@ -31,13 +33,16 @@ from matchrec.search.partitions import (
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import find_valid, read_floats, read_integers, take_column
 
+# Flipping it turns int64 values, viewed as uint64, into uint64 values with the same order.
 SIGN_BIT = np.uint64(1 << 63)
 
 
 def find_window_ends(
     compiled_query: CompiledQuery, table: pa.Table, starts: IntArray, frontier: Frontier | None
 ) -> IntArray | None:
-    """Return for each row the first row that is outside of its windows; None without a window.
+    """Return for each row the first row that is outside of its windows: int64[n].
+
+    None if the query has no window.
 
     If more rows of a partition will arrive, a window that contains its last row is still open: it
     ends after the rows that have arrived.
@@ -48,43 +53,45 @@ def find_window_ends(
         starts: see `encode.encode_partitions`.
         frontier: how far each partition has been searched; None for whole partitions.
     """
-    window_end = find_first_rows_outside(compiled_query, table, starts)
-    if window_end is None or frontier is None or not frontier.is_incomplete:
-        return window_end
-    window_end = frontier.extend_open_windows(starts, window_end)
+    ends = find_ends_in_table(compiled_query, table, starts)
+    if ends is None or frontier is None or not frontier.is_incomplete:
+        return ends
+    ends = frontier.extend_open_windows(starts, ends)
     if compiled_query.window_rows is not None:
-        # a window of a number of rows does not grow beyond them, whatever rows follow
-        row = np.arange(len(window_end))
-        window_end = np.minimum(window_end, row + compiled_query.window_rows)
-    return window_end
+        # The number of rows of a window is the same whatever rows follow.
+        rows = np.arange(len(ends))
+        ends = np.minimum(ends, rows + compiled_query.window_rows)
+    return ends
 
 
-def find_first_rows_outside(
+def find_ends_in_table(
     compiled_query: CompiledQuery, table: pa.Table, starts: IntArray
 ) -> IntArray | None:
-    """Do the same as `find_window_ends`, as if no more rows will arrive."""
+    """Return what `find_window_ends` does if no more rows will arrive."""
     sent_columns = compiled_query.sent_columns
     if compiled_query.window_rows is not None:
         ends: IntArray | None = find_ends_by_row_count(starts, compiled_query.window_rows)
     else:
         ends = find_ends_along_order(table, starts, sent_columns.window, sent_columns.distance)
-    ends_of_gaps = find_ends_along_order(table, starts, sent_columns.gap, sent_columns.gap_distance)
-    if ends_of_gaps is None:
+    gap_ends = find_ends_along_order(table, starts, sent_columns.gap, sent_columns.gap_distance)
+    if gap_ends is None:
         return ends
-    first_gaps = find_first_gaps(ends_of_gaps, starts)
+    first_gaps = find_first_gaps(gap_ends, starts)
     return first_gaps if ends is None else np.minimum(ends, first_gaps)
 
 
 def find_ends_along_order(
     table: pa.Table, starts: IntArray, columns: tuple[int, ...], distance: Distance | None
 ) -> IntArray | None:
-    """Return for each row the first row outside of the window that begins with it.
+    """Return for each row the first row outside of the window that begins with it: int64[n].
+
+    None if there is no window.
 
     Args:
         table: the rows.
         starts: see `encode.encode_partitions`.
-        columns: the columns of the order and of the end of each window, or of the order alone if
-            there is a distance. Empty without a window, for which None is returned.
+        columns: the index of the order column, then that of the column with the end of each row's
+            window. Only the order column if there is a distance. Empty without a window.
         distance: how far the window reaches, if that was known when the query was compiled.
     """
     if not columns:
@@ -92,70 +99,98 @@ def find_ends_along_order(
     order = take_column(table, wire.name_column(columns[0]))
     if distance is not None:
         return find_ends_at_distance(distance, order, starts)
-    bound = take_column(table, wire.name_column(columns[1]))
-    return find_ends_by_bounds(starts, *make_comparable(order, bound))
+    window_end = take_column(table, wire.name_column(columns[1]))
+    bounds = make_comparable(order, window_end)
+    return find_ends_by_bounds(starts, bounds.keys, bounds.has_key, bounds.bounds, bounds.has_bound)
 
 
 class WindowBounds(NamedTuple):
-    """For n rows, the keys of the order and the ends of their windows, as numbers that compare."""
+    """The order of n rows and the bounds of their windows, as numbers that compare.
 
-    keys: IntArray  # int64[n]
-    has_key: BoolArray  # bool[n], whether the key is not NULL
-    bounds: IntArray  # int64[n], the ends
+    Rows from a bound on are outside of the window.
+    """
+
+    keys: IntArray  # int64[n], the order of each row
+    has_key: BoolArray  # bool[n], whether the order column is not NULL
+    bounds: IntArray  # int64[n], the end of each row's window
     has_bound: BoolArray  # bool[n], whether the end is not NULL
 
 
-def make_comparable(order: pa.Array, bound: pa.Array) -> WindowBounds:
-    """Return the keys of rows and the ends of their windows as int64 that compare as they do."""
+def make_comparable(order: pa.Array, window_end: pa.Array) -> WindowBounds:
+    """Return two columns of one type as int64 that compare as the values do.
+
+    Args:
+        order: the order column.
+        window_end: the value of the order column at which the window of each row ends.
+    """
     if pa.types.is_floating(order.type) or arrays.is_whole(order.type):
         keys = arrays.make_sort_keys(order)
-        bounds = arrays.make_sort_keys(bound)
+        bounds = arrays.make_sort_keys(window_end)
     else:
-        # int64 cannot hold such values, but both columns have one type, so their ranks compare
-        together = pa.chunked_array([order, bound]).combine_chunks()
-        ranks = read_integers(arrays.rank_values(together))
+        # int64 cannot hold such values, such as wide decimals, so their common ranks are compared.
+        all_values = pa.chunked_array([order, window_end]).combine_chunks()
+        ranks = read_integers(arrays.rank_values(all_values))
         keys, bounds = np.split(ranks, [len(order)])
-    return WindowBounds(keys, find_valid(order), bounds, find_valid(bound))
+    return WindowBounds(keys, find_valid(order), bounds, find_valid(window_end))
 
 
-def find_first_gaps(ends_of_gaps: IntArray, starts: IntArray) -> IntArray:
-    """Return for each row the next row that is too far from the row before it, as int64[n].
+def find_first_gaps(gap_ends: IntArray, starts: IntArray) -> IntArray:
+    """Return for each row the next row that is too far from the row before it: int64[n].
 
+    No match that begins with the row can reach it, since consecutive rows would be too far apart.
     The first row of the next partition counts as too far.
 
     Args:
-        ends_of_gaps: int64[n], for each row the first row that is too far from it.
+        gap_ends: int64[n], for each row the first row that is too far from it.
         starts: see `encode.encode_partitions`.
     """
-    next_row = np.arange(1, starts[-1] + 1)
-    borders = np.unique(np.append(next_row[ends_of_gaps <= next_row], starts))
-    return borders[np.searchsorted(borders, next_row - 1, side="right")]
+    next_rows = np.arange(1, starts[-1] + 1)
+    is_too_far = gap_ends <= next_rows
+    borders = np.unique(np.append(next_rows[is_too_far], starts))
+    return borders[np.searchsorted(borders, next_rows - 1, side="right")]
 
 
-def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -> IntArray:
-    """Return for each row the first row that is further from it than a known distance."""
-    valid = find_valid(order)
+def find_ends_at_distance(distance: Distance, order: pa.Array, starts: IntArray) -> IntArray:
+    """Return for each row the first row that is further from it than a known distance: int64[n]."""
+    has_key = find_valid(order)
     if not pa.types.is_floating(order.type):
-        # with the sign bit flipped, they compare as uint64, whose differences do not overflow
+        # Differences of uint64 do not overflow.
         keys = read_integers(order).view(np.uint64) ^ SIGN_BIT
-        ends = find_ends_by_distance(starts, keys, valid, np.uint64(window.limit))
-    elif window.forms == (DistanceForm.DIFFERENCE,):
-        ends = find_ends_by_distance(starts, read_floats(order), valid, np.float64(window.limit))
+        ends = find_ends_by_distance(starts, keys, has_key, np.uint64(distance.limit))
+    elif distance.forms == (DistanceForm.DIFFERENCE,):
+        limit = np.float64(distance.limit)
+        ends = find_ends_by_distance(starts, read_floats(order), has_key, limit)
     else:
-        # the conditions round floats, so the same operation is done to the same side
-        values = read_floats(order)
-        bounds = values
-        if window.forms == (DistanceForm.SUM,):
-            bounds = values + window.limit
-        else:
-            values = values - window.limit
-        rising_bounds = arrays.encode_float_order(bounds) + (not window.strict)
-        rising_values = arrays.encode_float_order(values)
-        ends = find_ends_by_bounds(starts, rising_values, valid, rising_bounds, valid)
-    if window.first_must_be_inside:
+        ends = find_ends_by_rounded_bounds(distance, read_floats(order), has_key, starts)
+    if distance.first_must_be_inside:
         return ends
-    # the first row is always inside
+    # The first row is always inside, even if its order is NULL.
     return np.asarray(np.maximum(ends, np.arange(1, len(ends) + 1)), np.int64)
+
+
+def find_ends_by_rounded_bounds(
+    distance: Distance, values: FloatArray, has_key: BoolArray, starts: IntArray
+) -> IntArray:
+    """Return for each row the first row x for which the condition of a window fails: int64[n].
+
+    The conditions `x <= first + limit` and `x - limit <= first` round the sum or the difference, so
+    the same operation is done on the same side here.
+
+    Args:
+        distance: the distance along doubles.
+        values: float64[n], the order of each row.
+        has_key: bool[n], false if the order is NULL.
+        starts: see `encode.encode_partitions`.
+    """
+    if distance.forms == (DistanceForm.SUM,):
+        keys = arrays.encode_float_order(values)
+        bounds = arrays.encode_float_order(values + distance.limit)
+    else:
+        keys = arrays.encode_float_order(values - distance.limit)
+        bounds = arrays.encode_float_order(values)
+    if not distance.strict:
+        bounds = bounds + 1  # a key that equals its bound is inside
+    return find_ends_by_bounds(starts, keys, has_key, bounds, has_key)
 
 
 # Checks of windows.
@@ -170,76 +205,84 @@ def check_windows(compiled_query: CompiledQuery, table: pa.Table, starts: IntArr
         starts: see `encode.encode_partitions`.
 
     Raises:
-        RunFailure: the end of a window is NULL, it is before its beginning, or what the conditions
-            compute for a window wraps around.
+        RunFailure: the end of a window is NULL or before its beginning, or an integer overflows in
+            the conditions that form a window.
     """
     sent_columns = compiled_query.sent_columns
-    for clause, columns in (
-        ("WITHIN", sent_columns.window),
-        ("WITHIN BETWEEN ROWS", sent_columns.gap),
-    ):
-        if len(columns) == 2:
-            order, bound = (take_column(table, wire.name_column(index)) for index in columns)
-            check_window_ends(clause, order, bound)
+    check_window_ends("WITHIN", table, sent_columns.window)
+    check_window_ends("WITHIN BETWEEN ROWS", table, sent_columns.gap)
     distance = sent_columns.distance
     if distance is not None and distance.bits and not compiled_query.ansi:
-        check_distance(
-            distance, starts, take_column(table, wire.name_column(sent_columns.window[0]))
-        )
+        order = take_column(table, wire.name_column(sent_columns.window[0]))
+        check_distance(distance, starts, order)
 
 
-def check_window_ends(clause: str, order: pa.Array, bound: pa.Array) -> None:
-    """Raise RunFailure if the sum of a key and a length is NULL or has wrapped around.
+def check_window_ends(clause: str, table: pa.Table, columns: tuple[int, ...]) -> None:
+    """Check the ends of windows that the engine has computed for each row.
 
     Args:
         clause: the clause that the error names.
-        order: the keys of the rows.
-        bound: the ends of the windows that begin with them.
+        table: the rows.
+        columns: see `find_ends_along_order`.
+
+    Raises:
+        RunFailure: the sum of a row's order and the length of its window is NULL, or has wrapped
+            around, so that it is less than the order.
     """
-    window = make_comparable(order, bound)
-    is_wrong = window.has_key & ~(window.has_bound & (window.keys <= window.bounds))
-    fail_at_first(is_wrong, failures.wrong_window_length, words=clause)
+    if len(columns) < 2:
+        return
+    order, window_end = (take_column(table, wire.name_column(column)) for column in columns)
+    window = make_comparable(order, window_end)
+    is_right = window.has_bound & (window.keys <= window.bounds)
+    fail_at_first(window.has_key & ~is_right, failures.wrong_window_length, words=clause)
 
 
-def check_distance(window: Distance, starts: IntArray, order: pa.Array) -> None:
-    """Raise RunFailure if what the conditions of a window compute would wrap around.
+def check_distance(distance: Distance, starts: IntArray, order: pa.Array) -> None:
+    """Check that no integer overflows in the conditions that form a window.
 
-    Without ANSI mode the engine's integers wrap around, and the conditions would hold again for
-    rows that are far outside of the window.
+    Without ANSI mode the engine's integers wrap around. So the conditions would hold again for rows
+    that are far outside of the window.
 
     Args:
-        window: the distance, along integers.
+        distance: the distance that the conditions amount to, along integers.
         starts: see `encode.encode_partitions`.
-        order: the keys of the rows.
+        order: the order column.
+
+    Raises:
+        RunFailure: an integer overflows.
     """
     if not len(order):
         return
     keys = read_integers(order)
-    valid = find_valid(order)
-    greatest = (1 << window.bits - 1) - 1
-    wraps = np.zeros(len(keys), np.bool_)
-    if DistanceForm.SUM in window.forms:
-        wraps |= keys > greatest - window.limit - 1
-    if DistanceForm.LESS in window.forms:
-        wraps |= keys < window.limit - greatest
-    if DistanceForm.DIFFERENCE in window.forms:
-        present_keys = np.where(valid, keys, np.iinfo(np.int64).max)
-        least = np.minimum.reduceat(present_keys, starts[:-1])  # of each partition
-        least = np.repeat(least, np.diff(starts))
-        wraps |= (keys > least) & ((keys - least).view(np.uint64) > greatest)
-    variables = " and ".join(window.variables)
+    has_key = find_valid(order)
+    greatest = (1 << distance.bits - 1) - 1  # the greatest integer of the order column
+    overflows = np.zeros(len(keys), np.bool_)
+    if DistanceForm.SUM in distance.forms:
+        overflows |= keys > greatest - distance.limit - 1
+    if DistanceForm.LESS in distance.forms:
+        overflows |= keys < distance.limit - greatest
+    if DistanceForm.DIFFERENCE in distance.forms:
+        present_keys = np.where(has_key, keys, np.iinfo(np.int64).max)
+        least_of_partitions = np.minimum.reduceat(present_keys, starts[:-1])
+        least = np.repeat(least_of_partitions, np.diff(starts))
+        overflows |= (keys > least) & ((keys - least).view(np.uint64) > greatest)
     fail_at_first(
-        np.asarray(wraps & valid, np.bool_), failures.window_overflow, variables=variables
+        np.asarray(overflows & has_key, np.bool_),
+        failures.window_overflow,
+        variables=" and ".join(distance.variables),
     )
 
 
 def fail_at_first(is_wrong: BoolArray, make_error: MakeRunError, **fields: object) -> None:
-    """Raise RunFailure for the first row that is wrong, if there is one.
+    """Check that no row is wrong.
 
     Args:
         is_wrong: bool[n], which rows are wrong.
         make_error: makes the error.
-        fields: its arguments, without the location of the row.
+        fields: the arguments of `make_error`, without the location of the row.
+
+    Raises:
+        RunFailure: a row is wrong. The error names the first one.
     """
     if is_wrong.any():
         raise RunFailure(make_error, int(np.argmax(is_wrong)), fields)
