@@ -23,7 +23,7 @@ from pyspark.sql import types as spark_types
 from pyspark.sql.types import DataType
 from typing_extensions import override
 
-from matchrec.plan.text import MICROSECONDS
+from matchrec.plan.amounts import MICROSECONDS
 from matchrec.spark.substitutes import write_microseconds
 from matchrec.spark.types import to_value_type
 

@@ -43,7 +43,7 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import read_integers, take_column, write_batches
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer
-from matchrec.worker.match import locate_failures
+from matchrec.worker.locate import locate_failures
 from matchrec.worker.windows import check_windows
 
 MOST_ROWS = 100_000  # of a partition that is collected

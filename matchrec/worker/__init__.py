@@ -6,6 +6,7 @@
     arrays        converts Arrow columns to NumPy arrays, and back
     encode        turns a piece into the arrays that the search reads
     match         searches the partitions of a piece
+    locate        names the rows and partitions of failures in errors
     gather        turns matches into output columns
     match_aggregates  fills the columns of aggregates over the rows of a match
     accumulated   adds up, in Python, aggregates that have no array arithmetic

@@ -23,7 +23,7 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import decode, take_column, take_encoded_column
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions
-from matchrec.worker.match import check_and_locate, name_large_partitions
+from matchrec.worker.locate import check_and_locate, name_large_partitions
 from matchrec.worker.query_worker import TaskInput
 
 # What `AttemptWorker` notes of the nearest run of a starting row, in the order of its columns: how

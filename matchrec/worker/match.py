@@ -1,27 +1,24 @@
 """Search pieces of partitions for matches and make batches of output rows.
 
-This is what runs in a Python worker. A piece goes through four steps:
+This is what runs in a Python worker. `PieceWorker.match_piece` takes a piece through four steps:
 
 1. Encode the columns as the arrays that the search reads (`worker.encode`).
-2. Compute the conditions on neighbouring rows that the worker itself computes.
-3. Search for matches.
-4. Turn the matches into output rows, and these into Arrow columns (`worker.gather`).
+2. Compute the conditions on neighbouring rows that the worker itself computes (`search.nearby`).
+3. Search for matches with the strategy of the compiled query.
+4. Turn the matches into output rows (`output.rows`), and these into Arrow columns
+   (`worker.gather`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.run_condition import Reduction
-from matchrec.errors.run.failures import partition_out_of_memory, waiting_rows_out_of_memory
-from matchrec.errors.run.location import RowLocation
 from matchrec.output.exact_sums import never_wraps
 from matchrec.output.match_reader import MatchReader
 from matchrec.output.reads import ReadBasicAggregate, can_read_all_from_chains
@@ -31,28 +28,28 @@ from matchrec.output.rows import (
     find_output_rows,
     find_unmatched_rows,
 )
-from matchrec.search.matches import Matches, RunFailure, make_empty_matches
+from matchrec.search.matches import Matches, make_empty_matches
 from matchrec.search.nearby import satisfy_nearby
 from matchrec.search.partitions import NO_EDGE, IntArray, Partitions
 from matchrec.search.task import Task
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import take_column
-from matchrec.worker.batches import PartitionWithoutRoom, Piece
+from matchrec.worker.batches import Piece
 from matchrec.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.worker.decimals import has_exact_sums
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer
-from matchrec.worker.python_values import read_value_at
-from matchrec.worker.windows import check_windows
+from matchrec.worker.locate import check_and_locate, name_large_partitions
 from matchrec.worker.wire import OrderColumn
 
 # Matches that share their rows.
 
 
 def request_chains(compiled_query: CompiledQuery, table: pa.Table) -> Task:
-    """Return the task, which asks for chains if all reads can be read from them.
+    """Return the task of a query, which asks for chains if all reads can be read from them.
 
-    In chains, matches share their rows: see `search.matches.Chains`.
+    In chains, matches share their rows: see `search.matches.Chains`. A sum can be read from them
+    only if the values of the table allow it.
 
     Args:
         compiled_query: the compiled query.
@@ -62,21 +59,25 @@ def request_chains(compiled_query: CompiledQuery, table: pa.Table) -> Task:
     reads = compiled_query.reads
     if not (task.can_share_rows and can_read_all_from_chains(reads, compiled_query.rows_per_match)):
         return task
-    all_exact = all(
-        adds_exactly(take_column(table, wire.name_column(read.column)), ansi=compiled_query.ansi)
+    summed_columns = {
+        read.column
         for read in reads
         if isinstance(read, ReadBasicAggregate) and read.function is Reduction.SUM
         if read.column is not None
+    }
+    wants_chains = all(
+        can_sum_in_chains(take_column(table, wire.name_column(column)), ansi=compiled_query.ansi)
+        for column in summed_columns
     )
-    return replace(task, wants_chains=all_exact)
+    return replace(task, wants_chains=wants_chains)
 
 
-def adds_exactly(values: pa.Array, *, ansi: bool) -> bool:
-    """Return whether the sums of some of these values can be read from chains.
+def can_sum_in_chains(values: pa.Array, *, ansi: bool) -> bool:
+    """Return whether sums of some of these values can be read from chains.
 
     They can if they are the same in any order of additions, and if no intermediate sum raises an
-    error that another order would not raise. Doubles are always added up in the order of the rows,
-    even if matches share their rows, so their sums can be read from chains as well.
+    error that another order would not raise. Doubles always can: if their sums may be rounded,
+    they are added up in the order of the rows, even if matches share their rows.
     """
     if pa.types.is_decimal(values.type):
         return has_exact_sums(values)
@@ -85,109 +86,11 @@ def adds_exactly(values: pa.Array, *, ansi: bool) -> bool:
     return not ansi or never_wraps(arrays.read_integers(values))
 
 
-# Errors. A search knows a row only by its position in the arrays; users get the keys of the
-# partition and the number of the row in it.
-
-
-@contextmanager
-def locate_failures(locate: Callable[[int], RowLocation]) -> Iterator[None]:
-    """Turn a RunFailure that is raised inside into an error that names the row.
-
-    Args:
-        locate: returns the location of a row, given its position in the arrays.
-
-    Raises:
-        MatchRecognizeError: the error of the RunFailure.
-    """
-    try:
-        yield
-    except RunFailure as failure:
-        raise failure.build_error(locate(failure.row)) from failure
-
-
-def locate_row(
-    compiled_query: CompiledQuery,
-    table: pa.Table,
-    row: int,
-    row_number: int | None,
-    orders: tuple[OrderColumn, ...] = (),
-) -> RowLocation:
-    """Return the location of a row: the keys of its partition, and its number in the partition.
-
-    Args:
-        compiled_query: the compiled query.
-        table: rows as the worker gets them.
-        row: the position of the row in `table`.
-        row_number: its number in the partition, from 1; None if it is not known.
-        orders: the ORDER BY keys whose values are added to the location.
-    """
-    keys = {
-        name: read_value_at(table, wire.name_column(index), row)
-        for name, index in compiled_query.sent_columns.keys
-    }
-    order = {key.text: read_value_at(table, key.name, row) for key in orders}
-    return RowLocation(keys, row_number, bool(compiled_query.row_filters), order=order)
-
-
-def locate_row_of_piece(
-    compiled_query: CompiledQuery,
-    row: int,
-    piece: Piece,
-    partitions: Partitions,
-    orders: tuple[OrderColumn, ...],
-) -> RowLocation:
-    """Return the location of a row of a piece, given its position in the table of the piece."""
-    row_number: int | None = None
-    if piece.rows_before is not None:
-        partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
-        row_number = row - int(partitions.starts[partition]) + 1
-        if partition == 0:
-            row_number += piece.rows_before
-    return locate_row(compiled_query, piece.table, row, row_number, orders)
-
-
-@contextmanager
-def check_and_locate(
-    compiled_query: CompiledQuery,
-    piece: Piece,
-    partitions: Partitions,
-    orders: tuple[OrderColumn, ...] = (),
-) -> Iterator[None]:
-    """Check the windows of a piece, and name the row of a RunFailure that is raised inside.
-
-    Raises:
-        MatchRecognizeError: the end of a window is unknown or wraps around, or a RunFailure was
-            raised inside.
-    """
-    locate = partial(
-        locate_row_of_piece, compiled_query, piece=piece, partitions=partitions, orders=orders
-    )
-    with locate_failures(locate):
-        check_windows(compiled_query, piece.table, piece.starts)
-        yield
-
-
-def name_large_partitions(
-    compiled_query: CompiledQuery, pieces: Iterator[Piece]
-) -> Iterator[Piece]:
-    """Yield the pieces. If there is too little memory for a partition, name it in the error.
-
-    Raises:
-        MatchRecognizeRunError: there is too little memory for the rows of a partition.
-    """
-    try:
-        yield from pieces
-    except PartitionWithoutRoom as error:
-        make_error = partition_out_of_memory if error.must_be_whole else waiting_rows_out_of_memory
-        location = locate_row(compiled_query, error.last_row, 0, None)
-        raise make_error(rows=error.rows, mebibytes=error.size >> 20, location=location) from error
-
-
 # The search.
 
 
-# Makes batches of output rows from matches, given the rows to output for them. Picklable. It may
-# raise RunFailure.
+# Makes batches of output from the table of a piece, its partitions, some of their matches, and the
+# output rows of these. Picklable. It may raise RunFailure.
 BatchMaker = Callable[[pa.Table, Partitions, Matches, OutputRows], Iterator[pa.RecordBatch]]
 
 
@@ -196,9 +99,9 @@ class PieceWorker:
     """A worker that runs a compiled query over pieces of partitions."""
 
     compiled_query: CompiledQuery
-    tally: Tally = field(default_factory=Tally)
-    # Makes the batches of the output; None if the output consists of the reads of the query.
-    output: BatchMaker | None = None
+    tally: Tally = field(default_factory=Tally)  # counts and times the work
+    # Makes the batches of the output; None for batches of the reads of the query.
+    batch_maker: BatchMaker | None = None
     # The ORDER BY keys whose values errors show.
     orders: tuple[OrderColumn, ...] = ()
 
@@ -206,12 +109,11 @@ class PieceWorker:
         """Yield the output of all pieces, then the batch of the counters if there are any.
 
         Raises:
-            MatchRecognizeError: the rows do not allow a search or a measure. The error names the
-                row or the partition.
+            MatchRecognizeRunError: a condition or a measure cannot be computed, or there is too
+                little memory. The error names the row or the partition.
         """
-        for piece in self.tally.time_items(
-            WAITING, name_large_partitions(self.compiled_query, pieces)
-        ):
+        named_pieces = name_large_partitions(self.compiled_query, pieces)
+        for piece in self.tally.time_items(WAITING, named_pieces):
             for batch in self.match_piece(piece):
                 yield self.tally.append_counters(batch)
             del piece  # so that its table is gone while the next one grows
@@ -228,10 +130,11 @@ class PieceWorker:
     def match_partitions(self, piece: Piece, partitions: Partitions) -> Iterator[pa.RecordBatch]:
         """Search the partitions of a piece, and yield their output.
 
-        If unmatched rows are output, the rows of matches are marked in `piece.covered`.
+        The search moves `piece.frontier`. If unmatched rows are output, the rows of matches are
+        marked in `piece.covered`.
         """
         rows_per_match = self.compiled_query.rows_per_match
-        search_start = piece.frontier.start.copy()  # the search moves the frontier
+        search_start = piece.frontier.start.copy()
         with check_and_locate(self.compiled_query, piece, partitions, self.orders):
             with self.tally.measure_time(ENCODING):
                 partitions = self.satisfy_nearby(partitions)
@@ -243,10 +146,9 @@ class PieceWorker:
                     rows = find_output_rows(matches, rows_per_match)
                 yield from self.make_batches(piece.table, partitions, matches, rows)
             if rows_per_match.shows_unmatched:
-                unmatched = self.find_unmatched_rows(piece, partitions, search_start)
-                yield from self.make_batches(
-                    piece.table, partitions, make_empty_matches(), unmatched
-                )
+                unmatched_rows = self.find_unmatched_rows(piece, partitions, search_start)
+                no_matches = make_empty_matches()
+                yield from self.make_batches(piece.table, partitions, no_matches, unmatched_rows)
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:
         """Return the partitions with the bits of the row conditions that the worker computes.
@@ -257,9 +159,12 @@ class PieceWorker:
         return satisfy_nearby(partitions, self.compiled_query.nearby)
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
-        """Yield the matches of a piece in chunks, and count them."""
+        """Yield the matches of a piece in chunks, and count them.
+
+        They share rows if the search and the reads allow it. A batch maker gets no shared rows.
+        """
         task = self.compiled_query.task
-        if self.output is None:
+        if self.batch_maker is None:
             task = request_chains(self.compiled_query, piece.table)
         matches = self.compiled_query.strategy.search(task, partitions, self.tally.kernel_counters)
         return self.tally.count_while_matching(matches, piece)
@@ -267,10 +172,10 @@ class PieceWorker:
     def find_unmatched_rows(
         self, piece: Piece, partitions: Partitions, search_start: IntArray
     ) -> OutputRows:
-        """Return the searched rows that no match covers, as output rows with NULL measures.
+        """Return the rows that were searched and that no match covers, as output rows.
 
-        Rows before the start of the search were output with an earlier piece. Rows from its end on
-        may still be matched by a later one.
+        Rows before the start of the search were output with an earlier piece. Rows from the end of
+        the search on may still be matched with a later piece.
 
         Args:
             piece: the piece, after its search.
@@ -279,10 +184,11 @@ class PieceWorker:
         """
         frontier = piece.frontier
         lengths = np.diff(partitions.starts)
-        search_end = np.where(frontier.edge == NO_EDGE, frontier.until, frontier.start)
-        row = np.arange(partitions.rows)
-        was_searched = row >= np.repeat(search_start, lengths)
-        was_searched &= row < np.repeat(search_end, lengths)
+        is_complete = frontier.edge == NO_EDGE
+        search_end = np.where(is_complete, frontier.until, frontier.start)
+        rows = np.arange(partitions.rows)
+        was_searched = rows >= np.repeat(search_start, lengths)
+        was_searched &= rows < np.repeat(search_end, lengths)
         return find_unmatched_rows(piece.covered | ~was_searched, partitions)
 
     def make_batches(
@@ -299,8 +205,8 @@ class PieceWorker:
         Raises:
             RunFailure: a measure is too large for its type, or a row is too large for Arrow.
         """
-        if self.output is not None:
-            yield from self.output(table, partitions, matches, rows)
+        if self.batch_maker is not None:
+            yield from self.batch_maker(table, partitions, matches, rows)
             return
         members = self.compiled_query.task.members
         frame = self.compiled_query.frame

@@ -36,7 +36,8 @@ from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer, make_lists_of_structs
-from matchrec.worker.match import PieceWorker, name_large_partitions
+from matchrec.worker.locate import name_large_partitions
+from matchrec.worker.match import PieceWorker
 from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.rule_batches import (
     VARIABLE,
@@ -281,7 +282,7 @@ class PieceRuleSearch(RuleSearch):
             rule_rows = undivided_rows.divide(rule.dividing_columns)
         rule_worker = RuleWorker(
             rule.compiled_query,
-            output=partial(self.worker.make_batches, self.rule_number),
+            batch_maker=partial(self.worker.make_batches, self.rule_number),
             orders=self.worker.task_input.orders,
             rule_rows=rule_rows,
         )

@@ -154,7 +154,7 @@ class ContiguousSearch(KeySearch):
             covered=covered,
             new_rows=int(rows.new_counts.sum()),
         )
-        yield from PieceWorker(self.compiled_query, output=self.output).match_partitions(
+        yield from PieceWorker(self.compiled_query, batch_maker=self.output).match_partitions(
             piece, partitions
         )
         return self.find_states(piece, window_times, rows)

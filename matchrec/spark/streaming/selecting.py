@@ -51,7 +51,8 @@ from matchrec.spark.streaming.search import (
     find_window_times,
 )
 from matchrec.worker.encode import encode_partitions
-from matchrec.worker.match import PieceWorker, locate_failures, locate_row
+from matchrec.worker.locate import locate_failures, locate_row
+from matchrec.worker.match import PieceWorker
 
 # Names of states that `search.incremental.pack_state` gives.
 COUNTS = "counts"  # two of each key: how many rows were searched, and the last match number
@@ -88,7 +89,7 @@ class SelectingSearch(KeySearch):
                 new_state = yield from self.search_key(numbered, key, state)
                 new_states.append(new_state)
 
-        worker = PieceWorker(self.compiled_query, output=self.output)
+        worker = PieceWorker(self.compiled_query, batch_maker=self.output)
         with locate_failures(numbered.locate):
             for matches in join_chunks(search_keys()):
                 out = find_output_rows(matches, self.compiled_query.rows_per_match)
