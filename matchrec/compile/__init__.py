@@ -14,7 +14,8 @@ own, and makes one type of query from another (module, function, result):
 
 No step changes what it gets, so conditions can be split again for another choice of who sorts.
 
-`columns` finds the columns that the steps need, `negation`, `absences` and `totals` compile parts
-of a plan that few queries have, `coverage` compiles a query to be counted, and `pruning` finds rows
-that need not be sent.
+Other modules do a part of a step. `columns` and `sent_columns` find the columns that are computed
+and sent, `read_guards` keeps expressions from raising errors, and `origins` finds the text to show
+in an error of Spark. `negation`, `absences` and `totals` compile what few plans have. `coverage`
+compiles a query to be counted. `pruning` finds rows that need not be sent.
 """

@@ -8,10 +8,11 @@ from typing_extensions import assert_never
 
 from matchrec.automaton.facts import needs_condition
 from matchrec.automaton.program import VariableId, VariableIds
-from matchrec.compile.columns import build_sent_columns, find_measure_origin
 from matchrec.compile.compiled_query import CompiledQuery, ResultColumn, TotalledColumn
 from matchrec.compile.joined_queries import JoinedQueries, find_spark_bit
+from matchrec.compile.origins import find_measure_origin
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
+from matchrec.compile.sent_columns import build_sent_columns
 from matchrec.compile.split_query import SplitQuery
 from matchrec.compile.totals import link_totals
 from matchrec.compile.typed_conditions import TypedConditions

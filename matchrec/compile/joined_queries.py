@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from matchrec.compile.columns import ComputedValue, find_dividing_columns
+from matchrec.compile.columns import find_dividing_columns
+from matchrec.compile.origins import ComputedValue
 from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import RowColumn

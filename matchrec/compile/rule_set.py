@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from matchrec.compile.columns import ComputedValue, find_dividing_columns, find_key_columns
+from matchrec.compile.columns import find_dividing_columns, find_key_columns
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.joined_queries import JoinedQueries
+from matchrec.compile.origins import ComputedValue
 from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.errors.run.origins import SqlOrigin

@@ -5,20 +5,14 @@ The step also replaces NOTs by tests, and finds rows that need not be sent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
-from matchrec.compile.columns import (
-    ComputedValue,
-    find_conjuncts,
-    find_key_columns,
-    find_origins,
-    find_output_columns,
-    find_step_columns,
-)
+from matchrec.compile.columns import find_key_columns, find_output_columns, find_step_columns
 from matchrec.compile.negation import compile_negations
+from matchrec.compile.origins import ComputedValue, find_origins
 from matchrec.compile.pruning.irrelevant_rows import find_row_filters
 from matchrec.compile.resolved_query import ResolvedQuery
 from matchrec.conditions.residual import NearbyTest, SplitCondition
@@ -28,6 +22,7 @@ from matchrec.conditions.window_columns import list_window_columns
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import Scalar, split_conjuncts
+from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import is_partial
 from matchrec.plan.pattern import list_negations
 
@@ -164,3 +159,36 @@ def split_query(query: ResolvedQuery, scope: RowScope = RowScope.SPARK) -> Split
         origins=find_origins(plan, conditions, query.all_outputs),
         conjuncts=find_conjuncts(plan, conditions),
     )
+
+
+def find_conjuncts(
+    plan: MatchPlan, conditions: Iterable[SplitCondition]
+) -> Mapping[RowColumn, tuple[Scalar, ...]]:
+    """Return, for each test that Spark computes before the search, the conjuncts it consists of.
+
+    From `sym = 'X' AND price >= 90 AND price < PREV(price)`, Spark computes three tests: each of
+    the first two conjuncts, and both of them joined by AND.
+
+    Args:
+        plan: the plan of the query.
+        conditions: the split conditions. Those that belong to no definition are left out, such as
+            the tests that replace NOTs.
+    """
+    definitions = {definition.variable: definition.condition for definition in plan.definitions}
+    conjuncts_by_test: dict[RowColumn, tuple[Scalar, ...]] = {}
+    for condition in conditions:
+        if condition.variable not in definitions:
+            continue
+        conjuncts_before_run = [
+            conjunct
+            for conjunct in split_conjuncts(definitions[condition.variable])
+            if conjunct not in condition.run_conjuncts
+        ]
+        conjuncts_of_row = []
+        for conjunct, test in zip(conjuncts_before_run, condition.tests, strict=True):
+            if isinstance(test, RowColumn):
+                conjuncts_by_test[test] = (conjunct,)
+                conjuncts_of_row.append(conjunct)
+        if condition.row_test is not None:
+            conjuncts_by_test[condition.row_test] = tuple(conjuncts_of_row)
+    return conjuncts_by_test

@@ -43,9 +43,9 @@ from pyspark.sql.functions import expr
 from pyspark.sql.types import LongType, StructField, StructType
 from typing_extensions import Self, override
 
-from matchrec.compile.columns import ComputedValue
 from matchrec.compile.compiled_query import Sorter
 from matchrec.compile.joined_queries import JoinedQueries
+from matchrec.compile.origins import ComputedValue
 from matchrec.conditions.row_column import (
     FramedAggregate,
     RowColumn,

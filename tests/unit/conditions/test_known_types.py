@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.compile.columns import find_conjuncts
+from matchrec.compile.split_query import find_conjuncts
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.conditions.types import (

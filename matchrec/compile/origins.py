@@ -1,0 +1,67 @@
+"""Find where the user wrote what Spark computes, so that an error of Spark can show the place.
+
+`errors.run.origins` says how the error shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from matchrec.compile.columns import find_output_columns, find_step_columns
+from matchrec.conditions import residual
+from matchrec.conditions.row_column import FramedAggregate, RowColumn, ShiftedValue, find_row_texts
+from matchrec.errors.language import name_part
+from matchrec.errors.run.origins import SqlOrigin, make_origin
+from matchrec.output.schema import OutputColumn
+from matchrec.plan.clauses import Measure
+from matchrec.plan.match_plan import MatchPlan
+
+# What Spark computes: SQL over one row (a text or a column), or a value of several rows.
+ComputedValue = str | RowColumn | ShiftedValue | FramedAggregate
+
+
+def find_origins(
+    plan: MatchPlan, conditions: Iterable[residual.SplitCondition], outputs: Iterable[OutputColumn]
+) -> Mapping[ComputedValue, SqlOrigin]:
+    """Return where the user wrote each value that Spark computes before the search.
+
+    If several parts of a query need the same value, its origin is the first of them in this order:
+    partition and order columns, conditions, measures.
+    """
+    origins: dict[ComputedValue, SqlOrigin] = {}
+    for expression in plan.sorted_by:
+        clause = name_part("PARTITION BY" if expression in plan.keys else "ORDER BY")
+        key_origin = make_origin(f"an expression in {clause}", clause, expression.span)
+        origins.setdefault(expression.text, key_origin)
+    for condition in conditions:
+        add_origins(origins, find_condition_origin(condition), find_step_columns(condition))
+    for output in outputs:
+        if isinstance(output, Measure):
+            add_origins(origins, find_measure_origin(output), find_output_columns(output))
+    return origins
+
+
+def add_origins(
+    origins: dict[ComputedValue, SqlOrigin], new_origin: SqlOrigin, columns: Iterable[RowColumn]
+) -> None:
+    """Add an origin for columns, and for the values that they are computed from."""
+    for column in columns:
+        shifted_values = [piece for piece in column.pieces if not isinstance(piece, str)]
+        for computed_value in (*find_row_texts(column), column, *shifted_values):
+            origins.setdefault(computed_value, new_origin)
+
+
+def find_condition_origin(condition: residual.SplitCondition) -> SqlOrigin:
+    """Return where the user wrote the condition of a variable."""
+    name = condition.variable
+    return make_origin(
+        f"the condition of `{name}`", f"{name_part('DEFINE')} {name}", condition.span
+    )
+
+
+def find_measure_origin(measure: Measure) -> SqlOrigin:
+    """Return where the user wrote a measure."""
+    name = measure.name
+    return make_origin(
+        f"the measure `{name}`", f"{name_part('MEASURES')} {name}", measure.value.span
+    )

@@ -1,0 +1,107 @@
+"""Guard what can raise an error: compute it only for rows that can be mapped to its variable.
+
+    MEASURES sum(10 / A.z) ... DEFINE A AS z > 0   →   sum(CASE WHEN z > 0 THEN 10 / z END)
+
+Spark computes the argument for every row, before the search. So it must not raise an error on rows
+that are in no match.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from matchrec.conditions.guards import add_guards_to_expression
+from matchrec.conditions.mapped_rows import find_condition_of_rows
+from matchrec.plan.expression import (
+    MATCHED_ROWS,
+    Aggregate,
+    ColumnReference,
+    Reference,
+    Scalar,
+    map_inputs,
+    map_references,
+    reads_columns_only,
+    write_row_sql,
+)
+from matchrec.plan.match_plan import MatchPlan, map_expressions
+from matchrec.plan.operations import is_partial, may_fail
+
+
+def guard_reads(plan: MatchPlan) -> MatchPlan:
+    """Return the plan with guards around what can raise an error on rows that are in no match.
+
+    Aggregates get guards wherever they are written; columns get guards in measures only.
+    """
+    return map_expressions(plan, ReadGuard(plan).guard_scalar)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadGuard:
+    """Guards the references of the expressions of a plan."""
+
+    plan: MatchPlan
+
+    def guard_scalar(self, scalar: Scalar, variable: str | None) -> Scalar:
+        """Return an expression with guards around the references that can raise.
+
+        Args:
+            scalar: the expression.
+            variable: the variable whose condition it is; None for a measure.
+        """
+        if variable is None:
+            return map_references(scalar, self.guard_measure_reference)
+        return map_references(scalar, self.guard_condition_reference)
+
+    def guard_measure_reference(self, reference: Reference) -> Reference:
+        """Return a reference of a measure, with a guard if it can raise an error."""
+        if isinstance(reference, ColumnReference):
+            return guard_column(self.plan, reference)
+        return self.guard_condition_reference(reference)
+
+    def guard_condition_reference(self, reference: Reference) -> Reference:
+        """Return a reference of a condition, with a guard if it can raise an error."""
+        match reference:
+            case Aggregate(frame=None) if reference.function != MATCHED_ROWS:
+                return guard_aggregate(self.plan, reference)
+        return reference
+
+
+def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference:
+    """Return a column that a measure reads on a mapped row, with a guard if it can raise.
+
+    A column that is read at a distance from a mapped row gets no guard, because that row may be
+    mapped to no variable.
+    """
+    navigation = reference.navigation
+    if navigation.physical_offset or not is_partial(reference.operations):
+        return reference
+    condition = find_condition_of_rows(plan, navigation.variable)
+    if condition is None:
+        return reference
+    argument = f"CASE WHEN {write_row_sql(condition)} THEN {reference.argument} END"
+    return replace(reference, argument=argument, names=())
+
+
+def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
+    """Return an aggregate with guards around the terms that can raise.
+
+    A guarded term is computed only for rows that can be mapped to the variable of the aggregate and
+    that pass its FILTER.
+    """
+    mapped_condition = find_condition_of_rows(plan, aggregate.variable)
+    row_filter = aggregate.condition
+    if row_filter is not None and not reads_columns_only(row_filter):
+        row_filter = None
+
+    def guard_term(term: Scalar) -> Scalar:
+        """Return a term that is computed only on the rows that the aggregate reads."""
+        if not reads_columns_only(term) or not term.references or not may_fail(term.operations):
+            return term
+        conditions = []
+        if mapped_condition is not None and is_partial(term.operations):
+            conditions.append(mapped_condition)
+        if row_filter is not None and term is not row_filter:
+            conditions.append(row_filter)
+        return add_guards_to_expression(conditions, term)
+
+    return map_inputs(aggregate, guard_term)

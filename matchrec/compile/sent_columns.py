@@ -1,0 +1,141 @@
+"""List and number the columns that Spark sends to the workers.
+
+A column is sent if a measure, a condition on the run, a window or a message reads it. It is sent
+once, even if several of them do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from matchrec.compile.columns import find_key_columns
+from matchrec.compile.compiled_query import SentColumns
+from matchrec.conditions.row_column import RowColumn, build_row_column, cast_column
+from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType
+from matchrec.conditions.typing.run_columns import RunColumns
+from matchrec.conditions.window_columns import (
+    build_neighbour_window_columns,
+    build_window_columns,
+    write_window_length,
+)
+from matchrec.errors.conditions import within_not_a_length
+from matchrec.plan.clauses import Gap, Within
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text import write_sum_or_null
+
+# Families of types whose values have no distance, so that no window can be measured along them.
+WITHOUT_DISTANCE = COMPARED_BY_SPARK | {Family.STRING, Family.BINARY, Family.BOOLEAN}
+
+
+def build_sent_columns(
+    plan: MatchPlan,
+    types: Mapping[RowColumn, ValueType],
+    shared_indices: Mapping[RowColumn, int],
+    measure_columns: Iterable[RowColumn],
+    run_columns: RunColumns,
+) -> SentColumns:
+    """List the columns that are sent to the workers, each once, with the purpose of each.
+
+    Args:
+        plan: the plan of the query.
+        types: the types of the columns.
+        shared_indices: the index of each column that is sent for other rules or for the measures of
+            this query.
+        measure_columns: the columns that the measures of this query read.
+        run_columns: the columns that conditions on the run read.
+
+    Raises:
+        MatchRecognizeUnsupportedError: a window is not a distance along its order.
+    """
+    keys = find_key_columns(plan)
+    window = find_window_columns(plan, plan.within, types)
+    gap = find_window_columns(plan, plan.row_gap, types)
+    ends = find_window_end_columns(plan, types)
+    read_by_run = (*run_columns.integers, *run_columns.floats)
+    used = tuple(dict.fromkeys((*measure_columns, *read_by_run, *window, *gap, *ends, *keys)))
+    indices = dict(shared_indices)
+    for column in used:
+        indices.setdefault(column, len(indices))
+
+    def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
+        """Return the indices of columns in `indices`."""
+        return tuple(indices[column] for column in columns)
+
+    return SentColumns(
+        columns=tuple(indices),
+        used=find_indices(used),
+        integers=find_indices(run_columns.integers),
+        floats=find_indices(run_columns.floats),
+        ranked=frozenset(find_indices(run_columns.ranked)),
+        keys=tuple((column.text, indices[column]) for column in keys),
+        window=find_indices(window),
+        distance=None if plan.within is None else plan.within.distance,
+        gap=find_indices(gap),
+        gap_distance=None if plan.row_gap is None else plan.row_gap.distance,
+        ends=find_indices(ends),
+    )
+
+
+def find_window_columns(
+    plan: MatchPlan, window: Within | Gap | None, types: Mapping[RowColumn, ValueType]
+) -> tuple[RowColumn, ...]:
+    """Return the columns of a window: the order column, and the end of the window.
+
+    They are cast to one type, so that they can be compared: a date plus hours is a timestamp. An
+    end that overflows is NULL, which the worker reports. A floating-point end never overflows.
+
+    Args:
+        plan: the plan of the query.
+        window: a window of the plan, or None.
+        types: the types of the columns.
+
+    Returns:
+        Both columns; only the order column if the distance of the window is known; nothing without
+        a window.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the window is not a distance along this order.
+    """
+    if window is None:
+        return ()
+    order, end = build_window_columns(plan, window.interval)
+    order_type = types[order]
+    end_type = types[end]
+    are_numbers = {order_type.family, end_type.family} <= NUMBERS
+    is_date_with_timestamp = order_type.family is Family.DATE and end_type.family in (
+        Family.TIMESTAMP,
+        Family.TIMESTAMP_NTZ,
+    )
+    are_comparable = order_type == end_type or are_numbers or is_date_with_timestamp
+    if order_type.family in WITHOUT_DISTANCE or not are_comparable:
+        raise within_not_a_length(window.interval.span)
+    if window.distance is not None:
+        return (order,)
+    if order_type.family is not Family.FLOATING:
+        end = build_row_column(write_sum_or_null(order.text, write_window_length(window.interval)))
+    if order_type != end_type:
+        order = cast_column(order, end_type.name)
+    return order, end
+
+
+def find_window_end_columns(
+    plan: MatchPlan, types: Mapping[RowColumn, ValueType]
+) -> tuple[RowColumn, ...]:
+    """Return the ends of all windows as columns of one type.
+
+    The result is empty unless the plan has windows between neighbours in its pattern. If some ends
+    are timestamps, ends that are dates are cast to timestamps.
+    """
+    neighbour_ends = build_neighbour_window_columns(plan)
+    if not neighbour_ends:
+        return ()
+    ends = neighbour_ends
+    if plan.within is not None:
+        ends = (build_window_columns(plan, plan.within.interval).end, *neighbour_ends)
+    other_types = [types[end] for end in ends if types[end].family is not Family.DATE]
+    if not other_types:
+        return ends
+    common_type = other_types[0].name
+    return tuple(
+        cast_column(end, common_type) if types[end].family is Family.DATE else end for end in ends
+    )
