@@ -1,0 +1,117 @@
+"""The arguments of `%%matchrec`, and how the texts in them are read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from matchrec.arguments import COUNT, Algorithm
+from matchrec.cli.arguments import suggest_setting
+from matchrec.cli.values import PlainValue, read_plain_value
+from matchrec.errors import command as errors
+
+# The start of a SQL query, a SASE+ query or a clause.
+QUERY_START = re.compile(r"\b(SELECT|WITH|FROM|VALUES|PATTERN|PARTITION|ORDER)\s", re.IGNORECASE)
+
+# The arguments that need another one, and the one that they need.
+NEEDED_ARGUMENTS = {"between": "plot", "partition": "why", "row": "why"}
+
+
+@dataclass(frozen=True, slots=True)
+class CellArguments:
+    """The arguments in the first line of a cell, by their names in Python.
+
+    They are documented at `MatchrecMagics.matchrec`. None means that the user did not pass the
+    argument.
+    """
+
+    output: str | None
+    limit: int
+    explain: bool
+    why: bool
+    # Texts such as `sym=A`.
+    partition: list[str] | None
+    # The values of the ORDER BY columns, as texts.
+    row: list[str] | None
+    coverage: bool
+    # The columns for x, y and the series, if there is one.
+    plot: list[str] | None
+    between: list[str] | None
+    events: str | None
+    order_by: list[str] | None
+    partition_by: list[str] | None
+    type_column: str | None
+    dialect: str | None
+    # As the user wrote it: `matchrec.Options` checks it.
+    algorithm: Algorithm
+
+    def check(self) -> None:
+        """Check the limit, and that arguments which need another one have it.
+
+        Raises:
+            MatchRecognizeError: an argument is wrong, or needs another one.
+        """
+        COUNT.check("%%matchrec", "--limit", self.limit)
+        for name, needed in NEEDED_ARGUMENTS.items():
+            if getattr(self, name) and not getattr(self, needed):
+                raise errors.argument_needs_another(argument=f"--{name}", other=f"--{needed}")
+
+    def read_partition(self) -> dict[str, PlainValue] | None:
+        """Return the values of the PARTITION BY columns by their names; None if there are none.
+
+        Raises:
+            MatchRecognizeError: an argument has no `=`.
+        """
+        texts = [remove_quotes(argument) for argument in self.partition or ()]
+        for text in texts:
+            if "=" not in text:
+                raise errors.partition_without_value(value=text, example=suggest_setting(text))
+        values = {}
+        for text in texts:
+            name, _, value = text.partition("=")
+            values[name] = read_value(value)
+        return values or None
+
+    def read_row(self) -> tuple[PlainValue, ...] | None:
+        """Return the ORDER BY values of the row to explain; None if there are none."""
+        if not self.row:
+            return None
+        return tuple(read_value(value) for value in self.row)
+
+
+def remove_quotes(text: str) -> str:
+    """Return an argument without the quotes around it, which IPython leaves.
+
+    >>> remove_quotes('"abs(x), y"'), remove_quotes("x")
+    ('abs(x), y', 'x')
+    """
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if is_quoted else text
+
+
+def read_value(text: str) -> PlainValue:
+    """Return the value of an argument; in single quotes it is a text, as on the command line."""
+    return read_plain_value(remove_quotes(text) if text.startswith('"') else text)
+
+
+def split_line(line: str) -> tuple[str, str]:
+    """Return the arguments of a line and its query, which may be the name of a Pattern.
+
+    >>> split_line("-n 5 SELECT * FROM t"), split_line("--events t --order-by at rises")
+    (('-n 5 ', 'SELECT * FROM t'), ('--events t --order-by at', 'rises'))
+    """
+    start = QUERY_START.search(line)
+    if start is not None:
+        return line[: start.start()], line[start.start() :]
+    arguments, _, query = line.rpartition(" ")
+    return arguments, query
+
+
+def write_why_line(line: str) -> str:
+    """Return the first line of a cell that asks why, made from that line of another cell.
+
+    >>> write_why_line("--events loads --order-by at --coverage"), write_why_line("")
+    ('%%matchrec --events loads --order-by at --why', '%%matchrec --why')
+    """
+    other_arguments = re.sub(r"--(?:coverage|explain|why)(?!\S)", "", line)
+    return " ".join(["%%matchrec", *other_arguments.split(), "--why"])

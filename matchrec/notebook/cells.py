@@ -1,0 +1,183 @@
+"""Run a cell: build its query, and return the rows or the answer that its arguments ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import matchrec
+from matchrec.api.inputs import to_dataframe
+from matchrec.api.sql import IS_SASE
+from matchrec.arguments import is_dataframe, is_frame
+from matchrec.cli.query_sources import QueryLanguage
+from matchrec.cli.rows import fetch_first_texts
+from matchrec.errors import command as errors
+from matchrec.errors.language import current_surface
+from matchrec.errors.wording import show_count
+from matchrec.notebook.arguments import CellArguments
+from matchrec.notebook.messages import print_notice
+from matchrec.notebook.result import Result
+from matchrec.notebook.variables import find_frames, find_values
+from matchrec.syntax.locate import may_have_clause
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# The arguments that `matchrec.query` has, too.
+QUERY_ARGUMENTS = ("dialect", "order_by", "partition_by", "type_column")
+
+# The ones of these that do not fit a language.
+UNFIT_ARGUMENTS = {
+    QueryLanguage.SQL: ("order_by", "partition_by", "type_column"),
+    QueryLanguage.SASE: ("dialect",),
+    QueryLanguage.PATTERN: ("dialect", "type_column"),
+}
+
+
+def run_cell(
+    arguments: CellArguments, text: str, spark: SparkSession, variables: dict[str, Any]
+) -> Any:
+    """Return the output of a cell: the first rows of its query, or an answer about the query.
+
+    Args:
+        arguments: the arguments of the magic.
+        text: the query, or the name of a Pattern.
+        spark: the session.
+        variables: the variables of the notebook. With `--output`, one of them gets the DataFrame.
+
+    Returns:
+        An object that the notebook shows: a `Result`, or an answer of `Query`.
+    """
+    query = build_query(arguments, text, spark, variables)
+    if arguments.output:
+        variables[arguments.output] = query.to_df()
+    if arguments.explain:
+        return query.explain()
+    if arguments.why:
+        return query.why(partition=arguments.read_partition(), row=arguments.read_row())
+    if arguments.coverage:
+        return query.coverage()
+    frame = variables[arguments.output] if arguments.output else query.to_df()
+    if arguments.plot:
+        return plot_matches(query, arguments.plot, arguments.between)
+    asks_for_matches = bool(arguments.events) or may_have_clause(text)
+    return fetch_result(frame, arguments.limit, asks_for_matches)
+
+
+def plot_matches(
+    query: matchrec.Query, columns: list[str], between: list[str] | None
+) -> matchrec.Plot:
+    """Return the picture of the matches over the input rows.
+
+    Args:
+        query: the query.
+        columns: the columns for x, y and the series, if there is one.
+        between: the result columns with the first and the last x of a match; None to find them.
+
+    Raises:
+        MatchRecognizeError: there are fewer or more columns.
+    """
+    if not 2 <= len(columns) <= 3:
+        names = show_count(len(columns), "name")
+        raise errors.wrong_plot_columns(value=" ".join(columns), names=names)
+    x, y = columns[:2]
+    series = columns[2] if len(columns) == 3 else None
+    if between is None:
+        return query.plot(x=x, y=y, by=series)
+    first, last = between
+    return query.plot(x=x, y=y, by=series, between=(first, last))
+
+
+def fetch_result(frame: DataFrame, limit: int, asks_for_matches: bool) -> Result:
+    """Return the first rows of a DataFrame, as the notebook shows them.
+
+    Args:
+        frame: the result of the query.
+        limit: how many rows are shown.
+        asks_for_matches: whether rows of the result are matches, so that there may be none because
+            nothing matched.
+    """
+    rows = [
+        tuple("NULL" if value is None else value for value in row)
+        for row in fetch_first_texts(frame, limit)
+    ]
+    return Result(
+        dataframe=frame,
+        names=tuple(frame.columns),
+        rows=tuple(rows[:limit]),
+        more=len(rows) > limit,
+        asks_for_matches=asks_for_matches,
+    )
+
+
+def build_query(
+    arguments: CellArguments, text: str, spark: SparkSession, variables: Mapping[str, Any]
+) -> matchrec.Query:
+    """Return the query of a cell. The arguments are those of `run_cell`.
+
+    Raises:
+        MatchRecognizeError: `--events` does not name a DataFrame, or an argument does not fit the
+            language of the text.
+    """
+    if arguments.events is None:
+        rows: Any = spark
+        content: Any = text
+        frames = find_frames(text, variables)
+    else:
+        rows = find_events(arguments.events, spark, variables)
+        pattern = variables.get(text.strip())
+        content = pattern if isinstance(pattern, matchrec.Pattern) else text
+        frames = {}
+    query_arguments = select_query_arguments(arguments, find_language(content))
+    query: matchrec.Query = matchrec.query(
+        rows,
+        content,
+        find_values(str(content), variables),
+        options=matchrec.Options(algorithm=arguments.algorithm),
+        **query_arguments,
+        **frames,
+    )
+    return query
+
+
+def find_events(name: str, spark: SparkSession, variables: Mapping[str, Any]) -> DataFrame:
+    """Return the DataFrame in the variable of `--events`. Send it to the engine if it is not there.
+
+    Raises:
+        MatchRecognizeError: there is no such variable, or it holds no DataFrame.
+    """
+    events: Any = variables.get(name)
+    if is_frame(events):
+        events = to_dataframe(spark, name, events)
+        print_notice(f"sent `{name}` to the engine: {show_count(events.count(), 'row')}")
+    if not is_dataframe(events):
+        raise errors.unknown_dataframe(name=name, dataframes=current_surface().frames)
+    frame: DataFrame = events
+    return frame
+
+
+def find_language(content: str | matchrec.Pattern) -> QueryLanguage:
+    """Return the language of a query; SQL for a clause."""
+    if isinstance(content, matchrec.Pattern):
+        return QueryLanguage.PATTERN
+    return QueryLanguage.SQL if IS_SASE.match(content) is None else QueryLanguage.SASE
+
+
+def select_query_arguments(arguments: CellArguments, language: QueryLanguage) -> dict[str, Any]:
+    """Return the arguments that are passed on to `matchrec.query`.
+
+    Raises:
+        MatchRecognizeError: one does not fit the language, or `--order-by` is missing.
+    """
+    selected = {}
+    for name in QUERY_ARGUMENTS:
+        value = getattr(arguments, name)
+        if value is None:
+            continue
+        if name in UNFIT_ARGUMENTS[language]:
+            option = f"--{name.replace('_', '-')}"
+            raise errors.option_not_for_cell(option=option, what=language.display_name)
+        selected[name] = value
+    if language is not QueryLanguage.SQL and arguments.order_by is None:
+        raise errors.order_by_missing_in_cell(events=str(arguments.events))
+    return selected
