@@ -7,7 +7,7 @@ from dataclasses import replace
 from matchrec.api.clause import Clause
 from matchrec.automaton.compile import compile_pattern
 from matchrec.compile.negation import find_negation_tests
-from matchrec.compile.pruning.condition_windows import replace_gaps_by_conditions
+from matchrec.compile.pruning.gap_conditions import replace_gaps_by_conditions
 from matchrec.errors.run.location import RowLocation
 from matchrec.explain.clause_coverage import ClauseCoverage
 from matchrec.explain.coverage_summary import summarise

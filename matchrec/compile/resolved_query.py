@@ -11,11 +11,9 @@ from functools import cached_property
 
 from matchrec.automaton.compile import compile_pattern
 from matchrec.automaton.compiled_pattern import CompiledPattern
-from matchrec.compile.pruning.condition_windows import (
-    find_condition_window,
-    measure_windows,
-    replace_gaps_by_conditions,
-)
+from matchrec.compile.pruning.condition_windows import find_condition_window
+from matchrec.compile.pruning.gap_conditions import replace_gaps_by_conditions
+from matchrec.compile.pruning.window_limits import measure_windows
 from matchrec.compile.read_guards import guard_reads
 from matchrec.conditions.window_columns import OrderType
 from matchrec.output import schema

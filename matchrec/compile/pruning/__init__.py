@@ -1,7 +1,10 @@
 """Find rows that need not reach the workers, and shortcuts that a plan allows.
 
     irrelevant_rows     filters that leave out rows without effect, before the sort
-    condition_windows   conditions that bound a match as WITHIN does, and windows as conditions
+    condition_windows   conditions that bound a match as WITHIN does, as a window
+    distance_facts      what a condition says about the distance to the first row of a match
+    window_limits       how far a window reaches, in units of the order column
+    gap_conditions      windows inside of a match, as conditions
     locality            how far from a match a plan looks, and which shortcuts are proven for it
 
 The matches are the same without the rows that are left out. If they might not be, none are.

@@ -1,0 +1,153 @@
+"""Replace windows inside of a match by conditions, if rows alone do not tell where they end.
+
+    WITHIN 10 FROM A TO C            C AS C.ts < A.ts + 10, if a row of A comes before
+    WITHIN 5 BETWEEN ROWS, skipping  each variable AS ts < LAST(ts, 1) + 5, except the first row
+
+Along a BIGINT the sum could overflow, so it is C AS try_subtract(C.ts, A.ts) < 10. Rows ascend, so
+a difference that does not fit into a BIGINT is too large for the window.
+
+If the rows of a match follow each other in the partition, WITHIN ... BETWEEN ROWS needs no
+condition: a row that is too far after the row before it ends the window of all rows before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from matchrec.automaton.facts import FollowSets
+from matchrec.automaton.program import VariableId
+from matchrec.conditions.types import BIGINT, INT
+from matchrec.plan.clauses import Definition, Gap
+from matchrec.plan.expression import (
+    Aggregate,
+    Navigation,
+    Operation,
+    Scalar,
+    Term,
+    build_difference_test,
+    compare_scalars,
+    join_conditions,
+    make_column,
+    make_literal,
+    make_number,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import always_precedes, list_negated_names
+
+
+def replace_gaps_by_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
+    """Return the plan with windows inside of a match as conditions, if rows alone do not tell them.
+
+    Args:
+        plan: a plan whose names are resolved.
+        follow: the follow sets of its row pattern.
+    """
+    gap_conditions = list(build_gap_conditions(plan, follow))
+    if not gap_conditions:
+        return plan
+    definitions = {definition.variable: definition for definition in plan.definitions}
+    for variable, gap_condition in gap_conditions:
+        definition = definitions.get(variable)
+        if definition is None:
+            definitions[variable] = Definition(variable, gap_condition)
+        else:
+            parts = (definition.condition, gap_condition)
+            condition = join_conditions("AND", parts, definition.condition.span)
+            definitions[variable] = Definition(variable, condition, definition.span)
+    remaining_gaps = () if plan.row_gap is None or plan.needs_event_selection else (plan.row_gap,)
+    return replace(
+        plan,
+        definitions=tuple(definitions[name] for name in plan.variables if name in definitions),
+        gaps=remaining_gaps,
+    )
+
+
+def build_gap_conditions(plan: MatchPlan, follow: FollowSets) -> Iterator[tuple[str, Scalar]]:
+    """Yield conditions that replace windows inside of a match, with the names of their variables.
+
+    A variable may have several conditions.
+    """
+    for gap in plan.gaps:
+        if gap.to is not None:
+            for member in sorted(plan.members[gap.to]):
+                yield plan.variables[member], build_variable_gap(plan, gap, member, follow)
+        elif plan.needs_event_selection:
+            is_near = build_distance_test(plan, gap, Navigation(logical_offset=1))
+            is_first_row = build_count_test(None, 1, gap)
+            is_first_or_near = join_conditions("OR", (is_first_row, is_near))
+            for variable in sorted(plan.members[None]):
+                if follow.find_predecessors(variable):
+                    can_be_first = variable in follow.first
+                    yield plan.variables[variable], is_first_or_near if can_be_first else is_near
+
+
+def build_variable_gap(
+    plan: MatchPlan, gap: Gap, variable: VariableId, follow: FollowSets
+) -> Scalar:
+    """Return the test that a row is near enough to the last row of `gap.after`, if there is one.
+
+    If that is always the row before, the test reads it as `PREV`, so that it does not depend on the
+    run.
+
+    Args:
+        plan: the plan of the query.
+        gap: a window from one variable to another.
+        variable: the variable of the row, one of `gap.to`.
+        follow: the follow sets of the row pattern.
+    """
+    members = plan.members[gap.after]
+    name = plan.variables[variable]
+    # A row that NOT tests is not mapped to the variable under NOT, so the row pattern does not tell
+    # which rows come before it.
+    is_mapped = name not in list_negated_names(plan.pattern)
+    follows_directly = (
+        is_mapped
+        and not plan.needs_event_selection
+        and variable not in follow.first
+        and follow.find_predecessors(variable) <= members
+    )
+    row = Navigation(physical_offset=-1) if follows_directly else Navigation(gap.after)
+    is_near = build_distance_test(plan, gap, row)
+    member_names = frozenset(plan.variables[member] for member in members)
+    if follows_directly or (is_mapped and always_precedes(plan.pattern, member_names, name)):
+        return is_near
+    return join_conditions("OR", (build_count_test(gap.after, 0, gap), is_near))
+
+
+def build_distance_test(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
+    """Return the test that the current row is less than a window's length after another row.
+
+    It is `ts < <ts of the row> + interval`, or `try_subtract(ts, <ts of the row>) < interval` along
+    a BIGINT, so that nothing overflows.
+
+    Args:
+        plan: the plan of the query.
+        gap: the window.
+        row: the navigation to the other row.
+    """
+    order = plan.order_by[0].expression.text
+    span = gap.interval.span_or_start
+    current_order = make_column(Navigation(), order, span)
+    other_order = make_column(row, order, span)
+    text = gap.interval.text
+    if gap.bits == INT.bits and text.isdigit():
+        text += "L"  # the sum of two INTs could overflow; the sum of an INT and a BIGINT does not
+    length = make_literal(text, span, gap.interval.amount)
+    if gap.bits == BIGINT.bits:
+        return build_difference_test(current_order, other_order, length)
+    end = Operation("+", (other_order, " + ", length), span)
+    return Operation("<", (current_order, " < ", end), span)
+
+
+def build_count_test(variable: str | None, number: int, gap: Gap) -> Scalar:
+    """Return `count(variable.*) = number`, which counts the current row, too.
+
+    Args:
+        variable: the variable, or None for all rows of the match.
+        number: the number of rows.
+        gap: the window whose place in the query the test gets.
+    """
+    span = gap.interval.span_or_start
+    count = Aggregate("count", variable, (), span=span)
+    return compare_scalars("=", Term((count,), span), make_number(number, span))

@@ -1,0 +1,149 @@
+"""Find how far a window reaches, exactly, in the units of the order column.
+
+Integers, decimals, dates and times are whole numbers of units, so that every form of a condition
+has the same limit. Along a DOUBLE, the forms round in different ways, so a limit belongs to one
+form. If Spark's own result is not the same limit for all rows, there is no limit: differences of
+local times if clocks are changed, and intervals of days that are added to such times.
+
+    C.ts - V.ts <= 1800                    along a BIGINT            1800
+    C.ts < V.ts + INTERVAL '1' HOUR        along a TIMESTAMP         3599999999 microseconds
+    C.x - V.x < 0.5                        along a DECIMAL(10, 2)    49 hundredths
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor, nextafter
+
+from matchrec.compile.pruning.distance_facts import Bound
+from matchrec.conditions.types import DOUBLE, Family, is_wide_decimal
+from matchrec.conditions.window_columns import OrderType
+from matchrec.plan.amounts import MICROSECONDS, Amount
+from matchrec.plan.clauses import Distance, DistanceForm, RowExpression
+from matchrec.plan.match_plan import MatchPlan
+
+# Limits of each family of types must be less than this, in units.
+LIMITS_OF_UNITS = {Family.DATE: 10**6, Family.TIMESTAMP: 2**56, Family.TIMESTAMP_NTZ: 2**56}
+LIMIT_OF_NUMBERS = 2**63 - 1
+
+# The widths in bits of integer order columns along which distances are measured.
+INTEGER_WIDTHS = (32, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How far after its first row a window reaches."""
+
+    # In units of the order column.
+    value: int | float
+    # The operation by which rows are compared. It matters along a DOUBLE only.
+    form: DistanceForm = DistanceForm.DIFFERENCE
+    # Whether a row at the limit is outside of the window.
+    strict: bool = False
+
+    @property
+    def reach(self) -> tuple[float, bool]:
+        """Return a key that compares limits of one form: a larger key is a wider window."""
+        return self.value, not self.strict
+
+
+def find_limit(bound: Bound, order: OrderType) -> Limit | None:
+    """Return the limit of a bound along an order column.
+
+    None if the bound is not the same limit for all rows, or if no row can satisfy it.
+    """
+    if order.type == DOUBLE:
+        return find_double_limit(bound)
+    unit = find_unit(bound, order)
+    if unit is None:
+        return None
+    units = bound.amount.value / unit
+    limit = ceil(units) - 1 if bound.strict else floor(units)
+    is_possible = 0 <= limit < LIMITS_OF_UNITS.get(order.type.family, LIMIT_OF_NUMBERS)
+    return Limit(limit) if is_possible else None
+
+
+def find_double_limit(bound: Bound) -> Limit | None:
+    """Return the limit of a bound along a DOUBLE; None as in `find_limit`."""
+    if bound.amount.is_time or bound.form in (DistanceForm.DAYS, DistanceForm.TRY_DIFFERENCE):
+        return None
+    value = float(bound.amount.value)
+    strict = bound.strict
+    if bound.form is DistanceForm.DIFFERENCE and strict:
+        value = nextafter(value, -1)
+        strict = False
+    is_possible = value > 0 if strict else value >= 0
+    return Limit(value, bound.form, strict) if is_possible else None
+
+
+def find_unit(bound: Bound, order: OrderType) -> Fraction | None:
+    """Return how long a unit of the order column is, as a part of a bound's amount.
+
+    For example, 1/100 along a DECIMAL(10, 2). None if the bound is not the same limit for all rows.
+    """
+    length = bound.amount
+    family = order.type.family
+    if bound.form is DistanceForm.DAYS:
+        return Fraction(1) if family is Family.DATE and not length.is_time else None
+    match family:
+        case Family.INTEGER if order.type.bits in INTEGER_WIDTHS and not length.is_time:
+            return Fraction(1)
+        case Family.DECIMAL if not is_wide_decimal(order.type) and not length.is_time:
+            return Fraction(1, 10**order.type.scale)
+        case Family.DATE:
+            return find_date_unit(bound.form, length)
+        case Family.TIMESTAMP_NTZ if length.is_time:
+            return Fraction(1)
+        case Family.TIMESTAMP if length.is_time:
+            # Less than a day is added as elapsed time, whatever the clocks show.
+            is_elapsed = (
+                bound.form is not DistanceForm.DIFFERENCE and length.value < MICROSECONDS["DAY"] - 1
+            )
+            return Fraction(1) if order.has_fixed_offset or is_elapsed else None
+    return None
+
+
+def find_date_unit(form: DistanceForm, length: Amount) -> Fraction | None:
+    """Return how long a day is, as a part of a length; None as in `find_unit`.
+
+    Two dates differ by an interval. A number of days can be added to a date.
+    """
+    if form is DistanceForm.DIFFERENCE or length.is_days:
+        return Fraction(MICROSECONDS["DAY"]) if length.is_time else None
+    is_whole_number = not length.is_time and length.value.denominator == 1
+    return Fraction(1) if is_whole_number else None
+
+
+def measure_windows(plan: MatchPlan, order: OrderType) -> MatchPlan:
+    """Return the plan with the distances of the windows that the user wrote, if they are known.
+
+    Args:
+        plan: a plan with WITHIN.
+        order: the type of its first ORDER BY column.
+    """
+    bits = find_integer_bits(order)
+    within = plan.within
+    if within is not None:
+        within = replace(within, distance=measure_interval(within.interval, order))
+    gaps = tuple(
+        replace(gap, distance=measure_interval(gap.interval, order), bits=bits) for gap in plan.gaps
+    )
+    return replace(plan, within=within, gaps=gaps)
+
+
+def find_integer_bits(order: OrderType) -> int:
+    """Return the width of an integer order column in bits, 0 for other types."""
+    return order.type.bits if order.type.family is Family.INTEGER else 0
+
+
+def measure_interval(interval: RowExpression, order: OrderType) -> Distance | None:
+    """Return how far a window of this length reaches; None if that is not known.
+
+    It is not known along a DOUBLE, because the sum of an order value and the interval is rounded.
+    """
+    length = interval.amount
+    if length is None or order.type == DOUBLE:
+        return None
+    limit = find_limit(Bound(DistanceForm.SUM, length, interval.text, strict=True), order)
+    return None if limit is None else Distance(limit.value, f"less than {interval.text}")
