@@ -18,10 +18,11 @@ must be absent before or after the match are looked for when a match is found.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from matchrec.automaton.facts import can_find_match_twice
 from matchrec.automaton.folding import Effect, Folding, determinise
+from matchrec.automaton.program import VariableIds
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.compiled_query import ColumnAspect, TotalledColumn
@@ -37,10 +38,10 @@ from matchrec.plan.totals import TotalAggregate, Totals
 from matchrec.search.task import Task, TaskTotals, Total, TotalFunction
 from matchrec.shortcuts import current_shortcuts
 
-# The aggregates of one match that runs carry. The value on the first or last row of a variable
-# counts as an aggregate. Those in ADDED can be added up over all matches.
-ADDED = ("count", "sum", "first", "last")
-EXTREMES = ("min", "max")
+# The functions of aggregates that runs can carry, by name. `avg` of one match is not among them.
+TOTAL_FUNCTIONS = {function.value: function for function in TotalFunction}
+
+EXTREMES = (TotalFunction.MIN, TotalFunction.MAX)
 
 
 def link_totals(
@@ -69,11 +70,18 @@ def link_totals(
     task = end_runs_at_absent_rows(find_each_match_once(task, totals.grouped))
     types = {index: collector.types[column] for column, index in collector.columns.items()}
     reads = [read for read in collector.reads if isinstance(read, ReadTotal)]
-    totalled = [find_totalled_column(read, types) for read in reads]
-    columns = tuple(dict.fromkeys(column for column in totalled if column is not None))
+    aggregates = [find_carried_aggregate(plan, read, types) for read in reads]
+    read_columns = (aggregate.column for aggregate in aggregates if aggregate.column is not None)
+    columns = tuple(dict.fromkeys(read_columns))
     linked_totals = tuple(
-        build_total(plan, read, None if column is None else columns.index(column), types)
-        for read, column in zip(reads, totalled, strict=True)
+        Total(
+            outer_function=aggregate.outer_function,
+            inner_function=aggregate.inner_function,
+            members=aggregate.members,
+            column=None if aggregate.column is None else columns.index(aggregate.column),
+            is_float=aggregate.is_float,
+        )
+        for aggregate in aggregates
     )
     task = replace(task, totals=TaskTotals(linked_totals, totals.grouped))
     return task, columns
@@ -91,15 +99,7 @@ def find_each_match_once(task: Task, grouped: Grouping) -> Task:
     Raises:
         MustBuildMatchesError: the matches must be built, or no such program is known.
     """
-    if task.output is not MatchOutput.ALL:
-        raise errors.MustBuildMatchesError(errors.NOT_ALL_MATCHES)
-    has_timeouts = task.stages is not None and task.stages.outputs_timeouts
-    if task.partial is not None or has_timeouts:
-        raise errors.MustBuildMatchesError(errors.RUNS_THAT_ARE_NO_MATCH)
-    if task.skip is not None:
-        raise errors.MustBuildMatchesError(errors.SKIP_STRATEGY)
-    if grouped is Grouping.END and has_late_matches(task):
-        raise errors.MustBuildMatchesError(errors.COMPLETE_LATER)
+    check_output(task, grouped)
     if not can_find_match_twice(task.pattern.folding, task.waiting_states):
         return task
     if task.selection is EventSelection.SKIP_TILL_NEXT_MATCH or task.stages is not None:
@@ -115,6 +115,25 @@ def find_each_match_once(task: Task, grouped: Grouping) -> Task:
     return replace(task, pattern=replace(task.pattern, folding=folding))
 
 
+def check_output(task: Task, grouped: Grouping) -> None:
+    """Check that all matches are output, and no other runs.
+
+    If matches are added up for each row that ends matches, they must also be complete at that row.
+
+    Raises:
+        MustBuildMatchesError: the task does not fulfil this.
+    """
+    if task.output is not MatchOutput.ALL:
+        raise errors.MustBuildMatchesError(errors.NOT_ALL_MATCHES)
+    has_timeouts = task.stages is not None and task.stages.outputs_timeouts
+    if task.partial is not None or has_timeouts:
+        raise errors.MustBuildMatchesError(errors.RUNS_THAT_ARE_NO_MATCH)
+    if task.skip is not None:
+        raise errors.MustBuildMatchesError(errors.SKIP_STRATEGY)
+    if grouped is Grouping.END and has_late_matches(task):
+        raise errors.MustBuildMatchesError(errors.COMPLETE_LATER)
+
+
 def has_tests(folding: Folding) -> bool:
     """Return whether NOT has replaced the condition of a choice by a test of several rows."""
     return any(choice.test is not None for choices in folding.choices for choice in choices)
@@ -127,10 +146,34 @@ def has_late_matches(task: Task) -> bool:
     return A_MATCH in folding.ending_kinds or bool(effects & {Effect.COMPLETE_RUN, Effect.TIME_OUT})
 
 
-def find_totalled_column(read: ReadTotal, types: Mapping[int, ValueType]) -> TotalledColumn | None:
-    """Return the column that runs read for an aggregate over all matches; None for rows or matches.
+@dataclass(frozen=True, slots=True)
+class CarriedAggregate:
+    """An aggregate over all matches that runs can carry, such as `sum(FIRST(A.price))`."""
+
+    # SUM, which aggregates the values of all matches.
+    outer_function: TotalFunction
+    # FIRST, which computes the value of one match.
+    inner_function: TotalFunction
+    # The ids of the variables whose rows the inner function reads: that of A.
+    members: VariableIds
+    # The column that runs read: that of price. None for a count of rows or matches.
+    column: TotalledColumn | None = None
+    # Whether runs carry the bits of doubles.
+    is_float: bool = False
+
+
+COUNT_OF_MATCHES = CarriedAggregate(
+    outer_function=TotalFunction.COUNT, inner_function=TotalFunction.COUNT, members=VariableIds()
+)
+
+
+def find_carried_aggregate(
+    plan: MatchPlan, read: ReadTotal, types: Mapping[int, ValueType]
+) -> CarriedAggregate:
+    """Return an aggregate over all matches as runs can carry it.
 
     Args:
+        plan: the plan of the query.
         read: the aggregate.
         types: the types of the columns that measures read, by their indices in
             `SentColumns.columns`.
@@ -139,99 +182,84 @@ def find_totalled_column(read: ReadTotal, types: Mapping[int, ValueType]) -> Tot
         MustBuildMatchesError: runs do not carry this aggregate.
     """
     if read.measure is None:
-        return None
+        return COUNT_OF_MATCHES
+    # The search adds values up for an average, too. It is divided by the count afterwards.
     function = read.aggregate.function
-    inside, _ = find_inner_aggregate(read.measure)
-    column = read.measure.column
-    type_ = None if column is None else types[column]
-    if not is_carried(read.aggregate, inside, type_):
-        raise errors.not_carried(function, inside, "rows" if type_ is None else type_.name)
-    return None if column is None else TotalledColumn(column, choose_aspect(function, inside))
+    outer_function = TotalFunction.SUM if function == "avg" else TotalFunction(function)
+    inner_name = name_inner_aggregate(read.measure)
+    inner_function = TOTAL_FUNCTIONS.get(inner_name)
+    index = read.measure.column
+    type_ = None if index is None else types[index]
+    if inner_function is None or not is_carried(
+        read.aggregate, outer_function, inner_function, type_
+    ):
+        type_name = "rows" if type_ is None else type_.name
+        raise errors.not_carried(function, inner_name, type_name)
 
-
-def build_total(
-    plan: MatchPlan, read: ReadTotal, values: int | None, types: Mapping[int, ValueType]
-) -> Total:
-    """Return the total that the search computes for an aggregate over all matches.
-
-    Args:
-        plan: the plan of the query.
-        read: the aggregate, which runs can carry.
-        values: the number of its column among those that totals read; None for rows or matches.
-        types: as for `find_totalled_column`.
-
-    Raises:
-        MustBuildMatchesError: see `find_inner_aggregate`.
-    """
-    function = read.aggregate.function
-    if read.measure is None:
-        return Total(
-            outer_function=TotalFunction(function),
-            inner_function=TotalFunction.COUNT,
-            members=frozenset(),
-            column=None,
-            is_float=False,
-        )
-    inside, variable = find_inner_aggregate(read.measure)
-    column = read.measure.column
-    is_floating = column is not None and types[column].family is Family.FLOATING
-    adds_numbers = choose_aspect(function, inside) is ColumnAspect.NUMBERS
-    return Total(
-        outer_function=TotalFunction("sum" if function == "avg" else function),
-        inner_function=TotalFunction(inside),
-        members=plan.members[variable],
-        column=values,
-        is_float=is_floating and adds_numbers,
+    members = plan.members[find_inner_variable(read.measure)]
+    if index is None or type_ is None:
+        return CarriedAggregate(outer_function, inner_function, members)
+    aspect = choose_aspect(outer_function, inner_function)
+    return CarriedAggregate(
+        outer_function=outer_function,
+        inner_function=inner_function,
+        members=members,
+        column=TotalledColumn(index, aspect),
+        is_float=type_.family is Family.FLOATING and aspect is ColumnAspect.NUMBERS,
     )
 
 
-def find_inner_aggregate(read: ReadBasicAggregate | ReadNavigation) -> tuple[str, str | None]:
-    """Return the aggregate that is computed in each match, and the variable of its rows.
+def name_inner_aggregate(read: ReadBasicAggregate | ReadNavigation) -> str:
+    """Return the name of the aggregate that is computed in each match.
 
-    For example, `"sum", "A"` for `sum(A.price)`, and `"last", "A"` for `LAST(A.price)`.
+    It is `sum` for `sum(A.price)`, and `last` for `LAST(A.price)`.
 
     Raises:
         MustBuildMatchesError: it reads a row at an offset, which may be mapped to another variable.
     """
     if isinstance(read, ReadBasicAggregate):
-        return read.function.value, read.variable
+        return read.function.value
     navigation = read.navigation
     if navigation.logical_offset or navigation.physical_offset:
         raise errors.MustBuildMatchesError(errors.ROW_BESIDE)
-    return "first" if navigation.end is End.FIRST else "last", navigation.variable
+    return "first" if navigation.end is End.FIRST else "last"
 
 
-def choose_aspect(function: str, inside: str) -> ColumnAspect:
-    """Return the aspect of a column's values that a total needs.
+def find_inner_variable(read: ReadBasicAggregate | ReadNavigation) -> str | None:
+    """Return the variable whose rows are read in each match; None for all rows."""
+    return read.variable if isinstance(read, ReadBasicAggregate) else read.navigation.variable
 
-    Args:
-        function: the aggregate over all matches.
-        inside: the aggregate of one match.
-    """
-    if function == "count" or inside == "count":
+
+def choose_aspect(outer_function: TotalFunction, inner_function: TotalFunction) -> ColumnAspect:
+    """Return the aspect of a column's values that an aggregate over all matches needs."""
+    if TotalFunction.COUNT in (outer_function, inner_function):
         return ColumnAspect.PRESENCE
-    if function in EXTREMES and inside != "sum":
+    if outer_function in EXTREMES and inner_function is not TotalFunction.SUM:
         return ColumnAspect.ORDER
     return ColumnAspect.NUMBERS
 
 
-def is_carried(total: TotalAggregate, inside: str, type_: ValueType | None) -> bool:
+def is_carried(
+    total: TotalAggregate,
+    outer_function: TotalFunction,
+    inner_function: TotalFunction,
+    type_: ValueType | None,
+) -> bool:
     """Return whether runs can carry an aggregate over all matches: see the table above.
 
     Args:
         total: the aggregate over all matches.
-        inside: the aggregate of one match.
+        outer_function: its function; SUM for an average.
+        inner_function: the aggregate of one match.
         type_: the type of the values in the match; None if rows are counted.
     """
-    function = total.function
-    if inside not in (*ADDED, *EXTREMES):
-        return False
-    if function == "count" or type_ is None or inside == "count":
+    if type_ is None or TotalFunction.COUNT in (outer_function, inner_function):
         return True
     if total.is_double and type_.family is Family.DECIMAL:
         return False  # the double must be rounded once, from the exact sum of all matches
-    if function in ("sum", "avg"):
-        return inside in ADDED and type_.family in NUMBERS and not is_wide_decimal(type_)
-    if inside == "sum":
+    if outer_function is TotalFunction.SUM:
+        is_added = inner_function not in EXTREMES
+        return is_added and type_.family in NUMBERS and not is_wide_decimal(type_)
+    if inner_function is TotalFunction.SUM:
         return type_.family in (Family.INTEGER, Family.FLOATING)
     return type_.family not in COMPARED_BY_SPARK
