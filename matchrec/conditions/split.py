@@ -511,16 +511,18 @@ def find_worker_operation(scalar: Scalar) -> Operation | None:
 
 
 def find_run_operation(scalar: Scalar) -> Operation | None:
-    """Return an expression if it is an operation that the search computes; otherwise None.
+    """Return an expression if it is an operation that is computed in the run; otherwise None."""
+    if isinstance(scalar, Operation) and is_computed_in_run(scalar.operator):
+        return scalar
+    return None
 
-    The search computes an operation itself, or leaves it to Python during the match.
-    """
-    if not isinstance(scalar, Operation):
-        return None
-    entry = OPERATORS.get(scalar.operator)
+
+def is_computed_in_run(operator: str) -> bool:
+    """Return whether the search, or Python for it, computes an operation during the match."""
+    entry = OPERATORS.get(operator)
     if entry is None or entry.kind is OperatorKind.FUNCTION:
-        return scalar if scalar.operator in load_functions() else None
-    return scalar
+        return operator in load_functions()
+    return True
 
 
 def has_repeated_field(scalar: Scalar) -> bool:
