@@ -54,8 +54,8 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
             try:
                 holds = vectors.find_true_rows(condition.expression, demanded)
             except RowFailure as failure:
-                make_error, row = failure.args
-                raise RunFailure(make_error, row, {"variable": condition.variable}) from failure
+                details = {"variable": condition.variable}
+                raise RunFailure(failure.make_error, failure.row, details) from failure
             word, bit = divmod(condition.bit, 64)
             satisfied[:, word] |= np.left_shift(holds, bit, dtype=np.uint64)
 

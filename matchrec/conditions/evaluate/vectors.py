@@ -2,23 +2,32 @@
 
 The expressions are those of `conditions.run_condition`, which kernels evaluate run by run. Here an
 operation is evaluated for all rows, even for rows on which AND, OR or CASE would not evaluate it.
-Only on the other rows, the *demanded* ones, can it fail. `kernels.arithmetic` computes the same for
-two values.
+Only on the other rows, the *demanded* ones, can it fail:
+
+    x <> 0 AND 10 / x > PREV(x)    of the division, the rows on which x is not 0 are demanded
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
-from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from matchrec.conditions.evaluate.instructions import COMPARISONS, EQUAL, GREATER, LESS
 from matchrec.conditions.evaluate.kernels.machine import BoolArray, IntArray
+from matchrec.conditions.evaluate.vector_arithmetic import (
+    FLOAT_OPERATIONS,
+    NullableVector,
+    ValueLimits,
+    Vector,
+    both,
+    compare_vectors,
+    compute_integers,
+    either,
+    find_limits,
+    find_result_limits,
+)
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
@@ -33,158 +42,6 @@ from matchrec.conditions.types import Kind
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
 
-Vector = npt.NDArray[Any]
-
-LEAST_INTEGER = np.int64(-(2**63))
-# A product fits an int64 if its absolute value, computed in floats, is less than this.
-SAFE_PRODUCT = 2.0**62
-
-# Comparisons by the bits of the orders that they hold for, which begin with 1, see `instructions`.
-BY_ORDERS = np.less, np.equal, np.less_equal, np.greater, np.not_equal, np.greater_equal
-
-
-class ValueLimits(NamedTuple):
-    """Numbers that no value is less or greater than. Both are NaN if there is a NaN."""
-
-    least: int | float
-    greatest: int | float
-
-    def fit(self, bits: int) -> bool:
-        """Return whether integers within these limits fit into this number of bits."""
-        return -(1 << bits - 1) <= self.least and self.greatest < 1 << bits - 1
-
-
-def find_limits(values: Vector) -> ValueLimits:
-    """Return the least and the greatest value, both 0 if there are no values."""
-    if not values.size:
-        return ValueLimits(0, 0)
-    return ValueLimits(values.min().item(), values.max().item())
-
-
-def compare_vectors(
-    comparison: Comparison, left: NullableVector, right: NullableVector
-) -> BoolArray:
-    """Compare values as if none were NULL, so that NULL_SAFE_EQUAL is EQUAL.
-
-    NaN equals NaN and is greater than any other number, as in Spark.
-    """
-    orders = COMPARISONS[comparison] & (LESS + EQUAL + GREATER)
-    result = BY_ORDERS[orders - 1](left.values, right.values)
-    if left.values.dtype == np.float64 and (left.may_be_nan or right.may_be_nan):
-        left_is_nan = np.isnan(left.values)
-        right_is_nan = np.isnan(right.values)
-        order = left_is_nan.astype(np.int8) - right_is_nan
-        result = np.where(left_is_nan | right_is_nan, orders >> (order + 1) & 1, result)
-    return np.asarray(result, np.bool_)
-
-
-# Operations of floats. Division by zero may give any result.
-FLOAT_OPERATIONS: Mapping[ArithmeticOperator, np.ufunc] = {
-    ArithmeticOperator.ADD: np.add,
-    ArithmeticOperator.SUBTRACT: np.subtract,
-    ArithmeticOperator.MULTIPLY: np.multiply,
-    ArithmeticOperator.DIVIDE: np.divide,
-    ArithmeticOperator.REMAINDER: np.fmod,
-}
-
-
-def connect_truth_values(connect: np.ufunc, left: BoolArray, right: BoolArray) -> BoolArray:
-    """Connect truth values by AND or OR. Each side has one value for each row, or one for all rows.
-
-    A side with one value for all rows that changes nothing is left out, because NumPy takes 18
-    times as long with it.
-    """
-    for operand, other in ((left, right), (right, left)):
-        if operand.ndim == 0 and operand == connect.identity:
-            return other
-    return np.asarray(connect(left, right), np.bool_)
-
-
-both = partial(connect_truth_values, np.logical_and)
-either = partial(connect_truth_values, np.logical_or)
-
-
-def find_result_limits(
-    operator: ArithmeticOperator, left: ValueLimits | None, right: ValueLimits | None
-) -> ValueLimits | None:
-    """Return limits of the results of an operation, before they are wrapped to some bits.
-
-    They are None if an operand may be infinite or NaN, if its limits are not known, and for other
-    operators than addition and subtraction. Floats are rounded as the results are: rounding never
-    makes a greater number smaller than another one.
-    """
-    if left is None or right is None or not all(map(isfinite, (*left, *right))):
-        return None
-    match operator:
-        case ArithmeticOperator.ADD:
-            return ValueLimits(left.least + right.least, left.greatest + right.greatest)
-        case ArithmeticOperator.SUBTRACT:
-            return ValueLimits(left.least - right.greatest, left.greatest - right.least)
-        case _:
-            return None
-
-
-def compute_integers(
-    operator: ArithmeticOperator, left: Vector, right: Vector, bits: int
-) -> tuple[Vector, BoolArray]:
-    """Compute an operation of integers.
-
-    Returns:
-        The results, wrapped to `bits` bits, and where they do not fit: one truth value for each
-        row, or one for all rows. Division by zero may give any result.
-    """
-    match operator:
-        case ArithmeticOperator.ADD:
-            values = np.add(left, right)
-            overflows = ((left ^ values) & (right ^ values)) < 0
-        case ArithmeticOperator.SUBTRACT:
-            values = np.subtract(left, right)
-            overflows = ((left ^ right) & (left ^ values)) < 0
-        case ArithmeticOperator.MULTIPLY:
-            values = np.multiply(left, right)
-            overflows = product_overflows(left, right, values)
-        case ArithmeticOperator.DIVIDE | ArithmeticOperator.REMAINDER:
-            values = divide(operator, left, right)
-            divides = operator is ArithmeticOperator.DIVIDE
-            overflows = (left == LEAST_INTEGER) & (right == -1) & divides
-    if bits < 64:
-        wide = values
-        unused = 64 - bits
-        values = (wide << unused) >> unused
-        overflows = either(overflows, values != wide)
-    return values, overflows
-
-
-def product_overflows(left: Vector, right: Vector, product: Vector) -> BoolArray:
-    """Return where a product, computed in 64 bits, is not left times right."""
-    doubtful = np.abs(np.multiply(left, right, dtype=np.float64)) >= SAFE_PRODUCT
-    if not doubtful.any():
-        return np.asarray(doubtful)
-    exact = np.multiply(left, right, dtype=np.object_)
-    return np.asarray(doubtful & (exact != product), np.bool_)
-
-
-def divide(operator: ArithmeticOperator, left: Vector, right: Vector) -> Vector:
-    """Divide integers.
-
-    Returns:
-        The remainder of division towards zero, or the quotient, rounded half away from zero.
-    """
-    # Dividing by 0 would trap, and so would dividing the least integer by -1.
-    divisor = np.where((right == 0) | (right == -1), 1, right)
-    remainder = np.fmod(left, divisor)
-    if operator is ArithmeticOperator.REMAINDER:
-        return np.asarray(remainder)
-    quotient = (left - remainder) // divisor
-    away = np.where((left < 0) == (divisor < 0), 1, -1)
-    # Sizes are negated, because the least integer has no positive counterpart. Round away from
-    # zero if twice the remainder is at least the divisor.
-    remainder_size = -np.abs(remainder)
-    divisor_size = np.where(divisor < 0, divisor, -divisor)
-    quotient = quotient + away * (remainder_size <= divisor_size - remainder_size)
-    return np.where(right == -1, np.subtract(0, left), quotient)
-
-
 # Fewer rows fit better into the processor's cache, but then Python takes longer than NumPy.
 ROWS_PER_BLOCK = 1 << 17
 
@@ -194,32 +51,23 @@ OperandExpressions = tuple[RunExpression, ...]
 class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
     """An operation has failed on a row.
 
-    Its arguments are the function that makes the user's error, and the position of the row.
+    Attributes:
+        make_error: makes the user's error.
+        row: the position of the row.
     """
 
-
-class NullableVector(NamedTuple):
-    """Values of rows, or one value for all rows."""
-
-    # Any value where it is NULL.
-    values: Vector
-    # Where the values are not NULL; one truth value for all rows if it is the same for all.
-    valid: BoolArray
-    # ValueLimits of the values, if these are known.
-    limits: ValueLimits | None = None
-
-    @property
-    def may_be_nan(self) -> bool:
-        """Return whether a float may be NaN. The values are looked at if that is not known."""
-        if self.limits is None:  # the minimum of values with NaN is NaN
-            return bool(np.isnan(self.values.min(initial=np.inf)))
-        return self.limits.least != self.limits.least
+    def __init__(self, make_error: MakeRunError, row: int) -> None:
+        super().__init__(make_error, row)
+        self.make_error = make_error
+        self.row = row
 
 
 class ColumnFacts(NamedTuple):
     """Facts about all values of a column, which need not be found again for each block of rows."""
 
+    # Whether a value is NULL.
     has_nulls: bool
+    # Limits of the values; those that are NULL count as well.
     limits: ValueLimits
 
 
@@ -240,7 +88,8 @@ class VectorEvaluator:
     begin: int
     # The row after the last one to evaluate.
     end: int
-    # By distance, for all n rows: whether the row at this distance is in the same partition.
+    # By distance, bool[n]: whether the row at this distance is in the same partition. All blocks
+    # share this field and the next one, which are filled when they are first needed.
     inside: dict[int, BoolArray] = field(default_factory=dict)
     # By kind and index of a column that was read: what is true of all its n values.
     facts: dict[tuple[Kind, int], ColumnFacts] = field(default_factory=dict)
@@ -270,39 +119,30 @@ class VectorEvaluator:
     def evaluate(self, expression: RunExpression, demanded: BoolArray) -> NullableVector:
         """Return the values of an expression."""
         match expression:
-            case Constant(value, kind):
-                type_ = np.int64 if kind is Kind.INTEGER else np.float64
-                constant = np.asarray(value or 0, type_)
-                return NullableVector(
-                    constant, np.asarray(value is not None), find_limits(constant)
-                )
+            case Constant():
+                return make_constant(expression)
             case ReadValue(column, kind, navigation):
                 return self.read(column, kind, navigation.physical_offset if navigation else 0)
-            case RunOperation(Comparison() as comparison, operands):
-                return self.compare(comparison, operands, demanded)
             case Arithmetic():
                 return self.compute(expression, demanded)
-            case RunOperation(BasicOperator.WIDEN | BasicOperator.NARROW as operator, (operand,)):
-                values, valid, limits = self.evaluate(operand, demanded)
-                if operator is BasicOperator.NARROW:
-                    values = values.astype(np.float32)
-                    limits = None
-                if limits is not None:
-                    limits = ValueLimits(*map(float, limits))
-                return NullableVector(values.astype(np.float64), valid, limits)
-            case RunOperation(BasicOperator.AND | BasicOperator.OR as operator, operands):
-                return self.connect(
-                    operands, demanded, decisive=np.bool_(operator is BasicOperator.OR)
-                )
+            case RunOperation(Comparison() as comparison, operands):
+                return self.compare(comparison, operands, demanded)
+            case RunOperation(BasicOperator.WIDEN, (operand,)):
+                return widen(self.evaluate(operand, demanded))
+            case RunOperation(BasicOperator.NARROW, (operand,)):
+                return narrow(self.evaluate(operand, demanded))
+            case RunOperation(BasicOperator.AND, operands):
+                return self.connect(operands, demanded, decisive=np.bool_(False))
+            case RunOperation(BasicOperator.OR, operands):
+                return self.connect(operands, demanded, decisive=np.bool_(True))
             case RunOperation(BasicOperator.NOT, (operand,)):
                 truth = self.evaluate_truth(operand, demanded)
                 return NullableVector(np.logical_not(truth.values), truth.valid)
             case RunOperation(BasicOperator.IS_NULL, (operand,)):
-                return NullableVector(
-                    np.logical_not(self.evaluate(operand, demanded).valid), np.asarray(True)
-                )
-            case RunOperation(BasicOperator.CHOOSE, operands):
-                return self.choose(operands, demanded)
+                value = self.evaluate(operand, demanded)
+                return NullableVector(np.logical_not(value.valid), np.asarray(True))
+            case RunOperation(BasicOperator.CHOOSE, (condition, then, otherwise)):
+                return self.choose(condition, then, otherwise, demanded)
             case _:
                 raise AssertionError(expression)
 
@@ -311,7 +151,9 @@ class VectorEvaluator:
 
         It is NULL beyond the border of the partition.
         """
-        all_values, all_valid = (array[column] for array in self.columns[kind])
+        values_of_kind, valid_of_kind = self.columns[kind]
+        all_values = values_of_kind[column]
+        all_valid = valid_of_kind[column]
         if (kind, column) not in self.facts:
             self.facts[kind, column] = ColumnFacts(
                 has_nulls=not all_valid.all(), limits=find_limits(all_values)
@@ -326,12 +168,17 @@ class VectorEvaluator:
 
     def find_inside(self, distance: int) -> BoolArray:
         """Return for all rows whether the row at a distance is in the same partition: bool[n]."""
-        # How many rows of each partition have no such row, and the first of these.
+        # How many rows of each partition have no such row, and the first of these. They are at the
+        # begin of the partition for rows before, and at its end for rows after.
         counts = np.minimum(abs(distance), np.diff(self.starts))
         first = self.starts[:-1] if distance < 0 else self.starts[1:] - counts
-        shifts = np.repeat(first - np.cumsum(counts) + counts, counts)
+        # The positions of all these rows, without a loop over partitions: `counts` rows from each
+        # `first` on. `rank` numbers them through; `rank_of_first` is repeated for each row.
+        rank = np.arange(int(counts.sum()))
+        rank_of_first = np.cumsum(counts) - counts
+        outside = np.repeat(first - rank_of_first, counts) + rank
         inside = np.ones(int(self.starts[-1]), np.bool_)
-        inside[shifts + np.arange(len(shifts))] = False
+        inside[outside] = False
         return inside
 
     def shift(self, values: Vector, distance: int) -> Vector:
@@ -362,16 +209,17 @@ class VectorEvaluator:
         left, right = (self.evaluate(operand, demanded) for operand in expression.operands)
         valid = both(left.valid, right.valid)
         operator = expression.operator
-        limits = find_result_limits(operator, left.limits, right.limits)
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right.values, 0)
             if expression.ansi and not expression.is_null_on_error:
                 self.check_rows(failures.division_by_zero, is_zero & valid, demanded)
             valid = both(valid, np.logical_not(is_zero))
+        limits = find_result_limits(operator, left.limits, right.limits)
         if expression.kind is Kind.FLOATING:
             values = FLOAT_OPERATIONS[operator](left.values, right.values)
             return NullableVector(values, valid, limits)
         if limits is not None and limits.fit(expression.bits):
+            # No result can overflow. Limits are known only of sums and differences.
             compute = np.add if operator is ArithmeticOperator.ADD else np.subtract
             return NullableVector(compute(left.values, right.values), valid, limits)
         values, overflows = compute_integers(operator, left.values, right.values, expression.bits)
@@ -418,13 +266,40 @@ class VectorEvaluator:
             demanded = both(demanded, np.logical_not(decides))
         return NullableVector(decided == decisive, either(decided, all_valid))
 
-    def choose(self, operands: OperandExpressions, demanded: BoolArray) -> NullableVector:
-        """Return the values of a conditional expression: condition, then, otherwise."""
-        truth = self.evaluate_truth(operands[0], demanded)
-        chosen = both(truth.values, truth.valid)
-        then = self.evaluate(operands[1], both(demanded, chosen))
-        otherwise = self.evaluate(operands[2], both(demanded, np.logical_not(chosen)))
+    def choose(
+        self,
+        condition: RunExpression,
+        then: RunExpression,
+        otherwise: RunExpression,
+        demanded: BoolArray,
+    ) -> NullableVector:
+        """Return the values of `then` on rows on which a condition is true, else of `otherwise`."""
+        truth = self.evaluate_truth(condition, demanded)
+        is_true = both(truth.values, truth.valid)
+        then_vector = self.evaluate(then, both(demanded, is_true))
+        other_vector = self.evaluate(otherwise, both(demanded, np.logical_not(is_true)))
         return NullableVector(
-            np.where(chosen, then.values, otherwise.values),
-            np.where(chosen, then.valid, otherwise.valid),
+            np.where(is_true, then_vector.values, other_vector.values),
+            np.where(is_true, then_vector.valid, other_vector.valid),
         )
+
+
+def make_constant(constant: Constant) -> NullableVector:
+    """Return a constant as one value for all rows."""
+    dtype = np.int64 if constant.kind is Kind.INTEGER else np.float64
+    value = np.asarray(constant.value or 0, dtype)
+    return NullableVector(value, np.asarray(constant.value is not None), find_limits(value))
+
+
+def widen(integers: NullableVector) -> NullableVector:
+    """Return integers as floats."""
+    limits = integers.limits
+    if limits is not None:
+        limits = ValueLimits(float(limits.least), float(limits.greatest))
+    return NullableVector(integers.values.astype(np.float64), integers.valid, limits)
+
+
+def narrow(numbers: NullableVector) -> NullableVector:
+    """Return numbers as floats that are rounded to 32 bits."""
+    rounded = numbers.values.astype(np.float32)
+    return NullableVector(rounded.astype(np.float64), numbers.valid)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from matchrec.conditions.evaluate import instructions
-from matchrec.conditions.evaluate.vectors import FLOAT_OPERATIONS
+from matchrec.conditions.evaluate.vector_arithmetic import FLOAT_OPERATIONS
 from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.numerals import OPERATIONS
 from matchrec.conditions.run_condition import (
