@@ -18,7 +18,8 @@ from matchrec.conditions.run_condition import Reduction, RunExpression
 from matchrec.conditions.types import ValueType
 from matchrec.plan.amounts import Amount
 from matchrec.plan.expression import Aggregate, Navigation, Scalar
-from matchrec.plan.operators import OPERATORS, OperatorKind, build_form
+from matchrec.plan.forms import apply_form
+from matchrec.plan.operators import OPERATORS, OperatorKind
 from matchrec.source import Span
 
 # The span of a step that no text of the query corresponds to.
@@ -215,4 +216,4 @@ def rewrite_operation(step: TypedOperation) -> Step | None:
         return CombinedStep(operator, operands, step.span)
 
     zero: Step = read_current_row(ZERO, step.span)
-    return build_form(entry.form, step.operands, combine, zero)
+    return apply_form(entry.form, step.operands, combine, zero)

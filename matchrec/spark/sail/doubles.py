@@ -29,10 +29,10 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.operators import (
-    Operands,
+    Coercion,
     OperatorKind,
+    find_coercing_operators,
     find_operator_names,
-    find_operators_with_operands,
 )
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import compares_as_decimals
@@ -40,16 +40,16 @@ from matchrec.spark.session import SUBQUERY_START, silence_analysis
 from matchrec.spark.types import is_nested, iterate_types, to_value_type
 
 # Operators that compare their operands with each other.
-COMPARED = find_operators_with_operands(Operands.COMPARED)
+COMPARED = find_coercing_operators(Coercion.COMPARED)
 
 # Operators that return the value of one of their branches, see `expression.split_branches`.
-CHOICES = find_operators_with_operands(Operands.BRANCHES)
+CHOICES = find_coercing_operators(Coercion.BRANCHES)
 
 # Operators that return the value of one of their operands.
-CHOSEN = find_operators_with_operands(Operands.CHOSEN)
+CHOSEN = find_coercing_operators(Coercion.CHOSEN)
 
 # Operators that compute with their operands.
-COMPUTED = find_operators_with_operands(Operands.COMPUTED)
+COMPUTED = find_coercing_operators(Coercion.COMPUTED)
 
 # Operators whose value is floating, a decimal or whole as their operands are.
 OF_THEIR_KIND = (COMPUTED - {"/"}) | CHOSEN | {"NULLIF", "NULLIFZERO"}

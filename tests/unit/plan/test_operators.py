@@ -18,15 +18,15 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.split import is_computed_in_run
 from matchrec.conditions.typing.calls import NEVER_IN_PYTHON
+from matchrec.plan.forms import apply_form
 from matchrec.plan.operations import find_call_operations, find_operator_operations, may_fail
 from matchrec.plan.operators import (
     BASIC_OPERATORS,
     OPERATORS,
+    Coercion,
     Failure,
-    Operands,
     OperatorEntry,
     OperatorKind,
-    build_form,
     find_operator_names,
 )
 from matchrec.plan.words import read_words
@@ -43,7 +43,7 @@ def test_the_facts_of_three_operators() -> None:
     assert absolute.kind is OperatorKind.REWRITTEN
     assert absolute.failure is Failure.TOO_LARGE
     assert all(entry.is_strict for entry in (remainder, join, absolute))
-    assert OPERATORS["MOD"].operands is remainder.operands is Operands.COMPUTED
+    assert OPERATORS["MOD"].coercion is remainder.coercion is Coercion.COMPUTED
 
 
 def list_operators_of_form(entry: OperatorEntry) -> Iterator[str]:
@@ -56,7 +56,7 @@ def list_operators_of_form(entry: OperatorEntry) -> Iterator[str]:
         return operator
 
     for count in (3, 4, 5):
-        build_form(entry.form, ["operand"] * count, combine, zero="0")
+        apply_form(entry.form, ["operand"] * count, combine, zero="0")
     yield from used
 
 
