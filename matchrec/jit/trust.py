@@ -11,6 +11,7 @@ write to it, or replace it:
 3.  A file in it is a regular file, not a link, under the same rule.
 
 Nothing can change between this check and the load: a user who could change it has been refused.
+That is true only for a folder that exists. So whoever makes a missing folder checks it once more.
 
 The folder beside the sources is different. The sources are run in any case, so whoever can write
 them gains nothing by writing compiled code. Their owner, and the groups that may write to their
@@ -38,12 +39,20 @@ MOST_LINKS = 40  # as many as Linux follows
 class Writers:
     """The users and groups that may write compiled code that this process runs."""
 
-    owners: frozenset[int]  # user ids; the owner of an entry is one of them
-    groups: frozenset[int] = frozenset()  # group ids that may have the right to write
-    everybody: bool = False  # whether all users may write, because they may write the sources
+    # The ids of the users. Each file and folder must belong to one of them.
+    owners: frozenset[int]
+    # The ids of the groups that may have the right to write.
+    groups: frozenset[int] = frozenset()
+    # Whether all users may have this right, because they may also write the sources.
+    everybody: bool = False
 
     def find_fault(self, entry: Path, status: os.stat_result) -> str | None:
-        """Return why others may write to an entry of a folder, or None if they may not."""
+        """Return why others may write to an entry of a folder, or None if they may not.
+
+        Args:
+            entry: the file, folder or link.
+            status: what `lstat` returns for it.
+        """
         if status.st_uid not in self.owners:
             return f"{entry} belongs to another user ({status.st_uid})"
         if stat.S_ISLNK(status.st_mode):  # the rights of a link say nothing
@@ -96,42 +105,56 @@ def find_private_groups() -> frozenset[int]:
 
 
 def find_folder_fault(folder: Path, writers: Writers) -> str | None:
-    """Return why a folder is not trusted, or None if it is. A folder that is missing is trusted."""
+    """Return why a folder for compiled code is not trusted, or None if it is.
+
+    A folder that is missing has no fault yet: it must be checked again once it exists, because
+    another user may make it, as in /tmp.
+    """
     try:
-        faults = list_path_faults(folder.absolute(), writers, holds_files=True, links=MOST_LINKS)
-        return next(faults, None)
+        return find_path_fault(folder.absolute(), writers, holds_code=True, links=MOST_LINKS)
     except OSError as error:
         return f"{folder} cannot be looked at: {error.strerror}"
 
 
-def list_path_faults(
-    folder: Path, writers: Writers, *, holds_files: bool, links: int
-) -> Iterator[str]:
-    """Yield what is wrong with a folder and with the folders and links that lead to it.
+def find_path_fault(folder: Path, writers: Writers, *, holds_code: bool, links: int) -> str | None:
+    """Return what is wrong with a folder, or with the folders and links that lead to it.
 
     Args:
         folder: an absolute path.
         writers: who may write to it.
-        holds_files: whether compiled code is in it, so that it must not be one such as /tmp.
+        holds_code: whether compiled code is in the folder itself, so that it must not be one such
+            as /tmp. Otherwise the folder only leads to another one.
         links: how many symbolic links may be followed.
+
+    Returns:
+        The first fault; None if there is none, or if one of the folders is missing.
     """
     if not links:
-        yield f"{folder} has too many links"
-        return
+        return f"{folder} has too many links"
     for entry in (*reversed(folder.parents), folder):
         try:
             status = entry.lstat()
         except FileNotFoundError:
-            return  # whoever makes it may write to the folder above, so it will be ours
-        is_last = holds_files and entry == folder
-        is_shared = bool(status.st_mode & stat.S_ISVTX) and not is_last
-        if not (is_shared and status.st_uid in writers.owners):
+            return None
+        entry_holds_code = holds_code and entry == folder
+        if entry_holds_code or not is_shared_folder(status, writers):
             fault = writers.find_fault(entry, status)
             if fault is not None:
-                yield fault
+                return fault
         if stat.S_ISLNK(status.st_mode):
             target = entry.parent / entry.readlink()
-            yield from list_path_faults(target, writers, holds_files=is_last, links=links - 1)
+            fault = find_path_fault(target, writers, holds_code=entry_holds_code, links=links - 1)
+            if fault is not None:
+                return fault
+    return None
+
+
+def is_shared_folder(status: os.stat_result, writers: Writers) -> bool:
+    """Return whether a folder is one such as /tmp: many may write, but not rename others' entries.
+
+    Its owner may rename all entries, so the owner has to be a trusted writer.
+    """
+    return bool(status.st_mode & stat.S_ISVTX) and status.st_uid in writers.owners
 
 
 def find_fault_beside_sources(folder: Path, writers: Writers) -> str | None:
