@@ -1,7 +1,7 @@
-"""Open the session of the command line.
+"""Open the session of a command, which ends with it.
 
-Spark runs inside this program and prints no messages. Its workers run on the same Python
-interpreter.
+The engine runs inside this program and prints no messages, unless the user names a server. Spark's
+workers run on the same Python interpreter.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from matchrec.errors import machine as errors
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# The name of the file with what Java writes to stderr, in the folder of the session.
 LOG = "spark.log"
+
+# Settings of Spark that the user can override.
 SETTINGS = {
     "spark.app.name": "matchrec",
     "spark.ui.enabled": "false",
@@ -33,6 +36,7 @@ SETTINGS = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
 
+# The names and values of settings of Spark, in the order in which the user wrote them.
 SettingPairs = Sequence[tuple[str, str]]
 
 
@@ -74,36 +78,58 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
         engine: as for `matchrec.session`.
 
     Raises:
-        MatchRecognizeError: Spark did not start; with the reason.
+        MatchRecognizeError: the engine did not start; with the reason.
     """
-    from matchrec.spark.sail.server import is_module_installed
-    from matchrec.spark.sail.start import SAIL, SPARK, STARTING_SPARK, choose_engine, start
+    from matchrec.spark.sail.start import SAIL, SPARK, choose_engine, start
     from matchrec.spark.session import SESSION_ERRORS, find_analysis_logger
 
     find_analysis_logger().disabled = True  # PySpark 4 prints errors as JSON
-    log = folder / LOG
     try:
-        chosen = choose_engine(engine, settings)
-        if chosen == SAIL and engine is None:
-            try:
-                return start(SAIL, settings)
-            except MatchRecognizeError:  # Sail does not work with the installed PySpark
-                if not is_module_installed("py4j"):
-                    raise
-                chosen = SPARK
-        if chosen != SPARK:
-            return start(engine, settings)
-        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-        defaults = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
-        if not sys.stderr.isatty():  # `show_busy` shows nothing then
-            print_notice(f"{PROGRAM}{STARTING_SPARK}")
-        with redirect_java_stderr(log) as terminal, show_busy("Starting Spark", terminal):
-            return start(SPARK, defaults | settings, announces=False)
+        chosen_engine = choose_engine(engine, settings)
+        if chosen_engine == SPARK:
+            return start_spark(folder, settings)
+        if chosen_engine == SAIL and engine is None:
+            return start_sail_or_spark(folder, settings)
+        return start(engine, settings)
     except SESSION_ERRORS as error:
-        log_text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-        log_lines = [line.strip() for line in log_text.split("\n") if line.strip()]
-        reason = log_lines[-1] if log_lines else str(error)
-        raise errors.spark_did_not_start(reason=reason) from error
+        raise errors.spark_did_not_start(reason=find_reason(folder, error)) from error
+
+
+def start_sail_or_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
+    """Start Sail, or else Spark if Sail does not work with the installed PySpark.
+
+    Raises:
+        MatchRecognizeError: Sail does not work, and there is no Spark.
+    """
+    from matchrec.spark.sail.server import is_module_installed
+    from matchrec.spark.sail.start import SAIL, start
+
+    try:
+        return start(SAIL, settings)
+    except MatchRecognizeError:
+        if not is_module_installed("py4j"):
+            raise
+    return start_spark(folder, settings)
+
+
+def start_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
+    """Start Spark in this program. What Java writes to stderr goes to the log in the folder."""
+    from matchrec.spark.sail.start import SPARK, STARTING_SPARK, start
+
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    defaults = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
+    if not sys.stderr.isatty():  # `show_busy` shows nothing then
+        print_notice(f"{PROGRAM}{STARTING_SPARK}")
+    with redirect_java_stderr(folder / LOG) as terminal, show_busy("Starting Spark", terminal):
+        return start(SPARK, defaults | settings, announces=False)
+
+
+def find_reason(folder: Path, error: Exception) -> str:
+    """Return why the engine did not start: the last line that Java wrote, or else the error."""
+    log = folder / LOG
+    log_text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    log_lines = [line.strip() for line in log_text.split("\n") if line.strip()]
+    return log_lines[-1] if log_lines else str(error)
 
 
 @contextmanager
