@@ -179,5 +179,5 @@ def select_query_arguments(arguments: CellArguments, language: QueryLanguage) ->
             raise errors.option_not_for_cell(option=option, what=language.display_name)
         selected[name] = value
     if language is not QueryLanguage.SQL and arguments.order_by is None:
-        raise errors.order_by_missing_in_cell(events=str(arguments.events))
+        raise errors.order_by_missing_in_cell(events=arguments.events or "NAME")
     return selected

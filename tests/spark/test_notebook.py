@@ -126,6 +126,8 @@ def test_a_cell_over_events(shell: InteractiveShell, capsys: pytest.CaptureFixtu
     assert "missing --order-by for SASE" in run_failing_cell(
         shell, "%matchrec --events steps rises", capsys
     )
+    no_events = run_failing_cell(shell, "%matchrec PATTERN SEQ(a x) RETURN x.t", capsys)
+    assert "write %%matchrec --events NAME --order-by COLUMN" in no_events
     clause = " ".join(clause.split())
     not_for_patterns = [
         f"{over} {option} rises" for option in ("--dialect trino", "--type-column v")
