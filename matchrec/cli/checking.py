@@ -12,6 +12,7 @@ from matchrec.cli import arguments
 from matchrec.cli.failures import ExitCode, label_errors
 from matchrec.cli.messages import print_notice, report_warnings
 from matchrec.cli.queries import QueryContent, QueryRequest
+from matchrec.cli.query_command import QueryCommand
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.statements import Statement
 from matchrec.errors.warning_classes import MatchRecognizeWarning
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@click.command(cls=arguments.Repeatable)
+@click.command(cls=QueryCommand)
 @arguments.SEARCH_OPTIONS
-@arguments.ALGORITHM
-@arguments.SCHEMAS
+@arguments.ALGORITHM_OPTION
+@arguments.SCHEMA_OPTION
 @click.option("--strict", is_flag=True, help="Also exit with code 1 if there is a warning.")
 @arguments.pass_request
 def check(request: QueryRequest, strict: bool) -> None:

@@ -15,12 +15,14 @@ import click
 import matchrec
 from matchrec.arguments import DialectName, TargetDialect
 from matchrec.cli import arguments
+from matchrec.cli.argument_types import PICTURE_TYPE, ParsedType, WholeNumber
 from matchrec.cli.engine_errors import raise_run_errors
 from matchrec.cli.failures import label_errors
 from matchrec.cli.files import FileFormat
 from matchrec.cli.formats import OUTPUT_FORMATS
 from matchrec.cli.messages import print_notice, print_notice_at_terminal, report_warnings, show_busy
 from matchrec.cli.queries import QueryContent, QueryRequest
+from matchrec.cli.query_command import QueryCommand, show_program, write_other_command
 from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
 from matchrec.cli.rows import SHOWN_ROWS, format_first_rows, write_rows
 from matchrec.cli.session import open_local_session
@@ -46,7 +48,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
     return file
 
 
-@click.command(cls=arguments.Repeatable)
+@click.command(cls=QueryCommand)
 @arguments.make_result_options(
     "Return an aggregate over all matches, such as days=sum(n), instead of the matches."
 )
@@ -63,7 +65,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
     "--output",
     "file",
     metavar="FILE.parquet|csv|tsv|json",
-    type=arguments.ParsedType("FILE", check_writable_table),
+    type=ParsedType("FILE", check_writable_table),
     callback=check_new_file,
     help="Write all rows to FILE instead of printing them.",
 )
@@ -72,14 +74,14 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 )
 @click.option(
     "--limit",
-    type=arguments.WholeNumber(most=MOST_ROWS),
+    type=WholeNumber(most=MOST_ROWS),
     help="Print or write at most N rows. [default: 20 with --format table, else all]",
 )
 @click.option(
     "--plot",
     "picture",
     metavar="FILE.png|svg",
-    type=arguments.PICTURE_TYPE,
+    type=PICTURE_TYPE,
     help="Also draw the matches over the input rows, and write the picture to FILE. Needs --x and"
     " --y.",
 )
@@ -273,14 +275,14 @@ def suggest_coverage(request: QueryRequest, count: int) -> None:
     if count or request.aggregates:
         return
     if request.language is not QueryLanguage.SQL or may_have_clause(request.query_statement.text):
-        shows = arguments.write_other_command("coverage")
+        shows = write_other_command("coverage")
         print_notice_at_terminal(
             f"0 rows; to see how far rows get and what stops them, run\n{shows}"
         )
 
 
-@click.command(cls=arguments.Repeatable)
-@arguments.QUERY_TEXT
+@click.command(cls=QueryCommand)
+@arguments.QUERY_ARGUMENTS
 @arguments.make_choice_option(
     "--read",
     INPUT_LANGUAGES,
@@ -294,9 +296,10 @@ def suggest_coverage(request: QueryRequest, count: int) -> None:
 )
 @arguments.EVENT_OPTIONS
 @arguments.make_choice_option(
-    ("--result", "output"),
+    "--result",
     ("matches", "non_overlapping"),
     "Matches that the SQL returns for a SASE+ query.",
+    name="output",
     default="matches",
     show_default=True,
 )
@@ -346,10 +349,10 @@ DATA = files("matchrec.cli") / "demo_data"
     "picture",
     default="matchrec-demo.png",
     metavar="FILE.png|svg",
-    type=arguments.PICTURE_TYPE,
+    type=PICTURE_TYPE,
     help="Write the picture to FILE. [default: matchrec-demo.png]",
 )
-@arguments.ENGINE
+@arguments.ENGINE_OPTION
 @arguments.handle_failures
 def demo(picture: Path, engine: str | None) -> None:
     """Find V-shapes in share prices and draw them.
@@ -382,4 +385,4 @@ def demo(picture: Path, engine: str | None) -> None:
     print(f"\n{len(plot.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
     print(f"picture written to {picture.absolute()}\n\nTo run the query again:")
     words = ("run", f"{DATA}/v_shapes.sql", "--table", f"stocks={DATA}/stocks.csv")
-    print(f"{arguments.show_program()} {shlex.join(words)}")
+    print(f"{show_program()} {shlex.join(words)}")

@@ -12,8 +12,18 @@ import click
 
 import matchrec
 from matchrec.cli import arguments
+from matchrec.cli.argument_types import (
+    CANDIDATES_TYPE,
+    FILE_TYPE,
+    SETTING_TYPE,
+    SVG_TYPE,
+    ParsedType,
+    WholeNumber,
+    check_named_once,
+)
 from matchrec.cli.messages import print_notice, report_warnings
 from matchrec.cli.queries import QueryRequest, make_missing_events_error
+from matchrec.cli.query_command import QueryCommand, write_other_command
 from matchrec.cli.session import SettingPairs
 from matchrec.cli.tables import parse_labels
 from matchrec.cli.values import read_plain_value
@@ -33,10 +43,10 @@ def make_svg_option(picture: str) -> Callable[[arguments.F], arguments.F]:
         picture: what the picture shows.
     """
     help_text = f"Write a picture of {picture} to FILE."
-    return click.option("--svg", type=arguments.SVG_TYPE, help=help_text)
+    return click.option("--svg", type=SVG_TYPE, help=help_text)
 
 
-@click.command(cls=arguments.Repeatable)
+@click.command(cls=QueryCommand)
 @arguments.make_result_options(
     "Explain how an aggregate over all matches, such as days=sum(n), would be computed."
 )
@@ -44,7 +54,7 @@ def make_svg_option(picture: str) -> Callable[[arguments.F], arguments.F]:
 @click.option(
     "--analyze", is_flag=True, help="Also run the query and show its counters. Only on Spark."
 )
-@click.option("--dot", type=arguments.FILE_TYPE, help="Write the automaton to FILE, for Graphviz.")
+@click.option("--dot", type=FILE_TYPE, help="Write the automaton to FILE, for Graphviz.")
 @make_svg_option("the row pattern")
 @arguments.pass_request
 def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
@@ -84,13 +94,13 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
         print_notice(f"picture written to {path}")
 
 
-@click.command(cls=arguments.Repeatable)
+@click.command(cls=QueryCommand)
 @arguments.QUERY_OPTIONS
-@arguments.ALGORITHM
+@arguments.ALGORITHM_OPTION
 @arguments.make_repeatable_option(
     "--partition",
-    type=arguments.SETTING_TYPE,
-    callback=arguments.check_named_once,
+    type=SETTING_TYPE,
+    callback=check_named_once,
     help="Explain the partition with this value in a PARTITION BY column. Repeat it for each"
     " column.",
 )
@@ -102,7 +112,7 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
 )
 @click.option(
     "--limit",
-    type=arguments.WholeNumber(),
+    type=WholeNumber(),
     default=5,
     show_default=True,
     help="Explain at most N attempts to find a match.",
@@ -128,7 +138,7 @@ def why(
     print_answer(answer, svg)
 
 
-@click.command(cls=arguments.Repeatable)
+@click.command(cls=QueryCommand)
 @arguments.SEARCH_OPTIONS
 @arguments.make_clause_option("look at")
 @make_svg_option("the counts")
@@ -142,19 +152,19 @@ def coverage(request: QueryRequest, svg: Path | None) -> None:
     Example:
       matchrec coverage v_shapes.sql --table stocks=stocks.csv
     """
-    surface = replace(COMMAND_LINE, asking=arguments.write_other_command("why"))
+    surface = replace(COMMAND_LINE, asking=write_other_command("why"))
     with request.open_query() as (_, query), use_surface(surface):
         answer = query.coverage(clause=request.clause)
     print_answer(answer, svg)
 
 
-@click.command(cls=arguments.Repeatable)
+@click.command(cls=QueryCommand)
 @arguments.SEARCH_OPTIONS
-@arguments.ALGORITHM
+@arguments.ALGORITHM_OPTION
 @click.option(
     "--labels",
     required=True,
-    type=arguments.ParsedType("NAME", parse_labels),
+    type=ParsedType("NAME", parse_labels),
     help="Table that holds the incidents.",
 )
 @click.option(
@@ -191,13 +201,13 @@ def backtest(  # noqa: PLR0913 -- one for each option
         print_answer(answer, svg)
 
 
-@click.command(cls=arguments.Repeatable)
+@click.command(cls=QueryCommand)
 @arguments.CLAUSE_OPTIONS
 @arguments.make_repeatable_option(
     "--grid",
     required=True,
-    type=arguments.CANDIDATES_TYPE,
-    callback=arguments.check_named_once,
+    type=CANDIDATES_TYPE,
+    callback=check_named_once,
     shell_complete=arguments.complete_parameters,
     help="Values of the parameter :NAME, separated by commas, such as days=3,5,8. May be repeated.",
 )

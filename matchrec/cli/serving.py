@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from matchrec.cli import arguments
+from matchrec.cli.argument_types import WholeNumber
 from matchrec.cli.messages import PROGRAM, print_notice
 from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.tables import Table
@@ -33,7 +34,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option(
     "--port",
-    type=arguments.WholeNumber(0, 65535),
+    type=WholeNumber(0, 65535),
     default=15002,
     help="Port at which clients connect; 0 for any free one. [default: 15002]",
 )

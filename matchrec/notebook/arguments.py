@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from matchrec.arguments import COUNT, Algorithm
-from matchrec.cli.arguments import suggest_setting
+from matchrec.cli.argument_types import suggest_setting
 from matchrec.cli.values import PlainValue, read_plain_value
 from matchrec.errors import command as errors
 

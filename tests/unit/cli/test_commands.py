@@ -16,7 +16,7 @@ from click.shell_completion import ShellComplete
 from matchrec.__main__ import main
 from matchrec.arguments import Algorithm, DialectName, TargetDialect
 from matchrec.cli import commands, messages
-from matchrec.cli.arguments import show_program
+from matchrec.cli.query_command import show_program
 from matchrec.dialects.products import PRODUCTS
 from matchrec.search.strategies import ALGORITHMS
 from tests.quick.embedded import invoke, invoke_failing

@@ -1,0 +1,166 @@
+"""The types of arguments: how their texts are parsed, and what is wrong with a malformed one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import click
+
+from matchrec.cli.values import PlainValue, read_plain_value
+from matchrec.cli.written_files import check_writable
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import command as errors
+
+T = TypeVar("T")
+
+# The names and values of an option that may be repeated.
+Pairs = tuple[tuple[str, T], ...]
+
+# A range that a user may write instead of a list of values, such as `1..5`.
+VALUE_RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})")
+
+
+class ParsedType(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+    """The type of an argument that a function parses. An error of the function is a wrong usage."""
+
+    def __init__(self, name: str, parse: Callable[[str], object]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse an argument, and report a failure as click does."""
+        try:
+            return self._parse(value)
+        except MatchRecognizeError as error:
+            self.fail(str(error), param, ctx)
+
+
+class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+    """A whole number in a range. Unlike `click.IntRange`, it adds no `[x>=1]` to the help."""
+
+    name = "N"
+
+    def __init__(self, least: int = 1, most: int | None = None) -> None:
+        """Take the range.
+
+        Args:
+            least: the smallest number, 0 or more.
+            most: the largest number; None for any.
+        """
+        self._least = least
+        self._most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number, and report another text or a number out of range as click does."""
+        is_number = re.fullmatch(r"\d{1,18}", str(value)) is not None
+        number = int(value) if is_number else -1  # which is below every range
+        if number < self._least:
+            error = errors.not_a_whole_number(argument=str(value), least=self._least)
+            self.fail(str(error), param, ctx)
+        if self._most is not None and number > self._most:
+            error = errors.number_too_large(argument=str(value), most=self._most)
+            self.fail(str(error), param, ctx)
+        return number
+
+
+def parse_setting(argument: str) -> tuple[str, str]:
+    """Split `NAME=VALUE` into the name and the value.
+
+    Raises:
+        MatchRecognizeError: there is no `=`, or nothing before or after it.
+    """
+    name, equals, value = argument.partition("=")
+    if not (name and equals):
+        raise errors.malformed_setting(argument=argument, example=suggest_setting(argument))
+    return name, value
+
+
+def suggest_setting(argument: str) -> str:
+    """Return NAME=VALUE with the part that a malformed argument has.
+
+    >>> [suggest_setting(argument) for argument in ("days", "days=", "=5", "5", "sum(n)")]
+    ['days=VALUE', 'days=VALUE', 'NAME=5', 'NAME=5', 'NAME=sum(n)']
+    """
+    part = argument.strip("=")
+    is_value = argument.startswith("=") or not part[:1].isalpha() or "(" in part
+    return f"NAME={part or 'VALUE'}" if is_value else f"{part}=VALUE"
+
+
+def parse_parameter(argument: str) -> tuple[str, str]:
+    """Split `NAME=VALUE` of a query parameter.
+
+    Raises:
+        MatchRecognizeError: the argument has another form, or a colon before the name.
+    """
+    name, value = parse_setting(argument)
+    if name.startswith(":"):
+        raise errors.colon_before_name(name=name, plain=name.lstrip(":"))
+    return name, value
+
+
+def parse_candidates(argument: str) -> tuple[str, list[PlainValue]]:
+    """Return the name of a query parameter and its values, from `NAME=VALUE,VALUE`.
+
+    Raises:
+        MatchRecognizeError: the argument has another form, or a range such as 1..5.
+
+    >>> parse_candidates("days=3,5")
+    ('days', [3, 5])
+    """
+    name, values = parse_setting(argument)
+    if not name.isidentifier():
+        raise errors.malformed_parameter_name(name=name)
+    ends = VALUE_RANGE.fullmatch(values)
+    if ends is not None:
+        first, last = sorted(int(end) for end in ends.groups())
+        raise errors.malformed_value_range(
+            values=values, name=name, listed_values=list_first_values(first, last)
+        )
+    return name, [read_plain_value(value) for value in values.split(",")]
+
+
+def list_first_values(first: int, last: int) -> str:
+    """Return the beginning of a list of values that a range means, for an error.
+
+    >>> list_first_values(1, 2), list_first_values(1, 5)
+    ('1,2', '1,2,3,...')
+    """
+    values = [str(value) for value in range(first, last + 1)[:3]]
+    if last - first > 2:
+        values.append("...")
+    return ",".join(values)
+
+
+def parse_engine(argument: str) -> str:
+    """Return the name of an engine, or the address of a server.
+
+    Raises:
+        MatchRecognizeError: it is neither.
+    """
+    if argument not in ("sail", "spark") and not argument.startswith("sc://"):
+        raise errors.unknown_engine(argument=argument)
+    return argument
+
+
+def check_named_once(_: click.Context, option: click.Parameter, pairs: Pairs[T]) -> Pairs[T]:
+    """Return the names and values of an option.
+
+    Raises:
+        click.BadParameter: two of the names are the same.
+    """
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            error = errors.repeated_name(option=option.opts[0], name=name)
+            raise click.BadParameter(str(error))
+    return pairs
+
+
+SETTING_TYPE = ParsedType("NAME=VALUE", parse_setting)
+CANDIDATES_TYPE = ParsedType("NAME=VALUE,...", parse_candidates)
+FILE_TYPE = ParsedType("FILE", check_writable)
+PICTURE_TYPE = ParsedType("FILE", partial(check_writable, suffixes=(".png", ".svg")))
+SVG_TYPE = ParsedType("FILE", partial(check_writable, suffixes=(".svg",)))

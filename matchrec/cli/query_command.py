@@ -1,0 +1,186 @@
+"""The class of the commands about a query: options in groups, and help for wrong arguments.
+
+Other commands of this program can be suggested with the same query and input:
+`write_other_command("why")` writes the command line.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from matchrec.errors.kinds import format_labelled
+
+# The key in click's `Context.meta` of the arguments as written.
+ARGUMENTS_AS_WRITTEN = "matchrec.arguments"
+
+# Parameters by their names in Python: those that describe the events of SASE+ and of Patterns, and
+# those that describe the input of any query.
+STREAM_PARAMETERS = ("events", "order_by", "partition_by", "type_column")
+INPUT_PARAMETERS = ("tables", "schemas", "delimiter", "header", "engine", "conf")
+
+# The parameters that describe a query and its input, in all commands about a query.
+QUERY_PARAMETERS = (
+    "query",
+    "text",
+    "language",
+    "dialect",
+    "args",
+    "clause",
+    *STREAM_PARAMETERS,
+    *INPUT_PARAMETERS,
+)
+
+# The groups of options in the help, by their names in Python; others are in the last group.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Query": ("text", "language", "dialect", "read", "write", "args", "grid", "clause"),
+    "Input": ("tables", "schemas", "delimiter", "header", "clause_table"),
+    "Events (only for SASE+ and Patterns)": STREAM_PARAMETERS,
+    "Engine and search": ("engine", "conf", "algorithm", "sort", "max_steps"),
+    "Incidents": ("labels", "start", "end", "key"),
+    "Rows to explain": ("partition", "row"),
+    "Result": ("output", "timeouts", "aggregates", "per", "format_name", "limit", "analyze"),
+    "Files to write": ("file", "overwrite", "picture", "x", "y", "series", "between", "dot", "svg"),
+    "Other options": (),
+}
+
+# What to write instead of options that users know from other programs. The first word is an option
+# of matchrec, which some commands do not have.
+HINTS_OF_FOREIGN_OPTIONS = {
+    "--master": "--engine spark --conf spark.master=local[4]",
+    "--to": "--write",
+    "--key": "--partition",
+    "-o": "--output FILE",
+    "-f": "--format",
+    "-t": "--table NAME=PATH",
+    "-p": "--arg NAME=VALUE",
+}
+
+# An argument such as `stocks=stocks.csv` or `stocks.csv`, in click's error for extra arguments.
+TABLE_ARGUMENT = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
+
+
+class QueryCommand(click.Command):
+    """A command about a query. It keeps its arguments as written, so that they can be repeated."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments. Errors say what to write for options of other programs."""
+        ctx.meta[ARGUMENTS_AS_WRITTEN] = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            hint = HINTS_OF_FOREIGN_OPTIONS.get(error.option_name)
+            if hint is None or not self.has_option(hint.split()[0]):
+                raise
+            raise click.UsageError(add_help(error.format_message(), hint), ctx) from None
+        except click.UsageError as error:
+            table = find_table_argument(error.message, ctx.meta[ARGUMENTS_AS_WRITTEN])
+            if table is None or not self.has_option("--table"):
+                raise
+            raise click.UsageError(add_help(error.message, f"--table {table}"), ctx) from None
+
+    def has_option(self, option: str) -> bool:
+        """Return whether the command has an option, such as `--table`."""
+        return any(option in parameter.opts for parameter in self.params)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in groups, by what they are about."""
+        lines: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
+        for parameter in self.get_params(ctx):
+            line = parameter.get_help_record(ctx)
+            if isinstance(parameter, click.Option) and line is not None:
+                names, help_text = line
+                # click writes two spaces before a default that it adds, and our texts have one
+                line = names, help_text.replace("  [", " [")
+                lines[find_option_group(parameter)].append(line)
+        for group, listed in lines.items():
+            if listed:
+                with formatter.section(group):
+                    formatter.write_dl(listed)
+
+
+def find_option_group(parameter: click.Parameter) -> str:
+    """Return the group of an option in the help."""
+    *_, last = GROUPS
+    return next((group for group, names in GROUPS.items() if parameter.name in names), last)
+
+
+def find_table_argument(message: str, arguments: Sequence[str]) -> str | None:
+    """Return the value of `--table` for a file that was passed without this option; None if none.
+
+    Args:
+        message: click's error for extra arguments, which lists them.
+        arguments: the arguments of the command as written.
+
+    >>> message = "Got unexpected extra argument (stocks.csv)"
+    >>> find_table_argument(message, ["q.sql", "stocks.csv"])
+    'stocks=stocks.csv'
+    """
+    for argument in TABLE_ARGUMENT.findall(message):
+        if argument in arguments:
+            return argument if "=" in argument else f"{Path(argument).stem}={argument}"
+    return None
+
+
+def add_help(message: str, hint: str) -> str:
+    """Return a message of click with what to write instead."""
+    return f"{message}\n{format_labelled('help', f'write {hint}')}"
+
+
+def write_other_command(name: str) -> str:
+    """Return another command about the query of the current one, as a shell reads it.
+
+    The current command is a `QueryCommand`. Its arguments that describe the query are repeated.
+
+    Args:
+        name: the name of the other command.
+    """
+    context = click.get_current_context()
+    parser = context.command.make_parser(context)
+    values, _, order = parser.parse_args(context.meta[ARGUMENTS_AS_WRITTEN])
+    parameters = list(dict.fromkeys(order))
+    parameters.sort(key=lambda parameter: isinstance(parameter, click.Option))  # QUERY is first
+    words = [name]
+    for parameter in parameters:
+        if parameter.name in QUERY_PARAMETERS:
+            words += write_parameter(parameter, values[parameter.name])
+    return f"{show_program()} {shlex.join(words)}"
+
+
+def write_parameter(parameter: click.Parameter, value: object) -> list[str]:
+    """Return the words with which a user passes a value.
+
+    Args:
+        parameter: an argument or an option.
+        value: what click's parser has read: a text, a list of texts for an option that is repeated,
+            or a bool for a flag. Otherwise the user has not passed the parameter.
+    """
+    if not isinstance(value, str | list | bool):
+        return []
+    if isinstance(parameter, click.Argument):
+        return [str(value)]
+    if isinstance(value, bool):
+        return [(parameter.opts if value else parameter.secondary_opts)[0]]
+    values = value if isinstance(value, list) else [value]
+    return [word for text in values for word in (parameter.opts[0], text)]
+
+
+def show_program() -> str:
+    """Return how this program was started, as a shell reads it.
+
+    That is `matchrec` if a shell finds the same file under this name.
+    """
+    script = Path(sys.argv[0])
+    if script.name == "__main__.py" and script.parent.name == "matchrec":
+        return shlex.join([sys.executable, "-m", "matchrec"])
+    path_of_name = shutil.which("matchrec")
+    is_same = path_of_name is not None and script.exists() and script.samefile(path_of_name)
+    if is_same or script.stem != "matchrec":
+        return "matchrec"
+    return shlex.quote(str(script))
