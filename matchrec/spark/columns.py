@@ -1,16 +1,22 @@
 """Write the queries that Spark runs before the match: they compute the columns that are sent.
 
-What is sent are columns of values, and columns of bits that hold the truth values of conditions.
-`worker.wire` explains their names. There are two forms of the query, and a third one for streams:
-see `streaming.prepare.EventPreparation`.
+Columns of values are sent, and columns of bits, which hold the truth values of conditions. There
+are two forms of the query, and a third one for streams (`streaming.prepare.EventPreparation`).
+`column_names` names the columns. The examples are the queries of
 
-If Spark sorts the rows, a `SortedPreparation` returns sorted partitions:
+    PARTITION BY sym ORDER BY ts MEASURES LAST(A.price * 2) AS x PATTERN (A B+)
+    DEFINE A AS price > 10, B AS price < PREV(price)
 
-    SELECT <SQL over one row> AS __c0, ..., <bits> AS __x0, ... FROM <the relation> [WHERE ...]
-    SELECT *, row_number() OVER w AS __n, lag(__x0, 1) OVER w AS __s0, ... FROM that
-    SELECT __c0, ..., <bits> AS __bits0 FROM that
+If Spark sorts the rows, a `SortedPreparation` returns sorted partitions. Bit 0 marks the first row
+of a partition, and bit 1 is `price > 10`. The workers compare a price with the previous one.
 
-- The inner query narrows the rows before the shuffle.
+    SELECT __c0, __c1, __c2, __x4 | <CASE WHEN __n = 1 THEN 1 ELSE 0 END> AS __bits0
+    FROM (SELECT *, row_number() OVER (PARTITION BY __c0 ORDER BY __x3) AS __n
+          FROM (SELECT sym AS __c0, price * 2 AS __c1, price AS __c2, ts AS __x3,
+                       <CASE WHEN price > 10 THEN 2 ELSE 0 END> AS __x4
+                FROM ticks))
+
+- The inner query narrows the rows before the shuffle: it leaves out irrelevant rows and columns.
 - The row_number makes Spark shuffle and sort by its own rules. It also marks where partitions
   start, so that Spark decides which keys are equal.
 - If only Spark can compute a value of several rows, lag and lead over the same window read the rows
@@ -18,11 +24,12 @@ If Spark sorts the rows, a `SortedPreparation` returns sorted partitions:
 - A column keeps its name from the inner query on. Spark would send a renamed column through the
   shuffle a second time.
 
-If the workers sort the rows, an `UnsortedPreparation` makes one projection and a shuffle:
+If the workers sort the rows, an `UnsortedPreparation` makes one projection and a shuffle by the
+keys. The keys and the order are sent too, because the workers sort by them:
 
-    SELECT <SQL over one row> AS __c0, ..., AS __x0, ... FROM <the user's relation> [WHERE ...]
-    SELECT __c0, ..., <keys and order that are no __c>, <bits> AS __bits0 FROM that
-    that, shuffled by the keys
+    SELECT __c0, __c1, __c2, __x3, <CASE WHEN __x4 THEN 2 ELSE 0 END> AS __bits0
+    FROM (SELECT sym AS __c0, price * 2 AS __c1, price AS __c2, ts AS __x3, price > 10 AS __x4
+          FROM ticks)
 
 There is no window, so every column and every bit is computed from one row. Bits are packed before
 the shuffle, so that only what the workers need goes through it. If there are no bits, the workers
@@ -32,11 +39,9 @@ make the column that marks the first row of each partition.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
-from typing import TypeGuard
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
@@ -45,26 +50,19 @@ from typing_extensions import Self, override
 
 from matchrec.compile.compiled_query import Sorter
 from matchrec.compile.joined_queries import JoinedQueries
-from matchrec.compile.origins import ComputedValue
-from matchrec.conditions.row_column import (
-    FramedAggregate,
-    RowColumn,
-    ShiftedValue,
-    find_row_texts,
-    show_column,
-)
+from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import BOOLEAN, ValueType
 from matchrec.conditions.typing.known_types import find_known_type
-from matchrec.errors.run.origins import SqlOrigin, mark_origin
+from matchrec.errors.run.origins import mark_origin
 from matchrec.plan.clauses import SortItem
 from matchrec.plan.expression import ColumnReference, Reference
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.show import show_frame
 from matchrec.plan.templates import Template, join_template
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
+from matchrec.spark.column_names import ColumnNames, add_columns, find_field_texts, name_values
 from matchrec.spark.ranges import Ranges, WholePartitions
 from matchrec.spark.relation import Relation
 from matchrec.spark.substitutes import build_sent_schema, encode_columns
@@ -90,87 +88,6 @@ RowColumns = tuple[RowColumn, ...]
 KnownFields = Mapping[RowColumn, StructField]
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnNames:
-    """The names of everything that Spark computes, and the select lists that compute it."""
-
-    # The name of each SQL text over one row, which the inner query computes: __c0, ... if it is a
-    # column that is sent, else __x0, ...
-    inner: Mapping[str, str]
-    # The name of each value that is read on another row or on several rows: __s0, ...
-    others: Mapping[ShiftedValue | FramedAggregate, str]
-    # Where the user wrote what is computed.
-    origins: Mapping[ComputedValue, SqlOrigin]
-
-    def select_inner(self) -> list[SelectItem]:
-        """Return the select list of everything that is computed over one row."""
-        return [SelectItem(self.add_origin(text, text), name) for text, name in self.inner.items()]
-
-    def select_others(self, window: str, frame: str) -> Iterator[SelectItem]:
-        """Yield a select list of the values that are read on other rows of the sorted partition.
-
-        A value on a row that does not exist is NULL.
-
-        Args:
-            window: the partitions and their order, as SQL.
-            frame: the frame of the window functions that read one row, which do not depend on it.
-        """
-        for value, name in self.others.items():
-            if isinstance(value, FramedAggregate):
-                call = self.write_framed_call(value)
-                sql = f"{call} OVER ({window} {show_frame(value.frame)})"
-            else:
-                function = "lag" if value.offset < 0 else "lead"
-                call = f"{function}({self.inner[value.argument]}, {abs(value.offset)})"
-                sql = f"{call} OVER ({window} {frame})"
-            yield SelectItem(self.add_origin(sql, value), name)
-
-    def write_framed_call(self, value: FramedAggregate) -> str:
-        """Return the call of an aggregate over a frame as SQL, without its frame."""
-        parts = [
-            part if isinstance(part, str) else self.inner[part.argument] for part in value.call
-        ]
-        return "".join(parts)
-
-    def select_sent(self, columns: Iterable[RowColumn]) -> list[SelectItem]:
-        """Return the select list of the columns that are sent.
-
-        A column of one row already has its name, which the inner query gave it.
-        """
-        return [
-            SelectItem(self.write_column(column), wire.name_column(index))
-            for index, column in enumerate(columns)
-        ]
-
-    def write_column(self, column: RowColumn) -> str:
-        """Return a column as SQL over the named values."""
-        if column.reads_one_row:
-            return self.inner[column.text]
-        sql = "".join(self.write_piece(piece) for piece in column.pieces)
-        return self.add_origin(sql, column)
-
-    def write_piece(self, piece: str | ShiftedValue | FramedAggregate) -> str:
-        """Return a piece of a column of several rows as SQL over the named values."""
-        if isinstance(piece, str):
-            return piece
-        if isinstance(piece, FramedAggregate) or piece.offset != 0:
-            return self.others[piece]
-        return self.inner[piece.argument]
-
-    def add_origin(self, sql: str, computed: ComputedValue) -> str:
-        """Return SQL with a comment that says where the user wrote what it computes."""
-        return mark_origin(sql, self.origins.get(computed))
-
-
-def reads_other_rows(
-    piece: str | ShiftedValue | FramedAggregate,
-) -> TypeGuard[ShiftedValue | FramedAggregate]:
-    """Return whether a piece of a column is read on other rows, so that it needs the window."""
-    return isinstance(piece, FramedAggregate) or (
-        isinstance(piece, ShiftedValue) and piece.offset != 0
-    )
-
-
 @dataclass(frozen=True)
 class Preparation(ABC):
     """What Spark runs before the match: it computes the columns and bits of some queries."""
@@ -179,7 +96,7 @@ class Preparation(ABC):
     joined: JoinedQueries
     # Tests of partition columns, as SQL. Only rows that pass all of them are sent.
     key_filters: tuple[str, ...] = ()
-    # Who sorts the rows of each partition; None for a stream.
+    # Who sorts the rows of each partition, and why; None for a stream.
     sorter: Sorter | None = None
     # The fields of the columns that the session has analysed, in their order.
     fields: KnownFields = field(default_factory=dict)
@@ -199,7 +116,7 @@ class Preparation(ABC):
     def analyse(self) -> Self:
         """Return the preparation with the fields of all columns of the queries.
 
-        The session is asked for them once, and only if they are not known without it.
+        The session analyses the query of the rows, unless the fields can be inferred without it.
 
         Raises one of Spark's `QUERY_ERRORS`.
         """
@@ -221,22 +138,33 @@ class Preparation(ABC):
         """Return the rows with these columns. Raises one of Spark's `QUERY_ERRORS`."""
         return self.run_query(self.build_query(columns), columns)
 
-    def run_query(self, query: Template, _columns: RowColumns) -> DataFrame:
-        """Return the rows of a query.
+    def run_query(self, query: Template, columns: RowColumns) -> DataFrame:
+        """Return the rows of a query, divided into tasks as the workers need them.
 
         Args:
             query: what `build_query` returns for the columns.
-            _columns: the columns.
+            columns: the columns.
 
         Raises one of Spark's `QUERY_ERRORS`.
         """
-        return self.relation.runner.sql(query)
+        return self.distribute_rows(self.relation.runner.sql(query), columns)
+
+    @abstractmethod
+    def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
+        """Return the rows of a query, divided into tasks as the workers need them.
+
+        Args:
+            rows: the rows of the query that `build_query` returns for the columns.
+            columns: the columns.
+
+        Raises one of Spark's `QUERY_ERRORS`.
+        """
 
     @abstractmethod
     def build_query(self, columns: RowColumns) -> Template:
         """Return the query of these columns, of the bits, and of what else the workers need."""
 
-    def infer_fields(self, _columns: RowColumns) -> list[StructField] | None:
+    def infer_fields(self, columns: RowColumns) -> list[StructField] | None:  # noqa: ARG002 -- others do
         """Return the fields of the rows with these columns; None if only the session knows them."""
         return None
 
@@ -267,7 +195,7 @@ class Preparation(ABC):
     def list_order_columns(self, names: ColumnNames) -> tuple[OrderColumn, ...]:
         """Return the ORDER BY keys with the names of their columns."""
         texts = [item.expression.text for item in self.plan.order_by]
-        return tuple(OrderColumn(text, names.inner[text]) for text in texts)
+        return tuple(OrderColumn(text, names.by_text[text]) for text in texts)
 
     def show_ranges(self) -> str:
         """Describe whether partitions are cut into ranges.
@@ -310,7 +238,7 @@ class Preparation(ABC):
     def find_fields(
         self, columns: RowColumns, rows: DataFrame | None = None
     ) -> tuple[StructField, ...]:
-        """Return the fields of these columns. The session is asked only if one is not known yet.
+        """Return the fields of these columns. If one is not known yet, the session analyses them.
 
         Args:
             columns: the columns.
@@ -324,15 +252,16 @@ class Preparation(ABC):
         return tuple(fields[column] for column in columns)
 
     def plan_columns(self, rows: DataFrame, columns: RowColumns) -> tuple[PlannedColumn, ...]:
-        """Return the columns that are sent as they are now, for the workers to compare with.
+        """Return the names and types that the sent columns have while the query is planned.
 
-        A session that analyses a DataFrame only once, when it is made, returns no columns: they
-        cannot change.
+        A session may analyse a DataFrame again when it runs, and find that a view has other types
+        by then. So the workers compare the columns that arrive with these. There are none if the
+        session analyses a DataFrame only once, when it is made.
         """
         runner = self.relation.runner
         if not self.backend.analyses_again:
             return ()
-        texts = {name: text for text, name in self.name_columns(columns).inner.items()}
+        texts = {name: text for text, name in self.name_columns(columns).by_text.items()}
         texts |= {
             wire.name_column(index): show_column(column) for index, column in enumerate(columns)
         }
@@ -356,45 +285,26 @@ class Preparation(ABC):
     def build_names(
         self, columns: RowColumns, conditions: RowColumns, texts: Iterable[str] = ()
     ) -> ColumnNames:
-        """Return the names of everything that is computed over one row or read on another one.
+        """Return the names of everything that Spark computes.
 
         Args:
             columns: the columns that are sent.
-            conditions: the conditions that are computed.
-            texts: other SQL texts over one row.
+            conditions: the conditions that the query computes.
+            texts: SQL over one row that the query computes in addition.
         """
-        all_columns = (*columns, *conditions)
-        inner = {
-            column.text: wire.name_column(index)
-            for index, column in enumerate(columns)
-            if column.reads_one_row
-        }
-        other_texts = (
+        texts_of_clauses = (
             *(expression.text for expression in self.plan.sorted_by),
             *self.key_filters,
             *(column.text for column in self.joined.filters),
-            *texts,
-            *chain.from_iterable(find_row_texts(column) for column in all_columns),
         )
-        for text in other_texts:
-            inner.setdefault(text, wire.name_row_expression(len(inner)))
-        others: dict[ShiftedValue | FramedAggregate, str] = {}
-        for column in all_columns:
-            if column.reads_one_row:
-                continue
-            for piece in column.pieces:
-                if reads_other_rows(piece):
-                    others.setdefault(piece, wire.name_shifted_value(len(others)))
-        if not inner:
-            inner = {"1": wire.name_row_expression(0)}  # a query needs a column
-        return ColumnNames(inner, others, self.joined.origins)
+        return name_values(columns, conditions, (*texts_of_clauses, *texts), self.joined.origins)
 
     def build_source(self, names: ColumnNames) -> Template:
         """Return the query of what Spark computes over one row, without rows that are left out."""
-        query = self.relation.write_query(map(str, names.select_inner()))
-        tests = [names.inner[key_filter] for key_filter in self.key_filters]
+        query = self.relation.write_query(map(str, names.select_texts()))
+        tests = [names.by_text[key_filter] for key_filter in self.key_filters]
         if self.joined.filters:
-            any_filter = " OR ".join(names.inner[column.text] for column in self.joined.filters)
+            any_filter = " OR ".join(names.by_text[column.text] for column in self.joined.filters)
             tests.append(f"({any_filter})")
         if not tests:
             return query
@@ -402,16 +312,20 @@ class Preparation(ABC):
 
     def build_sorting(self, names: ColumnNames) -> Sorting:
         """Return the columns by which rows are partitioned, and by which a worker sorts them."""
-        keys = tuple(names.inner[key.text] for key in self.plan.keys)
+        keys = tuple(names.by_text[key.text] for key in self.plan.keys)
         order = tuple(
-            SortColumn(names.inner[item.expression.text], item.descending, not item.puts_nulls_last)
+            SortColumn(
+                name=names.by_text[item.expression.text],
+                descending=item.descending,
+                nulls_first=not item.puts_nulls_last,
+            )
             for item in self.plan.order_by
         )
         return Sorting(keys, order)
 
     def write_key(self, names: ColumnNames, key: str) -> str:
         """Return a key as SQL in which equal values have the same bits."""
-        return normalize_value(names.inner[key], self.relation.find_type(key))
+        return normalize_value(names.by_text[key], self.relation.find_type(key))
 
 
 @dataclass(frozen=True)
@@ -426,38 +340,47 @@ class SortedPreparation(Preparation):
         packed after it, and both are joined by `|`.
         """
         conditions = self.joined.conditions
-        origins = self.joined.origins
-        conditions_of_several_rows = tuple(
-            condition for condition in conditions if not condition.reads_one_row
+        packed_before = self.pack_conditions_of_one_row()
+        names = self.build_names(
+            columns,
+            tuple(condition for condition in conditions if not condition.reads_one_row),
+            [bit_column.sql for bit_column in packed_before],
         )
-        tests_before = [
-            mark_origin(condition.text, origins.get(condition.text))
-            if condition.reads_one_row
-            else "FALSE"
-            for condition in conditions
-        ]
-        # The first bit marks the first row of a partition, which only the window tells.
-        packed_before = pack_bit_columns(["FALSE", *tests_before], wire.name_bits)
-        packed_texts = [packed.sql for packed in packed_before]
-        names = self.build_names(columns, conditions_of_several_rows, packed_texts)
         tests_after = [
             "FALSE" if condition.reads_one_row else names.write_column(condition)
             for condition in conditions
         ]
         packed_after = pack_bit_columns([f"{wire.ROW_NUMBER} = 1", *tests_after], wire.name_bits)
         bits = [
-            SelectItem(f"{names.inner[before.sql]} | {after.sql}", after.name)
+            SelectItem(f"{names.by_text[before.sql]} | {after.sql}", after.name)
             for before, after in zip(packed_before, packed_after, strict=True)
         ]
         items = names.select_sent(columns) + bits
         return self.relation.write_query_over(self.number_rows(names), map(str, items))
+
+    def pack_conditions_of_one_row(self) -> list[SelectItem]:
+        """Return columns with the bits of all conditions; only those of one row can be true."""
+        origins = self.joined.origins
+        tests = [
+            mark_origin(condition.text, origins.get(condition.text))
+            if condition.reads_one_row
+            else "FALSE"
+            for condition in self.joined.conditions
+        ]
+        # The first bit marks the first row of a partition, which only the window tells.
+        return pack_bit_columns(["FALSE", *tests], wire.name_bits)
+
+    @override
+    def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
+        """Return the rows as they are, because the window of the query distributes them."""
+        return rows
 
     def number_rows(self, names: ColumnNames) -> Template:
         """Return the query of the sorted rows, with row numbers and values of other rows."""
         frame = self.backend.running_frame
         window = self.write_window(names)
         number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
-        items = [number, *names.select_others(window, frame)]
+        items = [number, *names.select_window_values(window, frame)]
         select_list = ", ".join(str(item) for item in items)
         return join_template(f"SELECT *, {select_list} FROM (", self.build_source(names), ")")
 
@@ -468,7 +391,7 @@ class SortedPreparation(Preparation):
         return self.backend.order_key(key, item, self.relation.find_type(text))
 
     def write_window(self, names: ColumnNames) -> str:
-        """Return the window that puts equal keys together and sorts them, as SQL."""
+        """Return the window as SQL, for instance `PARTITION BY __c0 ORDER BY __x3`."""
         order = ", ".join(self.write_order(names, item) for item in self.plan.order_by)
         keys = ", ".join(self.write_key(names, key.text) for key in self.plan.keys)
         keys = self.backend.write_window_keys(keys)
@@ -491,9 +414,9 @@ class UnsortedPreparation(Preparation):
         return replace(self, ranges=ranges, rows=rows)
 
     def build_query(self, columns: RowColumns) -> Template:
-        """Return the query of the columns __c0, ..., then missing keys and order, then __bits0, ...
+        """Return the query of the columns __c0, ..., then keys and order, then __bits0, ...
 
-        Irrelevant rows are left out.
+        Keys and order are left out if they are among the columns. Irrelevant rows are left out.
         """
         names = self.name_columns(columns)
         items = self.select_unpacked(columns)
@@ -504,7 +427,7 @@ class UnsortedPreparation(Preparation):
         return self.relation.write_query_over(self.build_source(names), map(str, items))
 
     def select_unpacked(self, columns: RowColumns) -> list[SelectItem]:
-        """Return the select list of the columns, then of missing keys and order.
+        """Return the select list of the columns, then of keys and order that are not among them.
 
         Each value is sent once: the fields of a struct of columns are sent instead of the struct.
         """
@@ -516,7 +439,7 @@ class UnsortedPreparation(Preparation):
         ]
         sorted_by = [expression.text for expression in self.plan.sorted_by]
         texts = (*find_field_texts(columns), *sorted_by)
-        return add_columns(items, [names.inner[text] for text in texts])
+        return add_columns(items, [names.by_text[text] for text in texts])
 
     def infer_fields(self, columns: RowColumns) -> list[StructField] | None:
         """Return the fields of the rows with these columns, inferred from the input's fields.
@@ -528,7 +451,7 @@ class UnsortedPreparation(Preparation):
         if isinstance(self.ranges, Ranges):
             return None
         items = self.select_unpacked(columns)
-        texts = {name: text for text, name in self.name_columns(columns).inner.items()}
+        texts = {name: text for text, name in self.name_columns(columns).by_text.items()}
         known_fields = self.relation.known_fields
         fields = []
         for item in items:
@@ -557,13 +480,13 @@ class UnsortedPreparation(Preparation):
             return self.relation.find_known_type(leaf.argument)
         return self.relation.find_known_type(leaf) if isinstance(leaf, str) else None
 
-    def run_query(self, query: Template, columns: RowColumns) -> DataFrame:
-        """Return the rows of a query. All rows of a partition are in one task, in any order."""
+    @override
+    def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
+        """Return the rows, unsorted. All rows of a partition, or of a range, are in one task."""
         names = self.name_columns(columns)
-        rows = super().run_query(query, columns)
         shuffle_keys = [self.write_key(names, key.text) for key in self.plan.keys]
         if isinstance(self.ranges, Ranges):
-            order = names.inner[self.plan.order_by[0].expression.text]
+            order = names.by_text[self.plan.order_by[0].expression.text]
             rows = self.ranges.assign(self.relation.runner, rows, shuffle_keys, order)
             shuffle_keys = [*shuffle_keys, wire.RANGE]
         tasks = self.relation.tasks if shuffle_keys else 1
@@ -629,12 +552,12 @@ class UnsortedPreparation(Preparation):
 
     def find_structs(self, columns: RowColumns) -> tuple[Struct, ...]:
         """Return the structs that the workers put together from their fields."""
-        inner = self.name_columns(columns).inner
+        names = self.name_columns(columns)
         return tuple(
             Struct(
                 name=wire.name_column(index),
                 fields=column.fields,
-                field_columns=tuple(inner[quote_name(field)] for field in column.fields),
+                field_columns=tuple(names.by_text[quote_name(field)] for field in column.fields),
             )
             for index, column in enumerate(columns)
             if column.fields
@@ -652,16 +575,3 @@ class UnsortedPreparation(Preparation):
     def _names(self) -> dict[RowColumns, ColumnNames]:
         """The results of `name_columns`, which is called several times for the same columns."""
         return {}
-
-
-def find_field_texts(columns: Iterable[RowColumn]) -> list[str]:
-    """Return the fields of all structs among the columns, as SQL."""
-    return [quote_name(field) for column in columns for field in column.fields]
-
-
-def add_columns(items: Iterable[SelectItem], names: Iterable[str]) -> list[SelectItem]:
-    """Return a select list with the columns of some names added, if it does not have them yet."""
-    items_by_name = {item.name: item for item in items}
-    for name in names:
-        items_by_name.setdefault(name, SelectItem(name, name))
-    return list(items_by_name.values())

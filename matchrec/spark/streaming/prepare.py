@@ -26,6 +26,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 from pyspark.sql.types import StructType
+from typing_extensions import override
 
 from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.compiled_query import CompiledQuery
@@ -41,7 +42,8 @@ from matchrec.plan.templates import Template
 from matchrec.search.incremental import keeps_values
 from matchrec.search.kernel_input import compile_task
 from matchrec.spark import substitutes
-from matchrec.spark.columns import Preparation, RowColumns, add_columns
+from matchrec.spark.column_names import add_columns
+from matchrec.spark.columns import Preparation, RowColumns
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.order_numbers import find_order_numbers
 from matchrec.spark.request import MatchRequest, Options
@@ -94,8 +96,9 @@ class EventPreparation(Preparation):
         items.append(SelectItem(bucket, wire.BUCKET))
         return self.relation.write_query_over(self.build_source(names), map(str, items))
 
-    def run_query(self, query: Template, columns: RowColumns) -> DataFrame:
-        """Return the events of a query, without those that have no time.
+    @override
+    def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
+        """Return the events without those that have no time. Spark distributes them later.
 
         No other events are left out here: Spark would put such a filter before the watermark, which
         must move on with every event.
@@ -105,11 +108,10 @@ class EventPreparation(Preparation):
         Raises:
             MatchRecognizeError: the time has no watermark.
         """
-        frame = super().run_query(query, columns)
-        if WATERMARK not in frame.schema[wire.EVENT_TIME].metadata:
+        if WATERMARK not in rows.schema[wire.EVENT_TIME].metadata:
             first_item = self.plan.order_by[0].expression
             raise streams.missing_watermark(first_item.span, order=first_item.text)
-        return frame.filter(f"{wire.EVENT_TIME} IS NOT NULL")
+        return rows.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
     def send(self, columns: RowColumns) -> SentRows:
         """Return the events with these columns, encoded for pandas.
@@ -122,7 +124,7 @@ class EventPreparation(Preparation):
         """
         prepared = self.find_rows(columns)
         names = self.name_columns(columns)
-        texts = {name: text for text, name in names.inner.items()}
+        texts = {name: text for text, name in names.by_text.items()}
         frame = substitutes.encode_columns(prepared)
         unchanged = (wire.BUCKET, wire.EVENT_TIME)
         pandas_columns = [

@@ -1,0 +1,155 @@
+"""The names of the columns that Spark computes before the match, and select lists of them.
+
+`worker.wire` explains the names. `spark.columns` writes the queries in which they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import TypeAlias
+
+from matchrec.compile.origins import ComputedValue
+from matchrec.conditions.row_column import (
+    ColumnPiece,
+    FramedAggregate,
+    RowColumn,
+    ShiftedValue,
+    find_row_texts,
+)
+from matchrec.errors.run.origins import SqlOrigin, mark_origin
+from matchrec.plan.show import show_frame
+from matchrec.plan.text import quote_name
+from matchrec.worker import wire
+from matchrec.worker.wire import SelectItem
+
+# A value that a window function reads, on another row or on several rows.
+WindowValue: TypeAlias = ShiftedValue | FramedAggregate
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnNames:
+    """The names of everything that Spark computes, and the select lists that compute it."""
+
+    # The name of each SQL text over one row, which the inner query computes: __c0, ... if it is a
+    # column that is sent, else __x0, ...
+    by_text: Mapping[str, str]
+    # The name of each value that a window function reads: __s0, ...
+    by_window_value: Mapping[WindowValue, str]
+    # Where the user wrote what is computed.
+    origins: Mapping[ComputedValue, SqlOrigin]
+
+    def select_texts(self) -> list[SelectItem]:
+        """Return the select list of everything that is computed over one row."""
+        return [
+            SelectItem(self.add_origin(text, text), name) for text, name in self.by_text.items()
+        ]
+
+    def select_window_values(self, window: str, frame: str) -> Iterator[SelectItem]:
+        """Yield the items of a select list of the values that window functions read.
+
+        A value on a row that does not exist is NULL.
+
+        Args:
+            window: the partitions and their order, as SQL.
+            frame: the frame of the window functions that read one row, which do not depend on it.
+        """
+        for value, name in self.by_window_value.items():
+            if isinstance(value, FramedAggregate):
+                call = self.write_aggregate_call(value)
+                sql = f"{call} OVER ({window} {show_frame(value.frame)})"
+            else:
+                function = "lag" if value.offset < 0 else "lead"
+                call = f"{function}({self.by_text[value.argument]}, {abs(value.offset)})"
+                sql = f"{call} OVER ({window} {frame})"
+            yield SelectItem(self.add_origin(sql, value), name)
+
+    def write_aggregate_call(self, value: FramedAggregate) -> str:
+        """Return the call of an aggregate over a frame as SQL, without its frame."""
+        return "".join(self.write_piece(piece) for piece in value.call)
+
+    def select_sent(self, columns: Iterable[RowColumn]) -> list[SelectItem]:
+        """Return the select list of the columns that are sent.
+
+        A column of one row already has its name, which the inner query gave it.
+        """
+        return [
+            SelectItem(self.write_column(column), wire.name_column(index))
+            for index, column in enumerate(columns)
+        ]
+
+    def write_column(self, column: RowColumn) -> str:
+        """Return a column as SQL over the named values."""
+        if column.reads_one_row:
+            return self.by_text[column.text]
+        sql = "".join(self.write_piece(piece) for piece in column.pieces)
+        return self.add_origin(sql, column)
+
+    def write_piece(self, piece: ColumnPiece) -> str:
+        """Return a piece of a column of several rows as SQL over the named values."""
+        if isinstance(piece, str):
+            return piece
+        if isinstance(piece, ShiftedValue) and piece.offset == 0:
+            return self.by_text[piece.argument]
+        return self.by_window_value[piece]
+
+    def add_origin(self, sql: str, computed: ComputedValue) -> str:
+        """Return SQL with a comment that says where the user wrote what it computes."""
+        return mark_origin(sql, self.origins.get(computed))
+
+
+def name_values(
+    columns: tuple[RowColumn, ...],
+    conditions: tuple[RowColumn, ...],
+    texts: Iterable[str],
+    origins: Mapping[ComputedValue, SqlOrigin],
+) -> ColumnNames:
+    """Name everything that Spark computes.
+
+    Args:
+        columns: the columns that are sent.
+        conditions: the conditions that are computed.
+        texts: other SQL texts over one row.
+        origins: see `ColumnNames`.
+    """
+    all_columns = (*columns, *conditions)
+    by_text = {
+        column.text: wire.name_column(index)
+        for index, column in enumerate(columns)
+        if column.reads_one_row
+    }
+    for text in chain(texts, *(find_row_texts(column) for column in all_columns)):
+        by_text.setdefault(text, wire.name_row_expression(len(by_text)))
+    if not by_text:
+        by_text = {"1": wire.name_row_expression(0)}  # a query needs a column
+    by_window_value: dict[WindowValue, str] = {}
+    for column in all_columns:
+        for value in find_window_values(column):
+            by_window_value.setdefault(value, wire.name_shifted_value(len(by_window_value)))
+    return ColumnNames(by_text, by_window_value, origins)
+
+
+def find_window_values(column: RowColumn) -> Iterator[WindowValue]:
+    """Yield the values of a column that window functions read.
+
+    For `price < PREV(price)` that is the second `price`.
+    """
+    for piece in column.pieces:
+        if isinstance(piece, FramedAggregate) or (
+            isinstance(piece, ShiftedValue) and piece.offset != 0
+        ):
+            yield piece
+
+
+def find_field_texts(columns: Iterable[RowColumn]) -> list[str]:
+    """Return the fields of all structs among the columns, as SQL."""
+    return [quote_name(field) for column in columns for field in column.fields]
+
+
+def add_columns(items: Iterable[SelectItem], names: Iterable[str]) -> list[SelectItem]:
+    """Return a select list with the columns of some names added, if it does not have them yet."""
+    items_by_name = {item.name: item for item in items}
+    for name in names:
+        items_by_name.setdefault(name, SelectItem(name, name))
+    return list(items_by_name.values())
