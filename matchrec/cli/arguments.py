@@ -36,7 +36,8 @@ from matchrec.cli.queries import (
 )
 from matchrec.cli.query_sources import QueryLanguage, QuerySource
 from matchrec.cli.session import SettingPairs
-from matchrec.cli.tables import EmptyTable, Table, parse_schema, parse_table
+from matchrec.cli.table_arguments import parse_schema, parse_table
+from matchrec.cli.tables import EmptyTable, Table
 from matchrec.errors import command as errors
 from matchrec.errors.language import COMMAND_LINE, use_surface
 from matchrec.source import use_paths

@@ -25,7 +25,7 @@ from matchrec.cli.messages import print_notice, report_warnings
 from matchrec.cli.queries import QueryRequest, make_missing_events_error
 from matchrec.cli.query_command import QueryCommand, write_other_command
 from matchrec.cli.session import SettingPairs
-from matchrec.cli.tables import parse_labels
+from matchrec.cli.table_arguments import parse_labels
 from matchrec.cli.values import read_plain_value
 from matchrec.cli.written_files import write_text
 from matchrec.errors.language import COMMAND_LINE, use_surface

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matchrec.cli.files import FILE_FORMATS, strip_compression
-from matchrec.cli.tables import Table, make_table
+from matchrec.cli.table_arguments import make_table
+from matchrec.cli.tables import Table
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.words import is_reserved
 

@@ -1,7 +1,7 @@
-"""The tables of a query on the command line: files, folders, patterns of these, or columns alone.
+"""The tables of a query on the command line, which become temporary views of the session.
 
-A table of `--table` may be a file, a folder, or a pattern such as `parts/*.csv`. A table of
-`--schema` has columns and no rows.
+A `Table` has files, and an `EmptyTable` only columns. The engine reads Parquet and JSON itself. CSV
+is copied to Parquet, and JSON arrays to JSON lines, so that both engines see the same rows.
 """
 
 from __future__ import annotations
@@ -19,15 +19,12 @@ from typing import TYPE_CHECKING, Any
 from matchrec.cli.engine_errors import explain_engine_error, is_engine_error
 from matchrec.cli.files import (
     COMPRESSIONS,
-    FILE_FORMATS,
     FileFormat,
     find_delimiter,
     find_files,
-    find_format,
     find_line_not_in_utf8,
     read_start,
     strip_compression,
-    suggest_nearest_file,
 )
 from matchrec.cli.messages import print_notice, show_busy
 from matchrec.errors import command as errors
@@ -39,8 +36,11 @@ if TYPE_CHECKING:
     from matchrec.spark.csv_files import CsvFile
 
 UTF_16_STARTS = (BOM_UTF16_LE, BOM_UTF16_BE)
-TEMPORARY_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []  # kept here until the program ends
-WILDCARD = re.compile(r"[*?[]")
+
+# Each folder is removed when its object is freed, so they are kept here until the program ends.
+TEMPORARY_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
+
+# Finds the characters that Spark takes for wildcards in a path.
 SPECIAL_IN_GLOBS = re.compile(r"[\[\]{}*?\\,]")
 
 
@@ -49,10 +49,11 @@ class EmptyTable:
     """A table without rows, for `matchrec check`: `t: id INT, ts TIMESTAMP`."""
 
     name: str
-    columns: str  # as in CREATE TABLE
+    # The names and types of the columns, as in CREATE TABLE.
+    columns: str
 
     def register(self, spark: SparkSession, *, only_schema: bool = True) -> None:  # noqa: ARG002
-        """Make the table a temporary view.
+        """Make the table a temporary view. It never has rows, whatever `only_schema` is.
 
         Raises:
             MatchRecognizeError: Spark cannot read the columns.
@@ -67,37 +68,13 @@ class EmptyTable:
         create_view(frame, self.name)
 
 
-def parse_schema(argument: str) -> EmptyTable:
-    """Return the table of an argument such as `t: id INT, ts TIMESTAMP`."""
-    name, colon, columns = argument.partition(":")
-    if not (colon and columns.strip() and name.strip().isidentifier()):
-        raise errors.malformed_schema(argument=argument, example=suggest_schema(name, columns))
-    return EmptyTable(name.strip(), columns.strip())
-
-
-def suggest_schema(name: str, columns: str) -> str:
-    """Return an example of a schema, with the parts of a malformed one that are right.
-
-    >>> suggest_schema("stocks", ""), suggest_schema("id INT, x DOUBLE", "")
-    ('stocks: id INT, ts TIMESTAMP', 'NAME: id INT, x DOUBLE')
-    >>> suggest_schema("stocks id INT, x DOUBLE", "")
-    'stocks: id INT, x DOUBLE'
-    """
-    first_column = name.partition(",")[0].split()
-    if not columns and len(first_column) == 3 and first_column[0].isidentifier():
-        # A name, then a column and its type: only the colon is missing.
-        return f"{first_column[0]}: {name.strip().removeprefix(first_column[0]).strip()}"
-    if name.strip().isidentifier():
-        return f"{name.strip()}: id INT, ts TIMESTAMP"
-    return f"NAME: {columns.strip() or name.strip() or 'id INT, ts TIMESTAMP'}"
-
-
 @dataclass(frozen=True, slots=True)
 class Table:
     """A name that the query uses, and the files with its rows."""
 
     name: str
-    files: tuple[Path, ...]  # or folders
+    # The files, or folders of files.
+    paths: tuple[Path, ...]
     file_format: FileFormat
     # The folder under which folders named `column=value` are columns of the table. None if Spark
     # finds it by itself, as under a single folder.
@@ -128,11 +105,11 @@ class Table:
         except Exception as error:
             if not is_engine_error(error):
                 raise
-            path = ", ".join(str(file) for file in self.files)
+            path = ", ".join(str(path) for path in self.paths)
             reason = explain_engine_error(error)
             raise errors.unreadable_table(name=self.name, path=path, reason=reason) from error
         if not columns:
-            raise errors.empty_table(name=self.name, path=str(self.files[0]))
+            raise errors.empty_table(name=self.name, path=str(self.paths[0]))
         create_view(frame.limit(0) if only_schema else frame, self.name)
 
     def read(self, spark: SparkSession) -> DataFrame:
@@ -145,13 +122,12 @@ class Table:
         reader = spark.read.format(self.file_format.value)
         if self.root is not None:
             reader = reader.option("basePath", str(self.root.absolute()))
-        frame = reader.load([escape_wildcards(file) for file in self.files])
+        frame = reader.load([escape_wildcards(path) for path in self.paths])
         if self.file_format is FileFormat.PARQUET and find_backend(spark).engine == "Sail":
             from matchrec.spark.sail.files import find_casts
 
             casts = find_casts(self.find_first_file())
-            if casts:
-                frame = frame.withColumns(casts)
+            return frame.withColumns(casts) if casts else frame
         return frame
 
     def read_csv(self, spark: SparkSession, only_schema: bool) -> DataFrame:
@@ -163,10 +139,10 @@ class Table:
         from matchrec.spark.csv_files import infer_table, use_session_zone
 
         zone = str(spark.conf.get("spark.sql.session.timeZone"))
-        with show_busy(f"Reading {self.files[0]}"):
+        with show_busy(f"Reading {self.paths[0]}"):
             table = infer_table(self.name, list(self.find_csv_files()), zone)
             if table is None:
-                raise errors.empty_table(name=self.name, path=str(self.files[0]))
+                raise errors.empty_table(name=self.name, path=str(self.paths[0]))
             copies = table.write_parquet(make_temporary_folder(), only_schema=only_schema)
         for column in table.find_shortened_columns():
             print_notice(f"times of `{column}` of table `{self.name}` are cut to microseconds")
@@ -179,16 +155,16 @@ class Table:
         """Yield each file of the table, with the columns in the names of its folders."""
         from matchrec.spark.csv_files import CsvFile, read_folder_columns
 
-        for path in self.files:
+        for path in self.paths:
             base = self.root or path
             for file in find_files(path):
-                folders = read_folder_columns(file.relative_to(base)) if file != base else {}
+                columns = read_folder_columns(file.relative_to(base)) if file != base else {}
                 delimiter = self.delimiter or find_delimiter(file)
-                yield CsvFile(file, delimiter, self.header, folders)
+                yield CsvFile(file, delimiter, self.header, columns)
 
     def find_all_files(self) -> Iterator[Path]:
         """Yield all files of the table, in order."""
-        for path in self.files:
+        for path in self.paths:
             yield from find_files(path)
 
     def check_encoding(self) -> None:
@@ -199,17 +175,18 @@ class Table:
         """
         for file in self.find_all_files():
             line = find_line_not_in_utf8(file)
-            if line is not None:
-                encoding = "utf-16" if read_start(file).startswith(UTF_16_STARTS) else "latin1"
-                plain = strip_compression(file)
-                raise errors.not_in_utf8(
-                    name=self.name,
-                    path=str(file),
-                    line=line,
-                    encoding=encoding,
-                    plain=shlex.quote(str(plain)),
-                    suffix=plain.suffix.lower().lstrip(".") or self.file_format.value,
-                )
+            if line is None:
+                continue
+            likely_encoding = "utf-16" if read_start(file).startswith(UTF_16_STARTS) else "latin1"
+            uncompressed = strip_compression(file)
+            raise errors.not_in_utf8(
+                name=self.name,
+                path=str(file),
+                line=line,
+                encoding=likely_encoding,
+                plain=shlex.quote(str(uncompressed)),
+                suffix=uncompressed.suffix.lower().lstrip(".") or self.file_format.value,
+            )
 
     def copy_arrays_to_lines(self) -> Table:
         """Return a copy of a table of JSON arrays, with an object in each line.
@@ -219,7 +196,7 @@ class Table:
         Raises:
             MatchRecognizeError: a file is not an array of objects, or there are no objects.
         """
-        root = self.root or self.files[0].parent
+        root = self.root or self.paths[0].parent
         new_root = make_temporary_folder()
 
         def find_copy(path: Path) -> Path:
@@ -233,9 +210,9 @@ class Table:
                 for json_object in self.read_objects(file):
                     lines.write(f"{json.dumps(json_object)}\n")
         if not any(copy.stat().st_size for copy in find_files(new_root)):
-            raise errors.empty_table(name=self.name, path=str(self.files[0]))
-        copies = tuple(find_copy(path) for path in self.files)
-        return replace(self, files=copies, root=self.root and new_root)
+            raise errors.empty_table(name=self.name, path=str(self.paths[0]))
+        copies = tuple(find_copy(path) for path in self.paths)
+        return replace(self, paths=copies, root=self.root and new_root)
 
     def read_objects(self, file: Path) -> list[dict[str, Any]]:
         """Return the objects in a JSON file.
@@ -255,7 +232,7 @@ class Table:
 
     def find_first_file(self) -> Path:
         """Return the first file of the table, or its folder if that is empty."""
-        return next(find_files(self.files[0]), self.files[0])
+        return next(find_files(self.paths[0]), self.paths[0])
 
 
 def make_temporary_folder() -> Path:
@@ -274,101 +251,6 @@ def create_view(frame: DataFrame, name: str) -> None:
     """
     # Spark parses the name, and needs quotes around letters that are not in ASCII.
     frame.createOrReplaceTempView(name if name.isascii() else quote_name(name))
-
-
-def parse_table(argument: str) -> Table:
-    """Return the table of an argument NAME=PATH: a file, a folder, or a pattern for these.
-
-    Raises:
-        MatchRecognizeError: the argument has another form, there is no such file, or its format is
-            unknown.
-    """
-    name, equals, path = argument.partition("=")
-    if not (equals and path and name.isidentifier()):
-        raise errors.malformed_table(argument=argument, example=suggest_table(name, path))
-    return make_table(name, path)
-
-
-def suggest_table(name: str, path: str) -> str:
-    """Return NAME=PATH with the parts of a malformed argument that are right.
-
-    >>> [suggest_table(*parts) for parts in [("a/b.csv", ""), ("t", ""), ("2-x", "x.csv")]]
-    ['b=a/b.csv', 't=FILE', 'x=x.csv']
-    """
-    if path or not name.isidentifier():
-        path = path or name
-        stem = re.sub(r"\W", "_", Path(path).stem)
-        name = stem if stem.isidentifier() else "NAME"
-    return f"{name}={path or 'FILE'}"
-
-
-def make_table(name: str, path: str) -> Table:
-    """Return the table of a file, a folder, or a pattern such as `parts/*.csv`.
-
-    Raises:
-        MatchRecognizeError: there is no such file, or its format is unknown.
-    """
-    if Path(path).exists():
-        return Table(name, (Path(path),), find_table_format(name, Path(path)))
-    root, pattern = split_pattern(path)
-    paths = tuple(sorted(root.glob(pattern))) if pattern else ()
-    if not paths:
-        raise errors.no_such_file(
-            what="the file", path=path, hint=suggest_nearest_file(path), owner=f" of table `{name}`"
-        )
-    formats = {find_table_format(name, path) for path in paths}
-    if len(formats) > 1:
-        format_names = sorted(file_format.value for file_format in formats)
-        raise errors.several_formats(pattern=path, formats=format_names)
-    return Table(name, paths, formats.pop(), root)
-
-
-def find_table_format(name: str, path: Path) -> FileFormat:
-    """Return the format of a file, or of the files in a folder.
-
-    A Parquet file is recognised by its content, all others by their names.
-
-    Args:
-        name: the name of the table, for the error.
-        path: the file or folder.
-
-    Raises:
-        MatchRecognizeError: the format is unknown, or the folder is empty.
-    """
-    if path.is_dir() and path.suffix.lower() not in FILE_FORMATS:
-        first_file = next(find_files(path), None)
-        if first_file is None:
-            reason = "it is a folder without files"
-            raise errors.unreadable_table(name=name, path=str(path), reason=reason)
-        return find_table_format(name, first_file)
-    is_parquet = read_start(path).startswith(b"PAR1")
-    return FileFormat.PARQUET if is_parquet else find_format(path)
-
-
-def parse_labels(argument: str) -> str:
-    """Return the argument if it is the name of a table.
-
-    Raises:
-        MatchRecognizeError: it is the name of a file.
-    """
-    if strip_compression(Path(argument)).suffix.lower() in FILE_FORMATS:
-        raise errors.file_for_table(path=argument)
-    return argument
-
-
-def split_pattern(path: str) -> tuple[Path, str]:
-    """Return the folder below which a pattern of paths matches, and the pattern from there.
-
-    The second is empty if the path has no wildcards.
-
-    >>> split_pattern("data/year=*/*.csv")
-    (PosixPath('data'), 'year=*/*.csv')
-    """
-    parts = Path(path).parts
-    for index, part in enumerate(parts):
-        if WILDCARD.search(part):
-            return Path(*parts[:index]), "/".join(parts[index:])
-    return Path(*parts), ""
 
 
 def escape_wildcards(path: Path) -> str:

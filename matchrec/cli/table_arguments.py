@@ -1,0 +1,147 @@
+"""The tables of `--table` and `--schema`: how arguments name them, and what a malformed one lacks.
+
+A table may be a file, a folder, or a pattern such as `parts/*.csv`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from matchrec.cli.files import (
+    FILE_FORMATS,
+    FileFormat,
+    find_files,
+    find_format,
+    read_start,
+    strip_compression,
+    suggest_nearest_file,
+)
+from matchrec.cli.tables import EmptyTable, Table
+from matchrec.errors import command as errors
+
+WILDCARD = re.compile(r"[*?[]")
+
+
+def parse_schema(argument: str) -> EmptyTable:
+    """Return the table of an argument such as `t: id INT, ts TIMESTAMP`.
+
+    Raises:
+        MatchRecognizeError: the argument has another form. The columns are not checked.
+    """
+    name, colon, columns = argument.partition(":")
+    if not (colon and columns.strip() and name.strip().isidentifier()):
+        raise errors.malformed_schema(argument=argument, example=suggest_schema(name, columns))
+    return EmptyTable(name.strip(), columns.strip())
+
+
+def suggest_schema(name: str, columns: str) -> str:
+    """Return an example of a schema, with the parts of a malformed one that are right.
+
+    >>> suggest_schema("stocks", ""), suggest_schema("id INT, x DOUBLE", "")
+    ('stocks: id INT, ts TIMESTAMP', 'NAME: id INT, x DOUBLE')
+    >>> suggest_schema("stocks id INT, x DOUBLE", "")
+    'stocks: id INT, x DOUBLE'
+    """
+    first_column = name.partition(",")[0].split()
+    if not columns and len(first_column) == 3 and first_column[0].isidentifier():
+        # A name, then a column and its type: only the colon is missing.
+        return f"{first_column[0]}: {name.strip().removeprefix(first_column[0]).strip()}"
+    if name.strip().isidentifier():
+        return f"{name.strip()}: id INT, ts TIMESTAMP"
+    return f"NAME: {columns.strip() or name.strip() or 'id INT, ts TIMESTAMP'}"
+
+
+def parse_table(argument: str) -> Table:
+    """Return the table of an argument NAME=PATH: a file, a folder, or a pattern for these.
+
+    Raises:
+        MatchRecognizeError: the argument has another form, there is no such file, or its format is
+            unknown.
+    """
+    name, equals, path = argument.partition("=")
+    if not (equals and path and name.isidentifier()):
+        raise errors.malformed_table(argument=argument, example=suggest_table(name, path))
+    return make_table(name, path)
+
+
+def suggest_table(name: str, path: str) -> str:
+    """Return NAME=PATH with the parts of a malformed argument that are right.
+
+    >>> [suggest_table(*parts) for parts in [("a/b.csv", ""), ("t", ""), ("2-x", "x.csv")]]
+    ['b=a/b.csv', 't=FILE', 'x=x.csv']
+    """
+    if path or not name.isidentifier():
+        path = path or name
+        stem = re.sub(r"\W", "_", Path(path).stem)
+        name = stem if stem.isidentifier() else "NAME"
+    return f"{name}={path or 'FILE'}"
+
+
+def make_table(name: str, path: str) -> Table:
+    """Return the table of a file, a folder, or a pattern such as `parts/*.csv`.
+
+    Raises:
+        MatchRecognizeError: there is no such file, or its format is unknown.
+    """
+    if Path(path).exists():
+        return Table(name, (Path(path),), find_table_format(name, Path(path)))
+    folder, pattern = split_pattern(path)
+    paths = tuple(sorted(folder.glob(pattern))) if pattern else ()
+    if not paths:
+        raise errors.no_such_file(
+            what="the file", path=path, hint=suggest_nearest_file(path), owner=f" of table `{name}`"
+        )
+    formats = {find_table_format(name, path) for path in paths}
+    if len(formats) > 1:
+        format_names = sorted(file_format.value for file_format in formats)
+        raise errors.several_formats(pattern=path, formats=format_names)
+    return Table(name, paths, formats.pop(), root=folder)
+
+
+def find_table_format(name: str, path: Path) -> FileFormat:
+    """Return the format of a file, or of the files in a folder.
+
+    A Parquet file is recognised by its content, all others by their names.
+
+    Args:
+        name: the name of the table, for the error.
+        path: the file or folder.
+
+    Raises:
+        MatchRecognizeError: the format is unknown, or the folder is empty.
+    """
+    if path.is_dir() and path.suffix.lower() not in FILE_FORMATS:
+        first_file = next(find_files(path), None)
+        if first_file is None:
+            reason = "it is a folder without files"
+            raise errors.unreadable_table(name=name, path=str(path), reason=reason)
+        return find_table_format(name, first_file)
+    is_parquet = read_start(path).startswith(b"PAR1")
+    return FileFormat.PARQUET if is_parquet else find_format(path)
+
+
+def parse_labels(argument: str) -> str:
+    """Return the argument if it is the name of a table.
+
+    Raises:
+        MatchRecognizeError: it is the name of a file.
+    """
+    if strip_compression(Path(argument)).suffix.lower() in FILE_FORMATS:
+        raise errors.file_for_table(path=argument)
+    return argument
+
+
+def split_pattern(path: str) -> tuple[Path, str]:
+    """Return the folder below which a pattern of paths matches, and the pattern from there.
+
+    The second is empty if the path has no wildcards.
+
+    >>> split_pattern("data/year=*/*.csv")
+    (PosixPath('data'), 'year=*/*.csv')
+    """
+    parts = Path(path).parts
+    for index, part in enumerate(parts):
+        if WILDCARD.search(part):
+            return Path(*parts[:index]), "/".join(parts[index:])
+    return Path(*parts), ""
