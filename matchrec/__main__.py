@@ -10,9 +10,11 @@ from typing import Any
 import click
 
 from matchrec.cli.checking import check
-from matchrec.cli.commands import demo, run, transpile
+from matchrec.cli.demonstrating import demo
 from matchrec.cli.questions import backtest, coverage, explain, sweep, why
+from matchrec.cli.running import run
 from matchrec.cli.serving import serve
+from matchrec.cli.transpiling import transpile
 from matchrec.cli.warm import warm
 from matchrec.errors.command import not_a_command
 

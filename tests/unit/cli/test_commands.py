@@ -15,7 +15,7 @@ from click.shell_completion import ShellComplete
 
 from matchrec.__main__ import main
 from matchrec.arguments import Algorithm, DialectName, TargetDialect
-from matchrec.cli import commands, messages
+from matchrec.cli import messages, running
 from matchrec.cli.query_command import show_program
 from matchrec.dialects.products import PRODUCTS
 from matchrec.search.strategies import ALGORITHMS
@@ -323,7 +323,7 @@ def test_no_rows_are_explained_at_a_terminal(
     (embedded / "all.sql").write_text(query.replace("PATTERN", "ALL ROWS PER MATCH PATTERN"))
     arguments = ("all.sql", *STOCKS, "--arg", "n=100")
     assert "0 rows" not in invoke("run", *arguments).stderr
-    monkeypatch.setattr(commands, "print_notice_at_terminal", messages.print_notice)
+    monkeypatch.setattr(running, "print_notice_at_terminal", messages.print_notice)
     again = f"matchrec coverage {shlex.join(arguments)}\n"
     result = invoke("run", *arguments, "--sort", "auto", "--format", "csv")
     assert result.stderr.endswith(f"{message}{again}" if message else "")

@@ -1,40 +1,31 @@
-"""The commands `run`, `transpile` and `demo`: a query over files, or as text."""
+"""The command `run`: run a query over files, and print or write its rows."""
 
 from __future__ import annotations
 
-import shlex
 import sys
-import time
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import matchrec
-from matchrec.arguments import DialectName, TargetDialect
 from matchrec.cli import arguments
 from matchrec.cli.argument_types import PICTURE_TYPE, ParsedType, WholeNumber
 from matchrec.cli.engine_errors import raise_run_errors
 from matchrec.cli.failures import label_errors
-from matchrec.cli.files import FileFormat
 from matchrec.cli.formats import OUTPUT_FORMATS
 from matchrec.cli.messages import print_notice, print_notice_at_terminal, report_warnings, show_busy
-from matchrec.cli.queries import QueryContent, QueryRequest
-from matchrec.cli.query_command import QueryCommand, show_program, write_other_command
-from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
-from matchrec.cli.rows import SHOWN_ROWS, format_first_rows, write_rows
-from matchrec.cli.session import open_local_session
-from matchrec.cli.tables import Table
+from matchrec.cli.queries import QueryRequest
+from matchrec.cli.query_command import QueryCommand, write_other_command
+from matchrec.cli.query_sources import QueryLanguage
+from matchrec.cli.rows import SHOWN_ROWS, write_rows
 from matchrec.cli.written_files import check_writable_table, replace_when_complete, write_file
 from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-INPUT_LANGUAGES = (*get_args(DialectName), "sase", "pattern")
 
 # Spark counts a limit in 32 bits, and a table asks for one row more than it shows.
 MOST_ROWS = 2**31 - 2
@@ -279,110 +270,3 @@ def suggest_coverage(request: QueryRequest, count: int) -> None:
         print_notice_at_terminal(
             f"0 rows; to see how far rows get and what stops them, run\n{shows}"
         )
-
-
-@click.command(cls=QueryCommand)
-@arguments.QUERY_ARGUMENTS
-@arguments.make_choice_option(
-    "--read",
-    INPUT_LANGUAGES,
-    "Language of the query. [default: by the name of its file, else spark]",
-)
-@arguments.make_choice_option(
-    "--write", get_args(TargetDialect), "SQL dialect to write.", default="spark", show_default=True
-)
-@click.option(
-    "--events", metavar="NAME", help="Table of events that the SQL reads. [default: events]"
-)
-@arguments.EVENT_OPTIONS
-@arguments.make_choice_option(
-    "--result",
-    ("matches", "non_overlapping"),
-    "Matches that the SQL returns for a SASE+ query.",
-    name="output",
-    default="matches",
-    show_default=True,
-)
-@arguments.handle_failures
-def transpile(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
-    """Translate a query to the SQL of a product.
-
-    Comments after the printed text list what differs in the product. QUERY is the same as for
-    `matchrec run`.
-
-    \b
-    Example:
-      matchrec transpile v_shapes.sql --write snowflake
-    """
-    from matchrec.api.transpile import call_dialect_read, convert_query
-
-    language = query.language if read is None else find_query_language(read)
-    content: QueryContent = query.read(language)
-    if language is QueryLanguage.PATTERN:
-        content = load_pattern(query.path)
-    if language is QueryLanguage.SASE:
-        read_as = "sase"
-    elif language is QueryLanguage.SQL and read is not None:
-        read_as = read
-    else:
-        read_as = "spark"
-    passed: dict[str, Any] = {name: value for name, value in options.items() if value}
-    events = passed.pop("events", "events")
-    with call_dialect_read():
-        conversion = convert_query(content, read_as, write, events, **passed)
-    print(conversion)
-
-
-def find_query_language(read: str) -> QueryLanguage:
-    """Return the language of queries for a word of `--read`, which may be a dialect of SQL."""
-    return QueryLanguage.SQL if read in get_args(DialectName) else QueryLanguage(read)
-
-
-# V-shapes in three years of share prices, from the query to the picture.
-
-DATA = files("matchrec.cli") / "demo_data"
-
-
-@click.command()
-@click.option(
-    "--output",
-    "picture",
-    default="matchrec-demo.png",
-    metavar="FILE.png|svg",
-    type=PICTURE_TYPE,
-    help="Write the picture to FILE. [default: matchrec-demo.png]",
-)
-@arguments.ENGINE_OPTION
-@arguments.handle_failures
-def demo(picture: Path, engine: str | None) -> None:
-    """Find V-shapes in share prices and draw them.
-
-    The data is part of matchrec, so no file is needed.
-
-    \b
-    Example:
-      matchrec demo --output v_shapes.svg
-    """
-    from matchrec.explain.pictures.figures import check_matplotlib
-
-    check_matplotlib()
-    began = time.monotonic()
-    query = (DATA / "v_shapes.sql").read_text(encoding="utf-8")
-    print("Which falls of 5 % or more, over at least three days, were recovered by daily rises?")
-    print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}")
-    print("Next, an engine starts, finds the matches and draws them.")
-    print("This takes some seconds, and more when it runs for the first time.\n", flush=True)
-    with as_file(DATA / "stocks.csv") as path, open_local_session(engine=engine) as spark:
-        Table("stocks", (path,), FileFormat.CSV).register(spark)
-        falls = matchrec.query(spark, query)
-        with matchrec.progress(spark):
-            text = format_first_rows(falls.to_df(), SHOWN_ROWS)
-        print(text, flush=True)
-        with show_busy("Drawing"):
-            plot = falls.plot(x="date", y="close", by="ticker")
-            with replace_when_complete(picture) as part:
-                plot.save(part)
-    print(f"\n{len(plot.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
-    print(f"picture written to {picture.absolute()}\n\nTo run the query again:")
-    words = ("run", f"{DATA}/v_shapes.sql", "--table", f"stocks={DATA}/stocks.csv")
-    print(f"{show_program()} {shlex.join(words)}")

@@ -1,0 +1,73 @@
+"""The command `transpile`: translate a query to the SQL of a product."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import click
+
+from matchrec.arguments import DialectName, TargetDialect
+from matchrec.cli import arguments
+from matchrec.cli.queries import QueryContent
+from matchrec.cli.query_command import QueryCommand
+from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
+
+# What `--read` accepts: the dialects of SQL, and the other languages.
+INPUT_LANGUAGES = (*get_args(DialectName), "sase", "pattern")
+
+
+@click.command(cls=QueryCommand)
+@arguments.QUERY_ARGUMENTS
+@arguments.make_choice_option(
+    "--read",
+    INPUT_LANGUAGES,
+    "Language of the query. [default: by the name of its file, else spark]",
+)
+@arguments.make_choice_option(
+    "--write", get_args(TargetDialect), "SQL dialect to write.", default="spark", show_default=True
+)
+@click.option(
+    "--events", metavar="NAME", help="Table of events that the SQL reads. [default: events]"
+)
+@arguments.EVENT_OPTIONS
+@arguments.make_choice_option(
+    "--result",
+    ("matches", "non_overlapping"),
+    "Matches that the SQL returns for a SASE+ query.",
+    name="output",
+    default="matches",
+    show_default=True,
+)
+@arguments.handle_failures
+def transpile(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
+    """Translate a query to the SQL of a product.
+
+    Comments after the printed text list what differs in the product. QUERY is the same as for
+    `matchrec run`.
+
+    \b
+    Example:
+      matchrec transpile v_shapes.sql --write snowflake
+    """
+    from matchrec.api.transpile import call_dialect_read, convert_query
+
+    language = query.language if read is None else find_query_language(read)
+    content: QueryContent = query.read(language)
+    if language is QueryLanguage.PATTERN:
+        content = load_pattern(query.path)
+    if language is QueryLanguage.SASE:
+        read_as = "sase"
+    elif language is QueryLanguage.SQL and read is not None:
+        read_as = read
+    else:
+        read_as = "spark"
+    passed: dict[str, Any] = {name: value for name, value in options.items() if value}
+    events = passed.pop("events", "events")
+    with call_dialect_read():
+        conversion = convert_query(content, read_as, write, events, **passed)
+    print(conversion)
+
+
+def find_query_language(read: str) -> QueryLanguage:
+    """Return the language of queries for a word of `--read`, which may be a dialect of SQL."""
+    return QueryLanguage.SQL if read in get_args(DialectName) else QueryLanguage(read)
