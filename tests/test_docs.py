@@ -9,8 +9,8 @@ sh      It is a line of README that .ci/run reads, a benchmark that its own test
         `matchrec` command, which runs. `matchrec warm`, which compiles all kernels, does not run.
 console It is for machines that the tests do not have. Its syntax is checked.
 java    It is a program that the tests compile and run at night. A go program is run by hand.
-text    Directly after a python, sql or sh block, it is exactly the output of that block. After
-        several sql blocks in a row, it is the output of each of them.
+text    Directly after another block, it is exactly the output of that block. After several sql
+        blocks in a row, it is the output of each of them.
 """
 
 from __future__ import annotations
@@ -54,8 +54,12 @@ SET_UP = re.compile(
 )
 
 
-# The programs in other languages that a page shows.
-PROGRAMS = {"java": "tests/spark/gateway/clients/Falls.java", "go": "tests/live/go_client/main.go"}
+# The programs in other languages that a page shows, each with its output. test_served.py compares
+# the output of the program in Java at night, and tests/live/go_check.py that of the one in Go.
+PROGRAMS = {
+    "java": ("tests/spark/gateway/clients/Falls.java", "tests/spark/gateway/clients/Falls.txt"),
+    "go": ("tests/live/go_client/main.go", "tests/live/go_client/output.txt"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +82,9 @@ def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
         subprocess.run(["bash", "-n"], input=block.code, text=True, check=True)
         return ""
     if block.language in PROGRAMS:
-        assert block.code == (ROOT / PROGRAMS[block.language]).read_text(encoding="utf-8")
-        return ""
+        source, output = PROGRAMS[block.language]
+        assert block.code == (ROOT / source).read_text(encoding="utf-8")
+        return (ROOT / output).read_text(encoding="utf-8")
     assert block.language == "sh", f"what should be done with a block of {block.language!r}?"
     with commands_in(spark):
         return "".join(run_command(line) for line in block.code.splitlines())

@@ -30,7 +30,9 @@ def main() -> None:
         program = build_program(Path(folder))
         for engine in engines:
             with run_gateway(engine) as address:
-                check_output(run(str(program), address))
+                output = run(str(program), address)
+            expected = (PROGRAM / "output.txt").read_text(encoding="utf-8")
+            assert output == expected, output
             print(f"{engine}: as expected")
 
 
@@ -60,15 +62,6 @@ def run(*command: str, cwd: Path | None = None) -> str:
     result = subprocess.run(command, check=False, capture_output=True, text=True, cwd=cwd)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
-
-
-def check_output(output: str) -> None:
-    """Check that the program has printed the row of the clause, and the error with its place."""
-    rows, *error = output.splitlines()
-    assert rows == "[2 70]", output
-    text = "\n".join(error)
-    assert "unknown column `prise` in DEFINE [unknown-column]" in text, output
-    assert "help: write price" in text, output
 
 
 if __name__ == "__main__":
