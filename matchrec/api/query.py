@@ -645,7 +645,7 @@ def explain_result(result: ClauseResult, warnings: Warnings) -> ExplainedClause:
     return ExplainedClause(
         plan=result.query.plan,
         compiled_query=result.compiled_query,
-        keys=preparation.key_filters,
+        key_filters=preparation.key_filters,
         warnings=tuple(map(str, warnings)),
         is_stream=result.reads_stream,
         written_plan=result.query.written_plan,

@@ -2,7 +2,8 @@
 
     explanation  `explain`: all clauses of a query
     rule_set     `explain` of a rule set: what its rules share, then each rule
-    clause       the sections of one clause
+    clause       the explanation of one clause
+    sections     the lines of its sections; layout puts titles above them
     formulas     the formulas of edges; nondeterminism; what a run stores
     coverage     `coverage`: how far the starting rows come
     tracing      `why`: the search in one partition, step by step

@@ -137,7 +137,7 @@ class Explanation:
         """
         rows = []
         for clause_number, clause in enumerate(self.clauses, 1):
-            for title, lines in clause.describe_sections():
+            for title, lines in clause.list_sections():
                 text = replace_control_characters("\n".join(lines))
                 rows += [(clause_number, title, line) for line in text.splitlines()]
         return make_data_frame(("clause", "part", "line"), rows)

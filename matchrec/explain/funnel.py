@@ -21,7 +21,7 @@ from matchrec.compile.coverage import NearestStart
 from matchrec.errors.language import Surface
 from matchrec.errors.wording import show_count
 from matchrec.explain.clause_coverage import ClauseCoverage, OccurrenceCoverage, RunEnding
-from matchrec.explain.layout import join_sections
+from matchrec.explain.layout import Section, join_sections
 from matchrec.explain.pictures.figures import CHARACTER, INK, MATCHED, REACHED, make_figure
 
 if TYPE_CHECKING:
@@ -43,13 +43,15 @@ def show_funnel(clause: ClauseCoverage, surface: Surface) -> str:
         clause: the coverage of the clause.
         surface: where the user called `coverage`, for the calls that the text suggests.
     """
-    parts = (
-        ("row pattern", [clause.pattern]),
-        ("rows", list_counts(clause)),
-        ("starting rows that reached each variable, and why others stopped", list_funnel(clause)),
-        ("where and why most of them stopped", list_answer(clause, surface)),
+    sections = (
+        Section("row pattern", [clause.pattern]),
+        Section("rows", list_counts(clause)),
+        Section(
+            "starting rows that reached each variable, and why others stopped", list_funnel(clause)
+        ),
+        Section("where and why most of them stopped", list_answer(clause, surface)),
     )
-    return join_sections(parts)
+    return join_sections(sections)
 
 
 def list_counts(clause: ClauseCoverage) -> Iterator[str]:

@@ -4,18 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from textwrap import indent
+from typing import NamedTuple
 
 # How many states are listed.
 MOST_STATES = 20
 
 
-def join_sections(sections: Iterable[tuple[str, Iterable[str]]]) -> str:
+class Section(NamedTuple):
+    """A section of an explanation."""
+
+    title: str
+    lines: Iterable[str]  # can be read only once; a line may contain line breaks
+
+
+def join_sections(sections: Iterable[Section]) -> str:
     """Return sections as text: each title, and below it the lines, indented.
 
     A section without lines does not appear.
+
+    >>> print(join_sections([Section("window", ["4 rows"]), Section("stream", [])]))
+    window
+      4 rows
     """
-    texts = ((title, "\n".join(lines)) for title, lines in sections)
-    return "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in texts if text)
+    section_texts = []
+    for title, lines in sections:
+        text = "\n".join(lines)
+        if text:
+            section_texts.append(f"{title}\n{indent(text, '  ')}")
+    return "\n".join(section_texts)
 
 
 def join_clauses(clauses: Mapping[int, str]) -> str:
@@ -27,7 +43,7 @@ def join_clauses(clauses: Mapping[int, str]) -> str:
 
 
 def limit_lines(texts: Iterable[str], more: str) -> Iterator[str]:
-    """Yield the first texts of a list of states, and how many more there are.
+    """Yield the first MOST_STATES texts of a list of states, then how many more there are.
 
     A loop with a counter has as many states as it counts, so there may be thousands.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from matchrec.conditions.evaluate.vector_arithmetic import FLOAT_OPERATIONS
 
 from matchrec.conditions.evaluate import instructions
+from matchrec.conditions.evaluate.vector_arithmetic import FLOAT_OPERATIONS
 from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.numerals import OPERATIONS
 from matchrec.conditions.run_condition import (

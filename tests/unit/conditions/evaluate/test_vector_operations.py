@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matchrec.conditions.evaluate.vector_arithmetic import compute_integers
 
+from matchrec.conditions.evaluate.vector_arithmetic import compute_integers
 from matchrec.conditions.evaluate.vectors import RowFailure, VectorEvaluator
 from matchrec.conditions.run_condition import (
     Arithmetic,
