@@ -26,7 +26,7 @@ from matchrec.compile.coverage import CoverageQuery, CoverageTask
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors import labels as errors
 from matchrec.explain.charts.backtest import ATTEMPT_COLUMNS, MATCH_COLUMNS, Backtest
-from matchrec.explain.charts.series import find_single_column, name_comparable_type
+from matchrec.explain.charts.columns import find_single_column, name_comparable_type
 from matchrec.explain.clause_coverage import Reason
 from matchrec.explain.coverage_summary import build_ending, find_states_after, list_condition_parts
 from matchrec.plan.clauses import Measure, RowsPerMatch

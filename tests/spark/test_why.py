@@ -18,7 +18,7 @@ from pyspark.sql.functions import col, expr
 
 import matchrec
 from matchrec import MatchRecognizeError
-from matchrec.explain.tracing.why import draw_story
+from matchrec.explain.tracing.story_picture import draw_story
 from matchrec.spark.tracing import collect_table, write_literal
 from tests.properties.test_queries import settings
 
@@ -282,7 +282,7 @@ def test_sase_skips_rows(spark: SparkSession) -> None:
     df = spark.table("why_ticks").where("ticker = 'AAPL'")
     answer = matchrec.query(df, text, order_by="day", type_column="ticker").why(row="2024-01-02")
     (attempt,) = answer.story.attempts
-    assert [(line.row, line.variable, line.outcome) for line in attempt.lines] == [
+    assert [(line.row, line.variable, line.outcome.value) for line in attempt.lines] == [
         (2, "a[1]", "taken"),
         (3, "a[i]", "failed"),
         (3, "b", "failed"),
@@ -322,7 +322,7 @@ def test_a_pattern_of_stages(spark: SparkSession) -> None:
         partition=partition, row="2024-01-04"
     )
     (attempt,) = answer.story.attempts
-    assert [(line.row, line.variable, line.outcome) for line in attempt.lines][-2:] == [
+    assert [(line.row, line.variable, line.outcome.value) for line in attempt.lines][-2:] == [
         (6, "low where", "may not be skipped"),
         (6, "higher", "failed"),
     ]

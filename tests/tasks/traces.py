@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
-from matchrec.explain.tracing.search import Attempt, Tracer
+from matchrec.explain.tracing.search import Tracer
 from matchrec.explain.tracing.trace import (
     SearchMatch,
     check_attempt,
     find_search_matches,
     find_starting_rows,
 )
+from matchrec.explain.tracing.trials import Attempt
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import ALGORITHMS

@@ -1,36 +1,25 @@
-"""Compare labelled incidents with the matches of a query: numbers, and a picture of both."""
+"""`Backtest`, the result of `Query.backtest`: labelled incidents compared with matches.
+
+It has numbers and reasons as text, the incidents as a table, and a picture of both. `api.backtest`
+makes the DataFrames, `backtest_picture` draws.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Set
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from matchrec.arguments import check_arguments
-from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
-from matchrec.explain.charts.axes import (
-    LABEL,
-    MOST_CHARACTERS,
-    SMALL,
-    WIDTH,
-    AxisLabels,
-    shorten,
-    show_times,
-    style_panel,
-)
-from matchrec.explain.charts.series import is_drawn, name_comparable_type, write_series_name
+from matchrec.explain.charts.axes import AxisLabels
+from matchrec.explain.charts.backtest_picture import SpanColumns, check_drawable, draw_backtest
 from matchrec.explain.pictures import figures
-from matchrec.plan.text import quote_name
-from matchrec.source import make_sort_key
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
@@ -38,12 +27,6 @@ if TYPE_CHECKING:
 # attempts at those that were missed.
 MATCH_COLUMNS = ("outcome", "matches", "match_start", "match_end")
 ATTEMPT_COLUMNS = ("furthest_variable", "attempt_start", "attempt_end", "rows_missing", "reason")
-
-# How many lanes are drawn.
-MOST_LANES = 30
-
-# How many incidents are drawn, and how many matches.
-MOST_DRAWN = 5000
 
 # How many reasons are printed.
 MOST_REASONS = 10
@@ -97,40 +80,17 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeGroup:
-    """The incidents that have an outcome, a furthest variable and a reason in common."""
+    """The incidents that have an outcome, a furthest variable and a reason in common.
+
+    The fields are those of the row that Spark returns for the group. `Backtest` says what the
+    first three are.
+    """
 
     outcome: str  # hit or miss
     furthest_variable: str | None
     reason: str | None  # None for a hit
-    incidents: int
-    # How many of them several matches overlap.
-    hit_by_several: int
-
-
-class Mark(Enum):
-    """What a band or a line of the picture shows, with its entry in the legend."""
-
-    HIT = ("incident that is hit", figures.MATCHED, "-")
-    MISS = ("incident that is missed", figures.MISSED, "-")
-    TRUE_ALARM = ("match that overlaps an incident", figures.INK, "o-")
-    FALSE_ALARM = ("false alarm", figures.ACCENT, "o-")
-
-    def __init__(self, label: str, colour: str, form: str) -> None:
-        self.label = label
-        self.colour = colour
-        # As matplotlib writes lines and points.
-        self.form = form
-
-
-class DrawnSpan(NamedTuple):
-    """An incident or a match in the picture, as Spark returns it."""
-
-    # The partition; None for an incident that is about all partitions.
-    lane: str | None
-    begin: Any
-    end: Any
-    # Whether the incident is hit, or the match overlaps an incident.
-    overlaps: bool
+    incidents: int  # how many incidents the group has
+    hit_by_several: int  # how many of them several matches overlap
 
 
 @dataclass(frozen=True, repr=False)
@@ -188,15 +148,16 @@ class Backtest(figures.PicturedText):
     @cached_property
     def score(self) -> Score:
         """The numbers of hits, misses and false alarms. Reading it runs two jobs."""
+        groups = self._outcome_groups
+        hit_groups = [group for group in groups if group.outcome == "hit"]
         counts = self.matches.selectExpr(
             "coalesce(sum(matches), 0L)", "coalesce(sum(IF(incidents > 0, matches, 0L)), 0L)"
         )
-        hits = [group for group in self._outcomes if group.outcome == "hit"]
         match_count, over_an_incident = counts.collect()[0]
         return Score(
-            incidents=sum(group.incidents for group in self._outcomes),
-            hits=sum(group.incidents for group in hits),
-            hit_by_several=sum(group.hit_by_several for group in hits),
+            incidents=sum(group.incidents for group in groups),
+            hits=sum(group.incidents for group in hit_groups),
+            hit_by_several=sum(group.hit_by_several for group in hit_groups),
             matches=int(match_count),
             over_an_incident=int(over_an_incident),
         )
@@ -207,16 +168,17 @@ class Backtest(figures.PicturedText):
 
         Each item is a count of incidents, the last variable that was reached, and the reason.
         """
-        missed = [
+        missed_groups = [group for group in self._outcome_groups if group.outcome == "miss"]
+        missed_groups.sort(
+            key=lambda group: (-group.incidents, group.furthest_variable or "", group.reason or "")
+        )
+        return tuple(
             (group.incidents, group.furthest_variable, group.reason or "")
-            for group in self._outcomes
-            if group.outcome == "miss"
-        ]
-        missed.sort(key=lambda item: (-item[0], item[1] or "", item[2]))
-        return tuple(missed)
+            for group in missed_groups
+        )
 
     @cached_property
-    def _outcomes(self) -> list[OutcomeGroup]:
+    def _outcome_groups(self) -> list[OutcomeGroup]:
         """The groups of incidents. Reading it for the first time runs a job."""
         from pyspark.sql.functions import expr
 
@@ -234,14 +196,12 @@ class Backtest(figures.PicturedText):
         incidents = show_count(score.incidents, "incident")
         matches = show_count(score.matches, "match", "matches")
         alarms = show_count(score.false_alarms, "false alarm")
-        shares = [
-            "-" if share is None else f"{share:.3f}"
-            for share in (score.recall, score.precision, score.f1)
-        ]
+        recall = show_share(score.recall)
+        precision = show_share(score.precision)
         lines = [
             f"{incidents}: {score.hits:,} hit{several}, {score.misses:,} missed",
             f"{matches}: {score.over_an_incident:,} overlapping an incident, {alarms}",
-            "recall {}, precision {}, F1 {}".format(*shares),
+            f"recall {recall}, precision {precision}, F1 {show_share(score.f1)}",
         ]
         if score.misses:
             lines.append("why the best attempts at the missed incidents stopped")
@@ -298,116 +258,32 @@ class Backtest(figures.PicturedText):
         super().save(path)
 
     def figure(self) -> Figure:
-        """Return the picture as a figure of matplotlib. Runs two jobs."""
-        figures.check_matplotlib()  # before any job runs
-        incidents, matches = self._collect_drawn()
-        spans = (*incidents, *matches)
-        ends = [end for span in spans for end in (span.begin, span.end) if end is not None]
-        # If no incident has an end and there is no match, a band covers an axis without numbers.
-        first, last = (min(ends), max(ends)) if ends else (0, 1)
-        lanes = list(dict.fromkeys(span.lane for span in spans if span.lane is not None))
-        heights = {lane: index for index, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
-        figure = figures.make_figure(WIDTH, 0.45 * len(heights) + 1.3)
-        panel = figure.subplots()
-        for incident in incidents:
-            begin = first if incident.begin is None else incident.begin
-            end = last if incident.end is None else incident.end
-            colour = choose_incident_mark(incident).colour
-            if incident.lane is None:  # over all lanes
-                panel.axvspan(begin, end, color=colour, alpha=0.3, linewidth=0)
-            elif incident.lane in heights:
-                height = heights[incident.lane]
-                band: Any = {"linewidth": 14, "solid_capstyle": "butt", "ms": 13}
-                panel.plot([begin, end], [height, height], "|-", color=colour, **band)
-        for match in matches:
-            if match.lane in heights:
-                height = heights[match.lane]
-                colour = choose_match_mark(match).colour
-                panel.plot([match.begin, match.end], [height] * 2, "o-", color=colour, ms=4)
-        axis = "from {} to {}".format(*self.span_columns)
-        labels = AxisLabels(axis, ", ".join(self.partition_columns))
-        style_panel(panel, "", labels.shorten(60, min(3 + 6 * len(heights), MOST_CHARACTERS)))
-        show_times(panel, ends)
-        panel.set_yticks(range(len(heights)), [shorten(lane) for lane in heights])
-        panel.set_ylim(len(heights) - 0.5, -0.5)
-        marks = {choose_incident_mark(incident) for incident in incidents}
-        marks |= {choose_match_mark(match) for match in matches}
-        draw_legend(figure, panel, marks, hidden=len(lanes) - len(heights))
-        return figure
-
-    def _collect_drawn(self) -> tuple[list[DrawnSpan], list[DrawnSpan]]:
-        """Return the incidents and the matches that are drawn, at most 5,000 each. Runs two jobs.
-
-        Missed incidents and false alarms come first.
+        """Return the picture as a figure of matplotlib. Runs two jobs.
 
         Raises:
-            MatchRecognizeError: the values of the ORDER BY column have no positions on an axis.
+            MatchRecognizeError: matplotlib is not installed, or the values of the ORDER BY column
+                have no positions on an axis.
         """
-        kind = dict(self.matches.dtypes)["match_start"]
-        if not is_drawn(kind):
-            raise errors.backtest_not_drawable(kind=kind)
-        end_template = "CAST({} AS DOUBLE)" if name_comparable_type(kind) == "number" else "{}"
-
-        def collect_spans(
-            frame: DataFrame, names: tuple[str, ...], ends: tuple[str, str], overlaps: str
-        ) -> list[DrawnSpan]:
-            """Return the spans of a DataFrame, those that overlap nothing first.
-
-            Args:
-                frame: the incidents or the matches.
-                names: the columns that name the lane.
-                ends: the columns of the ends.
-                overlaps: `DrawnSpan.overlaps` as SQL.
-            """
-            kinds = dict(frame.dtypes)
-            texts = ", ".join(write_series_name(quote_name(name), kinds[name]) for name in names)
-            lane = f"concat_ws(', ', {texts})" if names else "CAST(NULL AS STRING)"
-            begin, end = (end_template.format(quote_name(name)) for name in ends)
-            rows = frame.selectExpr(f"{lane} AS lane", begin, end, f"{overlaps} AS overlaps")
-            drawn_rows = rows.orderBy("overlaps", "lane").limit(MOST_DRAWN).collect()
-            spans = [DrawnSpan(*row) for row in drawn_rows]
-            return sorted(spans, key=lambda span: (span.overlaps, make_sort_key(span.lane or "")))
-
-        match_ends = ("match_start", "match_end")
-        incidents = collect_spans(
-            self.incidents, self.key_columns, self.span_columns, "outcome = 'hit'"
+        figures.check_matplotlib()
+        check_drawable(self.matches)
+        begin, end = self.span_columns
+        incident_columns = SpanColumns(self.key_columns, begin, end, overlaps="outcome = 'hit'")
+        match_columns = SpanColumns(
+            self.partition_columns, "match_start", "match_end", overlaps="incidents > 0"
         )
-        matches = collect_spans(self.matches, self.partition_columns, match_ends, "incidents > 0")
+        incidents = incident_columns.collect_spans(self.incidents)
+        matches = match_columns.collect_spans(self.matches)
         if not self.partition_columns:
+            # All matches are on the only lane. Incidents without a lane are drawn over all lanes.
             matches = [match._replace(lane="") for match in matches]
-        return incidents, matches
+        labels = AxisLabels(f"from {begin} to {end}", ", ".join(self.partition_columns))
+        return draw_backtest(incidents, matches, labels)
 
     def __repr__(self) -> str:
         """Return the columns of the labels that have the ends. Runs no job."""
         return f"<Backtest of incidents in {', '.join(self.span_columns)}>"
 
 
-def choose_incident_mark(incident: DrawnSpan) -> Mark:
-    """Return how an incident is drawn."""
-    return Mark.HIT if incident.overlaps else Mark.MISS
-
-
-def choose_match_mark(match: DrawnSpan) -> Mark:
-    """Return how a match is drawn."""
-    return Mark.TRUE_ALARM if match.overlaps else Mark.FALSE_ALARM
-
-
-def draw_legend(figure: Figure, panel: Axes, marks: Set[Mark], hidden: int) -> None:
-    """Say above the panel what its colours mean, and how many partitions are not drawn.
-
-    Args:
-        figure: the figure.
-        panel: the panel.
-        marks: the marks that are drawn. If nothing is drawn, all are explained.
-        hidden: how many partitions are not drawn.
-    """
-    for mark in Mark:
-        if marks and mark not in marks:
-            continue
-        width = 5 if mark.form == "-" else 1.5
-        panel.plot([], [], mark.form, color=mark.colour, label=mark.label, ms=4, linewidth=width)
-    entries: Any = {"ncols": len(Mark), "frameon": False, "fontsize": SMALL}
-    legend = figure.legend(loc="outside upper center", labelcolor=figures.INK, **entries)
-    if hidden > 0:
-        legend.set_title(f"{hidden:,} more partitions are not drawn")
-        legend.get_title().set(fontsize=LABEL, color=figures.INK)
+def show_share(share: float | None) -> str:
+    """Return a share of incidents or matches as text; `-` if there are none."""
+    return "-" if share is None else f"{share:.3f}"

@@ -21,7 +21,14 @@ from matchrec.explain.tracing.condition_parts import (
     ReferencePart,
     encode_match_number,
 )
-from matchrec.explain.tracing.search import CONDITION_OUTCOMES, Attempt, Mapped, Outcome, Trial
+from matchrec.explain.tracing.trials import (
+    CONDITION_OUTCOMES,
+    Attempt,
+    Mapped,
+    MappedRow,
+    Outcome,
+    Trial,
+)
 from matchrec.plan.expression import End, Navigation
 from matchrec.search.matches import Matches
 from matchrec.search.task import Task
@@ -76,7 +83,7 @@ def make_matches_of_trials(
     """
     paths = [list_rows_of_trial(task, attempts[number], index) for number, index in keys]
     numbers = [
-        encode_match_number(index, attempts[number].number + 1)
+        encode_match_number(index, attempts[number].matches_before + 1)
         for index, (number, _) in enumerate(keys)
     ]
     rows = [row for path in paths for row, _ in path]
@@ -100,8 +107,9 @@ def list_rows_of_trial(task: Task, attempt: Attempt, index: int) -> Mapped:
     """
     trial = attempt.trials[index]
     last_variable = trial.variable if task.stages is None else trial.condition_variable
-    path = (attempt.trials[i] for i in attempt.find_path_to(trial.previous))
-    return (*((earlier.row, earlier.variable) for earlier in path), (trial.row, last_variable))
+    path = [attempt.trials[earlier] for earlier in attempt.find_path_to(trial.previous)]
+    mapped_before = [MappedRow(earlier.row, earlier.variable) for earlier in path]
+    return (*mapped_before, MappedRow(trial.row, last_variable))
 
 
 @dataclass(frozen=True)
@@ -188,7 +196,7 @@ class Explainer:
             row = self.find_row_read(part.navigation, mapped)
             if row is None:
                 return f"{part.text} finds no row"
-            if row != mapped[-1][0]:
+            if row != mapped[-1].row:
                 row_text = f" from row {row + 1}"
         if part.is_side:
             return f"{part.text}{row_text}" if row_text else None

@@ -8,8 +8,8 @@ from itertools import groupby
 
 from matchrec.errors.wording import join_alternatives, show_count
 from matchrec.explain.tracing.explainer import TrialKey
-from matchrec.explain.tracing.search import Attempt, Mapped, Outcome, Trial
 from matchrec.explain.tracing.trace import SearchMatch, Trace
+from matchrec.explain.tracing.trials import Attempt, Mapped, MappedRow, Outcome, Trial
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
@@ -26,7 +26,7 @@ class Line:
     order_values: str
     # The name of the variable; empty if the trial is about no variable.
     variable: str
-    outcome: str
+    outcome: Outcome
     # Each part of the condition with its values.
     conditions: tuple[str, ...]
     # How many rows were mapped before.
@@ -149,10 +149,10 @@ class StoryWriter:
             yield f"{self.rows.name_row(row)}: no search started here"
             if match is None:
                 continue
-            variables = [variable for position, variable in match.mapped if position == row]
-            mapped = f", mapped to {self.task.variables[variables[0]]}" if variables else ""
+            variables = [mapped.variable for mapped in match.mapped if mapped.row == row]
+            variable = f", mapped to {self.task.variables[variables[0]]}" if variables else ""
             match_rows = self.describe_rows(match.mapped, match.start)
-            yield f"  it is inside match {match.number}, {match_rows}{mapped}"
+            yield f"  it is inside match {match.number}, {match_rows}{variable}"
             skip = self.plan.after_match.words
             yield f"  {skip}: the search continued at row {match.next_start + 1}"
             yield "  write AFTER MATCH SKIP TO NEXT ROW to search from every row"
@@ -166,10 +166,10 @@ class StoryWriter:
         """
         if not mapped:
             return f"empty, at row {start + 1}"
-        first = mapped[0][0] + 1
-        last = mapped[-1][0] + 1
+        first = mapped[0].row + 1
+        last = mapped[-1].row + 1
         rows = f"row {first}" if first == last else f"rows {first} to {last}"
-        names = (self.task.variables[variable] for _, variable in mapped)
+        names = (self.task.variables[row.variable] for row in mapped)
         runs = ((name, len(list(same_names))) for name, same_names in groupby(names))
         word = " ".join(name if count == 1 else f"{name}{{{count}}}" for name, count in runs)
         return f"{rows}: {word}"
@@ -201,11 +201,12 @@ class StoryWriter:
         """
         _, index = key
         is_given_back = trial.outcome is Outcome.TAKEN and index not in attempt.best_path
+        outcome = Outcome.GIVEN_BACK if is_given_back else trial.outcome
         return Line(
             row=trial.row + 1,
             order_values=self.rows.show_order_values(trial.row),
             variable=self.name_variable(trial),
-            outcome="given back" if is_given_back else trial.outcome.value,
+            outcome=outcome,
             conditions=self.conditions.get(key, ()),
             depth=trial.depth,
             is_key=is_key,
@@ -246,7 +247,7 @@ class StoryWriter:
             yield "no row could be mapped"
         else:
             best = [attempt.trials[index] for index in attempt.best_path]
-            path = tuple((trial.row, trial.variable) for trial in best)
+            path = tuple(MappedRow(trial.row, trial.variable) for trial in best)
             yield f"got as far as {self.describe_rows(path, attempt.start)}"
         stopped = [attempt.trials[index] for index in attempt.stopping_trials]
         yield from self.explain_stop(stopped, attempt.start)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from heapq import heappush, heappushpop
 
 from matchrec.automaton.run_endings import A_MATCH
-from matchrec.explain.tracing.search import Attempt, Mapped, Tracer
+from matchrec.explain.tracing.search import Tracer
+from matchrec.explain.tracing.trials import Attempt, Mapped, MappedRow
 from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput
 from matchrec.search.matches import Matches, find_next_starts
 from matchrec.search.partitions import Partitions
@@ -58,11 +59,12 @@ def list_matches(chunk: Matches, task: Task) -> Iterator[SearchMatch]:
         if chunk.kind is not None and chunk.kind[index] != A_MATCH:
             continue
         variables = chunk.classifiers[begin:end].tolist()
+        mapped = tuple(map(MappedRow, rows[begin:end], variables))
         yield SearchMatch(
             partition=int(chunk.partition[index]),
             number=int(chunk.number[index]),
             start=start,
-            mapped=tuple(zip(rows[begin:end], variables, strict=True)),
+            mapped=mapped,
             next_start=next_rows[index],
         )
 

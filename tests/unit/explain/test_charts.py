@@ -19,7 +19,7 @@ from matplotlib.text import Text
 from matchrec.compile.coverage import Figures
 from matchrec.errors import MatchRecognizeError
 from matchrec.explain.charts.axes import WIDTH, AxisLabels
-from matchrec.explain.charts.backtest import Backtest, DrawnSpan
+from matchrec.explain.charts.backtest_picture import DrawnSpan, draw_backtest
 from matchrec.explain.charts.plot import draw_lanes, draw_lines
 from matchrec.explain.charts.series import MatchSpan, Series
 from matchrec.explain.charts.sweep import Sweep
@@ -27,7 +27,8 @@ from matchrec.explain.clause_coverage import ClauseCoverage, OccurrenceCoverage,
 from matchrec.explain.funnel import draw as draw_coverage
 from matchrec.explain.pictures.figures import keep_texts, make_figure
 from matchrec.explain.tracing.story import AttemptStory, Line, Story
-from matchrec.explain.tracing.why import draw_story
+from matchrec.explain.tracing.story_picture import draw_story
+from matchrec.explain.tracing.trials import Outcome
 
 DAY, NOON = date(2024, 1, 1), datetime(2024, 5, 1, 12)
 LONG = "a long name of a partition in the cluster"
@@ -218,22 +219,12 @@ def test_pictures_are_written_in_the_format_of_the_name(tmp_path: Path) -> None:
         counts.save("counts.gif")
 
 
-class DrawnBacktest(Backtest):
-    """A back-test whose incidents and matches are known."""
-
-    def _collect_drawn(self) -> tuple[list[DrawnSpan], list[DrawnSpan]]:
-        """Return the incidents and the matches to draw."""
-        spans = [
-            DrawnSpan(f"{LONG} {number}", at, at + timedelta(minutes=number), overlaps=False)
-            for number, at in enumerate(TIMES["minutes"] * 2)
-        ]
-        return spans, spans[:3]
-
-
 def test_texts_of_a_backtest_do_not_overlap() -> None:
-    nothing: Any = None
-    backtest = DrawnBacktest(nothing, nothing, ("host",), ("host",), ("opened", "closed"))
-    figure = backtest.figure()
+    spans = [
+        DrawnSpan(f"{LONG} {number}", at, at + timedelta(minutes=number), overlaps=False)
+        for number, at in enumerate(TIMES["minutes"] * 2)
+    ]
+    figure = draw_backtest(spans, spans[:3], AxisLabels("from opened to closed", "host"))
     assert list_overlaps(figure) == []
     (panel,) = figure.axes
     names = [label.get_text() for label in panel.get_yticklabels()]
@@ -273,11 +264,13 @@ def test_a_story_says_what_its_symbols_mean() -> None:
     texts = ("DOWN: price < 3: 4 < 3 is false", "DOWN: size > 9: 8 > 9 is false")
     conditions = tuple(text.removeprefix("DOWN: ") for text in texts)
     story = make_story(
-        Line(1, "2024-05-01 10:00:00", "A_LONG_NAME_OF_A_VARIABLE", "taken", (), 0, is_key=True),
-        Line(2, "2024-05-01 10:00:10", "", "skipped", (), 1, is_key=True),
-        Line(3, "2024-05-01 10:00:20", "DOWN", "failed", conditions, 1, is_key=True),
-        Line(4, "end", "DOWN", "no row left", (), 1, is_key=True),
-        Line(4, "end", "UP", "anchor failed", (), 1, is_key=True),
+        Line(
+            1, "2024-05-01 10:00:00", "A_LONG_NAME_OF_A_VARIABLE", Outcome.TAKEN, (), 0, is_key=True
+        ),
+        Line(2, "2024-05-01 10:00:10", "", Outcome.SKIPPED, (), 1, is_key=True),
+        Line(3, "2024-05-01 10:00:20", "DOWN", Outcome.FAILED, conditions, 1, is_key=True),
+        Line(4, "end", "DOWN", Outcome.NO_ROW, (), 1, is_key=True),
+        Line(4, "end", "UP", Outcome.ANCHOR_FAILED, (), 1, is_key=True),
     )
     figure = draw_story(story)
     (panel,) = figure.axes

@@ -6,7 +6,7 @@ import pytest
 
 from matchrec.explain.tracing.condition_parts import split_into_parts
 from matchrec.explain.tracing.explainer import find_truths
-from matchrec.explain.tracing.search import Outcome, Trial
+from matchrec.explain.tracing.trials import Outcome, Trial
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 

@@ -14,8 +14,9 @@ from matchrec.conditions.run_condition import (
     build_operation,
 )
 from matchrec.conditions.types import Kind
-from matchrec.explain.tracing.search import Attempt, Outcome, Tracer
+from matchrec.explain.tracing.search import Tracer
 from matchrec.explain.tracing.trace import check_attempt, find_search_matches, find_starting_rows
+from matchrec.explain.tracing.trials import Attempt, Outcome
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.search.strategies import ALGORITHMS
 from matchrec.syntax.row_pattern import parse_row_pattern

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from matchrec.explain.tracing.shown_lines import MOST_LINES, choose_lines
 from matchrec.explain.tracing.story import AttemptStory, Line, Story
-from matchrec.explain.tracing.why import MOST_LINES, choose_lines, draw_story, show_story
+from matchrec.explain.tracing.story_picture import draw_story
+from matchrec.explain.tracing.story_text import show_story
+from matchrec.explain.tracing.trials import Outcome
 
 TURN = 60
 ROWS = 100
@@ -14,9 +17,11 @@ def make_attempt(rows: int) -> AttemptStory:
     lines = []
     for row in range(1, rows + 1):
         if row > TURN:
-            lines.append(Line(row, str(row), "DOWN", "failed", ("x < PREV(x): false",), row, True))
+            lines.append(
+                Line(row, str(row), "DOWN", Outcome.FAILED, ("x < PREV(x): false",), row, True)
+            )
         name = "UP" if row > TURN else "DOWN"
-        lines.append(Line(row, str(row), name, "taken", (f"x = {row}",), row, True))
+        lines.append(Line(row, str(row), name, Outcome.TAKEN, (f"x = {row}",), row, True))
     return AttemptStory(1, "row 1: no match", tuple(lines), ("no row left",))
 
 

@@ -1,0 +1,208 @@
+"""Draw a back-test: incidents as bands, matches as lines with points, a lane for each partition.
+
+X    |=====|   o--o      |===|       an incident that is hit if a match overlaps it
+Y        o----o                      a match that overlaps no incident is a false alarm
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from matchrec.errors import command as errors
+from matchrec.explain.charts.axes import (
+    LABEL,
+    MOST_CHARACTERS,
+    SMALL,
+    WIDTH,
+    AxisLabels,
+    shorten,
+    show_times,
+    style_panel,
+)
+from matchrec.explain.charts.columns import has_positions, name_comparable_type, write_series_name
+from matchrec.explain.pictures import figures
+from matchrec.plan.text import quote_name
+from matchrec.source import make_sort_key
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pyspark.sql import DataFrame
+
+# How many lanes are drawn.
+MOST_LANES = 30
+
+# How many incidents are drawn, and how many matches.
+MOST_SPANS = 5000
+
+# Heights in inches: of a lane, and of the axis and the legend together.
+LANE_HEIGHT, REST_HEIGHT = 0.45, 1.3
+
+
+class DrawnSpan(NamedTuple):
+    """An incident or a match in the picture. The fields are those of the row that Spark returns."""
+
+    # The name of the partition; None for an incident that is about all partitions.
+    lane: str | None
+    # The values of the ORDER BY column. An incident without one has no beginning or no end.
+    begin: Any
+    end: Any
+    # Whether the incident is hit, or the match overlaps an incident.
+    overlaps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SpanColumns:
+    """The columns of incidents or of matches that the picture needs."""
+
+    # The columns with the partition values, which name the lane.
+    keys: tuple[str, ...]
+    # The columns with the beginning and the end.
+    begin: str
+    end: str
+    # `DrawnSpan.overlaps` as SQL.
+    overlaps: str
+
+    def collect_spans(self, frame: DataFrame) -> list[DrawnSpan]:
+        """Return at most MOST_SPANS rows as spans. Runs a job.
+
+        Those that overlap nothing come first, then those of other lanes by their names.
+
+        Args:
+            frame: the incidents or the matches.
+        """
+        types = dict(frame.dtypes)
+        key_texts = ", ".join(write_series_name(quote_name(key), types[key]) for key in self.keys)
+        lane = f"concat_ws(', ', {key_texts})" if self.keys else "CAST(NULL AS STRING)"
+        # Numbers may be decimals, which matplotlib does not draw.
+        is_number = name_comparable_type(types[self.begin]) == "number"
+        template = "CAST({} AS DOUBLE)" if is_number else "{}"
+        begin, end = (template.format(quote_name(name)) for name in (self.begin, self.end))
+        rows = frame.selectExpr(f"{lane} AS lane", begin, end, f"{self.overlaps} AS overlaps")
+        drawn_rows = rows.orderBy("overlaps", "lane").limit(MOST_SPANS).collect()
+        spans = [DrawnSpan(*row) for row in drawn_rows]
+        return sorted(spans, key=lambda span: (span.overlaps, make_sort_key(span.lane or "")))
+
+
+def check_drawable(matches: DataFrame) -> None:
+    """Check that the values of the ORDER BY column have positions on an axis. Runs no job.
+
+    Raises:
+        MatchRecognizeError: they are neither numbers nor dates nor times.
+    """
+    type_name = dict(matches.dtypes)["match_start"]
+    if not has_positions(type_name):
+        raise errors.backtest_not_drawable(kind=type_name)
+
+
+class Mark(Enum):
+    """What a band or a line of the picture stands for, with its entry in the legend."""
+
+    HIT = ("incident that is hit", figures.MATCHED, "-")
+    MISS = ("incident that is missed", figures.MISSED, "-")
+    TRUE_ALARM = ("match that overlaps an incident", figures.INK, "o-")
+    FALSE_ALARM = ("false alarm", figures.ACCENT, "o-")
+
+    def __init__(self, label: str, colour: str, form: str) -> None:
+        self.label = label
+        self.colour = colour
+        self.form = form  # "-" for a line, "o-" for a line with points, as matplotlib writes them
+
+
+def choose_incident_mark(incident: DrawnSpan) -> Mark:
+    """Return how an incident is drawn."""
+    return Mark.HIT if incident.overlaps else Mark.MISS
+
+
+def choose_match_mark(match: DrawnSpan) -> Mark:
+    """Return how a match is drawn."""
+    return Mark.TRUE_ALARM if match.overlaps else Mark.FALSE_ALARM
+
+
+def draw_backtest(
+    incidents: Sequence[DrawnSpan], matches: Sequence[DrawnSpan], labels: AxisLabels
+) -> Figure:
+    """Return a picture of incidents and matches as a figure of matplotlib.
+
+    Args:
+        incidents: the incidents.
+        matches: the matches. They have lanes, also if there is only one partition.
+        labels: the labels of the axes.
+    """
+    spans = (*incidents, *matches)
+    ends = [end for span in spans for end in (span.begin, span.end) if end is not None]
+    lanes = list(dict.fromkeys(span.lane for span in spans if span.lane is not None))
+    lane_positions = {lane: index for index, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
+    lane_count = len(lane_positions)
+    figure = figures.make_figure(WIDTH, LANE_HEIGHT * lane_count + REST_HEIGHT)
+    panel = figure.subplots()
+    draw_incidents(panel, incidents, lane_positions, ends)
+    draw_matches(panel, matches, lane_positions)
+    style_panel(panel, "", labels.shorten(60, min(3 + 6 * lane_count, MOST_CHARACTERS)))
+    show_times(panel, ends)
+    panel.set_yticks(range(lane_count), [shorten(lane) for lane in lane_positions])
+    panel.set_ylim(lane_count - 0.5, -0.5)  # the first lane is at the top
+    marks = {choose_incident_mark(incident) for incident in incidents}
+    marks |= {choose_match_mark(match) for match in matches}
+    draw_legend(figure, panel, marks, hidden_lanes=len(lanes) - lane_count)
+    return figure
+
+
+def draw_incidents(
+    panel: Axes, incidents: Sequence[DrawnSpan], lane_positions: dict[str, int], ends: Sequence[Any]
+) -> None:
+    """Draw incidents as bands: in a lane, or over all lanes if they are about all partitions.
+
+    Args:
+        panel: where to draw.
+        incidents: the incidents.
+        lane_positions: the lanes that are drawn, with their positions from the top.
+        ends: the values at which incidents and matches begin and end. An incident without a
+            beginning or an end reaches to the first or the last of them.
+    """
+    # If no incident has an end and there is no match, a band covers an axis without numbers.
+    first, last = (min(ends), max(ends)) if ends else (0, 1)
+    for incident in incidents:
+        begin = first if incident.begin is None else incident.begin
+        end = last if incident.end is None else incident.end
+        colour = choose_incident_mark(incident).colour
+        if incident.lane is None:
+            panel.axvspan(begin, end, color=colour, alpha=0.3, linewidth=0)
+        elif incident.lane in lane_positions:
+            y = lane_positions[incident.lane]
+            band: Any = {"linewidth": 14, "solid_capstyle": "butt", "ms": 13}
+            panel.plot([begin, end], [y, y], "|-", color=colour, **band)
+
+
+def draw_matches(panel: Axes, matches: Sequence[DrawnSpan], lane_positions: dict[str, int]) -> None:
+    """Draw matches as lines with points at both ends, see `draw_incidents`."""
+    for match in matches:
+        if match.lane in lane_positions:
+            y = lane_positions[match.lane]
+            colour = choose_match_mark(match).colour
+            panel.plot([match.begin, match.end], [y, y], "o-", color=colour, ms=4)
+
+
+def draw_legend(figure: Figure, panel: Axes, marks: AbstractSet[Mark], hidden_lanes: int) -> None:
+    """Write above the panel what its colours mean, and how many partitions are not drawn.
+
+    Args:
+        figure: the figure.
+        panel: the panel.
+        marks: the marks that are drawn. If nothing is drawn, all are explained.
+        hidden_lanes: how many partitions are not drawn.
+    """
+    for mark in Mark:
+        if marks and mark not in marks:
+            continue
+        width = 5 if mark.form == "-" else 1.5
+        panel.plot([], [], mark.form, color=mark.colour, label=mark.label, ms=4, linewidth=width)
+    entries: Any = {"ncols": len(Mark), "frameon": False, "fontsize": SMALL}
+    legend = figure.legend(loc="outside upper center", labelcolor=figures.INK, **entries)
+    if hidden_lanes > 0:
+        legend.set_title(f"{hidden_lanes:,} more partitions are not drawn")
+        legend.get_title().set(fontsize=LABEL, color=figures.INK)

@@ -1,0 +1,250 @@
+"""Draw a story: rows go down, variables go across, and reasons are to the right of each row.
+
+         row  day    DOWN    UP
+           1    1     ●
+           2    2     ●
+           3    3     ✕       ✕       DOWN: 12 < 9 is false
+
+Attempts are below each other. Above them are the pattern and what the symbols mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from matchrec.explain.pictures import figures
+from matchrec.explain.tracing.shown_lines import choose_lines
+from matchrec.explain.tracing.story import AttemptStory, Line, Story
+from matchrec.explain.tracing.trials import Outcome
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LINE_HEIGHT = 0.2  # of a line of text, in inches
+TEXT_SIZE = 9  # in points
+POINTS_PER_INCH = 72
+
+# How many characters of each heading, such as the pattern, are drawn.
+MOST_OF_HEADING = 110
+
+# The left edge of the panel. Variable n is in the middle of its column, at x = n.
+LEFT = -0.5
+
+
+# Symbols.
+
+COLOURS = {
+    Outcome.TAKEN: figures.MATCHED,
+    Outcome.GIVEN_BACK: figures.GIVEN_BACK,
+    Outcome.TRIED_BEFORE: figures.GIVEN_BACK,
+    Outcome.FAILED: figures.MISSED,
+    Outcome.SKIPPED: figures.FAINT,
+}
+
+# The outcomes of rows whose symbol needs no reason beside it: they were mapped, or skipped.
+OUTCOMES_WITHOUT_NOTE = (Outcome.TAKEN, Outcome.GIVEN_BACK, Outcome.SKIPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """How an outcome is drawn: a disc if the row is mapped, a cross if not, dashes if skipped."""
+
+    colour: str
+    marker: str  # of matplotlib; empty for dashes
+
+    @property
+    def style(self) -> dict[str, Any]:
+        """The arguments of matplotlib for a line that is the symbol."""
+        if not self.marker:
+            return {"linestyle": "--"}
+        return {"linestyle": "", "marker": self.marker, "markeredgewidth": 2}
+
+
+def choose_symbol(outcome: Outcome) -> Symbol:
+    """Return the symbol of an outcome."""
+    colour = COLOURS.get(outcome, figures.ACCENT)
+    if outcome is Outcome.SKIPPED:
+        return Symbol(colour, "")
+    return Symbol(colour, "x" if colour in (figures.MISSED, figures.ACCENT) else "o")
+
+
+# The picture.
+
+
+def draw_story(story: Story) -> Figure:
+    """Return the picture of a story as a figure of matplotlib."""
+    lines = [line for attempt in story.attempts for line in attempt.lines]
+    variables = list(dict.fromkeys(line.variable for line in lines if line.variable))
+    figure = figures.make_figure(1, 1)
+    figure.set_layout_engine("none")
+    panel = figure.add_axes((0, 0, 1, 1))
+    panel.set_axis_off()
+    draw_key(panel, [line for attempt in story.attempts for line in choose_lines(attempt)])
+    picture = StoryPicture(panel, variables, story.orders)
+    picture.draw_headings(story.heading)
+    for attempt in story.attempts:
+        picture.draw_attempt(attempt)
+    if not story.attempts:
+        picture.draw_results(story.results)
+    height = max(1, picture.y - 1)  # without the empty line after the last attempt
+    column_count = max(1, len(variables))
+    column_width = figures.CHARACTER * max((len(name) + 3 for name in variables), default=1)
+    figure.set_size_inches(column_width * column_count, LINE_HEIGHT * height)
+    panel.set(xlim=(LEFT, column_count - 0.5), ylim=(height, 0))
+    return figure
+
+
+def draw_key(panel: Axes, lines: Iterable[Line]) -> None:
+    """Write above the panel what the symbols of some lines mean."""
+    from matplotlib.lines import Line2D
+
+    outcomes_by_symbol: dict[Symbol, dict[Outcome, None]] = {}
+    for line in lines:
+        if line.variable or line.outcome is Outcome.SKIPPED:
+            outcomes = outcomes_by_symbol.setdefault(choose_symbol(line.outcome), {})
+            outcomes[line.outcome] = None
+    entries = []
+    for symbol, outcomes in outcomes_by_symbol.items():
+        meaning = " or ".join(outcome.value for outcome in outcomes)
+        entries.append(Line2D([], [], color=symbol.colour, label=meaning, **symbol.style))
+    if entries:
+        panel.legend(
+            handles=entries,
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=len(entries),
+            frameon=False,
+            fontsize=TEXT_SIZE,
+            labelcolor=figures.INK,
+            handletextpad=0.5,
+        )
+
+
+class StoryPicture:
+    """A picture that grows downwards, line by line.
+
+    A line is one unit high, and each variable has a column that is one unit wide.
+    """
+
+    def __init__(self, panel: Axes, variables: Sequence[str], orders: str) -> None:
+        """Begin an empty picture.
+
+        Args:
+            panel: where to draw.
+            variables: the names of the variables, from left to right.
+            orders: the ORDER BY columns, the title of the column of order values.
+        """
+        self.panel = panel
+        self.variables = variables
+        self.orders = orders
+        self.y = 0  # the line that is drawn next
+
+    def draw_headings(self, headings: Iterable[str]) -> None:
+        """Write the first lines of the picture, each cut to MOST_OF_HEADING characters."""
+        for heading in headings:
+            is_long = len(heading) > MOST_OF_HEADING
+            self.write(LEFT, f"{heading[:MOST_OF_HEADING]}…" if is_long else heading)
+            self.y += 1
+        self.y += 1  # an empty line
+
+    def draw_results(self, results: Iterable[str]) -> None:
+        """Write the results of a search without attempts."""
+        for result in results:
+            self.write(LEFT, result)
+            self.y += 1
+        self.y += 1  # an empty line
+
+    def draw_attempt(self, attempt: AttemptStory) -> None:
+        """Draw an attempt: its title, a table of its rows, how it ended, and an empty line."""
+        shown_lines = choose_lines(attempt)
+        order_width = max(map(len, [self.orders, *(line.order_values for line in shown_lines)]))
+        self.write(LEFT, attempt.title, fontweight="bold")
+        self.y += 1
+        for x, variable in enumerate(self.variables):
+            self.write(x, variable, ha="center")
+        self.write_row_name("row", self.orders, order_width)
+        self.y += 1
+        for _, row_lines in groupby(shown_lines, key=attrgetter("row")):
+            self.draw_row(list(row_lines), order_width)
+        for end in attempt.ends:
+            self.write(LEFT, end, fontstyle="italic")
+            self.y += 1
+        self.y += 1  # an empty line
+
+    def draw_row(self, lines: Sequence[Line], order_width: int) -> None:
+        """Draw the trials of a row next to each other, and below each other the reasons.
+
+        Args:
+            lines: the lines about the row, at least one.
+            order_width: the number of characters of the longest order values of the attempt.
+        """
+        self.write_row_name(str(lines[0].row), lines[0].order_values, order_width)
+        for line in lines:
+            self.draw_trial(line)
+        notes = list_notes(lines)
+        first_line = self.y
+        for note in notes:
+            self.write(len(self.variables) - 0.4, note)
+            self.y += 1
+        self.y = first_line + max(1, len(notes))
+
+    def draw_trial(self, line: Line) -> None:
+        """Draw the symbol of a trial: below its variable, or over all variables if it has none."""
+        symbol = choose_symbol(line.outcome)
+        y = self.y + 0.5
+        if line.outcome is Outcome.SKIPPED:
+            right = len(self.variables) - 0.5
+            self.panel.plot((LEFT, right), (y, y), color=symbol.colour, zorder=0, **symbol.style)
+        elif line.variable:
+            x = self.variables.index(line.variable)
+            self.panel.plot(x, y, color=symbol.colour, **symbol.style)
+
+    def write(self, x: float, text: str, **style: Any) -> None:
+        """Write a text on the current line. `style` has further arguments of matplotlib."""
+        self.panel.text(
+            x, self.y + 0.5, text, va="center", fontsize=TEXT_SIZE, color=figures.INK, **style
+        )
+
+    def write_row_name(self, row: str, order_values: str, order_width: int) -> None:
+        """Write the number of a row and its order values, in two columns left of the variables.
+
+        Args:
+            row: the number of the row, or the title of the column.
+            order_values: the order values, or the title of the column.
+            order_width: how many characters the column of order values is wide.
+        """
+        for text, characters_from_right in ((order_values, 0), (row, order_width + 2)):
+            points = POINTS_PER_INCH * figures.CHARACTER * characters_from_right
+            self.panel.annotate(
+                text,
+                (-0.7, self.y + 0.5),
+                (-points, 0),
+                textcoords="offset points",
+                annotation_clip=False,
+                ha="right",
+                va="center",
+                fontsize=TEXT_SIZE,
+                color=figures.INK,
+            )
+
+
+def list_notes(lines: Sequence[Line]) -> list[str]:
+    """Return the notes at a row: why it could not be mapped, and how many rows are folded after it.
+
+    Each note appears once. Parts of conditions that are true are no reason.
+    """
+    notes = []
+    for line in lines:
+        if line.outcome in OUTCOMES_WITHOUT_NOTE:
+            continue
+        for text in line.conditions or (line.outcome.value,):
+            if text.endswith(": true") or " is true" in text:
+                continue
+            notes.append(f"{line.variable}: {text}" if line.variable else text)
+    notes += [line.fold for line in lines if line.fold]
+    return list(dict.fromkeys(notes))
