@@ -1,12 +1,13 @@
 """Compile a query to count how far a match gets from each starting row.
 
-Coverage answers why a query finds few matches: for each place in the row pattern it counts the
-starting rows that came there, and for those that went no further the part of a condition that was
-false. The worker runs the search of the query and counts on the way.
+Coverage answers why a query finds few matches: for each occurrence of a variable in PATTERN it
+counts the starting rows that reached it, and for those that went no further the part of a condition
+that was false. The worker runs the search of the query and counts on the way.
 
 1. `observe_tests` takes the query whose conditions are split. It keeps the conditions, drops the
    measures and the filters, and adds the tests that are counted one by one.
 2. `build_coverage_task` turns the tests into bits, once the query is compiled to a `CompiledQuery`.
+3. The workers count: see `worker.cover`. The result is `counted_coverage.CountedCoverage`.
 
 All rows are sent, also those that the query itself would leave out, because each of them is a
 starting row. The columns that are sent are those of conditions, and those that name a row.
@@ -15,29 +16,16 @@ starting row. The columns that are sent are those of conditions, and those that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 
 from matchrec.automaton.occurrences import Occurrences, compile_occurrences, find_stage_occurrences
 from matchrec.compile.compiled_query import CompiledQuery
+from matchrec.compile.guarded_tests import RowTest, guard_tests, to_column
 from matchrec.compile.split_query import SplitQuery
-from matchrec.conditions.residual import (
-    NO_SPAN,
-    ColumnRead,
-    CombinedStep,
-    NearbyTest,
-    SplitCondition,
-    Step,
-)
-from matchrec.conditions.row_column import (
-    ALWAYS_TRUE,
-    RowColumn,
-    build_guarded_test,
-    build_row_column,
-    join_columns,
-    show_column,
-)
-from matchrec.conditions.split import ConditionSplitter, join_steps
+from matchrec.conditions.residual import NO_SPAN, NearbyTest, SplitCondition
+from matchrec.conditions.row_column import RowColumn, build_row_column, show_column
+from matchrec.conditions.split import ConditionSplitter
 from matchrec.errors import inspection as errors
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput
@@ -50,12 +38,9 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan, drop_output_options
 from matchrec.plan.pattern import list_negations, list_variable_names
-from matchrec.search.coverage import AnnotatedTask, Counts
+from matchrec.search.coverage import AnnotatedTask
 from matchrec.search.kernel_input import compile_task
 from matchrec.search.task import NearbyCondition
-
-# A conjunct of a condition that does not depend on the run, computed by Spark or by the worker.
-RowTest = RowColumn | NearbyTest
 
 CURRENT_ROW = Navigation()
 PREVIOUS_ROW = Navigation(physical_offset=-1)
@@ -68,7 +53,7 @@ class CoverageQuery(SplitQuery):
     It has nothing that only the output of the query needs, and it observes all tests below.
     """
 
-    # The places in the row pattern that are counted, and which of them each choice of a run takes.
+    # The occurrences that are counted, and which of them each choice of a run takes.
     occurrences: Occurrences
     # For each variable, the tests of its condition. None of them raises: see `guard_tests`.
     tests: Mapping[str, Sequence[RowTest]]
@@ -81,13 +66,11 @@ class CoverageTask:
     """What a worker counts, and how it names starting rows. Picklable."""
 
     compiled_query: CompiledQuery
-    # The task of the search, with the places in the row pattern and the parts of conditions.
-    coverable: AnnotatedTask
+    # The task of the search, with the occurrences and the parts of conditions.
+    annotated_task: AnnotatedTask
     # The test that a row equals the one before it in all ORDER BY columns: the bit that Spark
-    # computes, or the condition that the worker computes. The other one is None; without ORDER BY,
-    # both are.
-    tie_bit: int | None
-    tie_condition: NearbyCondition | None
+    # computes, or the condition that the worker computes. None without ORDER BY.
+    tie: int | NearbyCondition | None
     # The columns that name a starting row: partition columns, then order columns.
     naming_columns: tuple[int, ...]
 
@@ -156,7 +139,7 @@ def observe_tests(query: SplitQuery) -> CoverageQuery:
 
 
 def find_occurrences(query: SplitQuery, plan: MatchPlan) -> Occurrences:
-    """Return the places that are counted: variables in the row pattern, or the stages of a plan.
+    """Return the occurrences that are counted: variables in PATTERN, or the stages of a plan.
 
     Raises:
         MatchRecognizePlanError: the pattern is too large.
@@ -200,21 +183,18 @@ def build_coverage_task(query: CoverageQuery, compiled_query: CompiledQuery) -> 
         MatchRecognizeUnsupportedError: a condition reads the match number.
     """
     task = compiled_query.task
-    if (
-        task.needs_event_selection
-        and compile_task(task, len(compiled_query.sent_columns.integers)).rules.forgets_after_match
-    ):
-        raise errors.coverage_of_match_number()
+    if task.needs_event_selection:
+        integers = len(compiled_query.sent_columns.integers)
+        if compile_task(task, integers).rules.forgets_after_match:
+            raise errors.coverage_of_match_number()
     bits = find_test_bits(compiled_query)
-    tie = query.tie
     columns = compiled_query.sent_columns.columns
     partition_columns = [index for _, index in compiled_query.sent_columns.keys]
     order_columns = [columns.index(build_row_column(output.name)) for output in query.outputs]
     return CoverageTask(
         compiled_query=compiled_query,
-        coverable=AnnotatedTask(task, query.occurrences, number_parts(query, bits)),
-        tie_bit=bits[tie] if isinstance(tie, RowColumn) else None,
-        tie_condition=find_nearby(tie, compiled_query) if isinstance(tie, NearbyTest) else None,
+        annotated_task=AnnotatedTask(task, query.occurrences, list_condition_parts(query, bits)),
+        tie=find_tie(query, bits, compiled_query),
         naming_columns=(*partition_columns, *order_columns),
     )
 
@@ -230,7 +210,7 @@ def find_test_bits(compiled_query: CompiledQuery) -> dict[RowColumn, int]:
     return bits
 
 
-def number_parts(
+def list_condition_parts(
     query: CoverageQuery, bits: Mapping[RowColumn, int]
 ) -> tuple[tuple[int | None, ...], ...]:
     """Return the parts of the condition of each variable, in the order in which they are counted.
@@ -240,19 +220,30 @@ def number_parts(
     depend_on_run = {
         condition.variable for condition in query.conditions if condition.run_step is not None
     }
-    all_parts = []
+    parts_by_variable = []
     for name in query.plan.variables:
         tests = query.tests.get(name, [])
         parts: list[int | None] = [bits[to_column(test)] for test in tests]
         if name in depend_on_run:
             parts.append(None)
-        all_parts.append(tuple(parts))
-    return tuple(all_parts)
+        parts_by_variable.append(tuple(parts))
+    return tuple(parts_by_variable)
 
 
-def find_nearby(test: NearbyTest, compiled_query: CompiledQuery) -> NearbyCondition:
-    """Return the condition by which the worker computes a test."""
-    return next(condition for condition in compiled_query.nearby if condition.column == test.column)
+def find_tie(
+    query: CoverageQuery, bits: Mapping[RowColumn, int], compiled_query: CompiledQuery
+) -> int | NearbyCondition | None:
+    """Return the test for ties as a worker gets it, see `CoverageTask.tie`.
+
+    Args:
+        query: the query.
+        bits: the bits of all tests.
+        compiled_query: what the query was compiled to.
+    """
+    if not isinstance(query.tie, NearbyTest):
+        return None if query.tie is None else bits[query.tie]
+    column = query.tie.column
+    return next(condition for condition in compiled_query.nearby if condition.column == column)
 
 
 def show_condition_parts(
@@ -270,105 +261,3 @@ def show_condition_parts(
         yield show_column(to_column(test))
     if condition.run_step is not None:
         yield " AND ".join(show_scalar(scalar) for scalar in condition.run_conjuncts)
-
-
-def guard_tests(tests: Sequence[RowTest]) -> Sequence[RowTest]:
-    """Return tests that can be computed for every row without an error, one by one.
-
-    In `z <> 0 AND x / z > 2`, the second test can raise if it is computed for every row. It becomes
-    `CASE WHEN z <> 0 THEN x / z > 2 ELSE TRUE END`: it is computed only if all tests before it
-    hold, and is true otherwise, so that the first false test is counted.
-    """
-    guarded: list[RowTest] = []
-    for test in tests:
-        needs_guard = bool(guarded) and to_column(test).may_fail
-        guarded.append(guard_test(guarded, test) if needs_guard else test)
-    return guarded
-
-
-def guard_test(earlier_tests: Sequence[RowTest], test: RowTest) -> RowTest:
-    """Return a test that is computed only if the earlier tests hold, and is true otherwise.
-
-    Spark does not have the tests that the worker computes, so they do not guard a test of Spark.
-    Nor does a test of several rows guard a test of one row, which would then need the sorted rows.
-    """
-    if isinstance(test, RowColumn):
-        guards = tuple(
-            earlier
-            for earlier in earlier_tests
-            if isinstance(earlier, RowColumn) and (earlier.reads_one_row or not test.reads_one_row)
-        )
-        return build_guarded_test(join_columns(guards), test) if guards else test
-    guard = join_columns(tuple(to_column(earlier) for earlier in earlier_tests))
-    guard_step = join_steps([to_step(earlier) for earlier in earlier_tests], NO_SPAN)
-    step = CombinedStep("IF", (guard_step, test.step, to_step(ALWAYS_TRUE)), NO_SPAN)
-    return NearbyTest(build_guarded_test(guard, test.column), step)
-
-
-def to_step(test: RowTest) -> Step:
-    """Return a test as the worker would compute it."""
-    return test.step if isinstance(test, NearbyTest) else ColumnRead(test, None, None, NO_SPAN)
-
-
-def to_column(test: RowTest) -> RowColumn:
-    """Return a test as Spark would compute it."""
-    return test.column if isinstance(test, NearbyTest) else test
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """The rows and matches that one worker, or all of them together, have counted.
-
-    A worker sends the fields in this order.
-    """
-
-    rows: int = 0
-    partitions: int = 0
-    matched_partitions: int = 0  # partitions with a match
-    matches: int = 0
-    covered: int = 0  # rows that are in a match
-    ties: int = 0  # rows that equal the row before them in their order
-    longest_match: int = 0  # in rows
-    largest_partition: int = 0  # in rows
-    rows_held: int = 0  # the most rows that a worker held in memory at once
-
-    def merge(self, other: Figures) -> Figures:
-        """Return the figures of two chunks or workers together."""
-        return Figures(
-            rows=self.rows + other.rows,
-            partitions=self.partitions + other.partitions,
-            matched_partitions=self.matched_partitions + other.matched_partitions,
-            matches=self.matches + other.matches,
-            covered=self.covered + other.covered,
-            ties=self.ties + other.ties,
-            longest_match=max(self.longest_match, other.longest_match),
-            largest_partition=max(self.largest_partition, other.largest_partition),
-            rows_held=max(self.rows_held, other.rows_held),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class NearestStart:
-    """The starting row that came nearest to a match, of those that began none."""
-
-    # The smallest number of rows that a match still needed.
-    remaining: int
-    # Its values in PARTITION BY and in ORDER BY, by the name of the column: numbers for integer
-    # columns, texts for others; None for NULL.
-    partition: dict[str, str | int | None] = field(default_factory=dict)
-    order: dict[str, str | int | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class CountedCoverage:
-    """What the workers counted of a clause, and the clause as it was compiled."""
-
-    query: CoverageQuery
-    task: CoverageTask
-    figures: Figures
-    # How far the starting rows came, and why they went no further.
-    counts: Counts
-    # None if no starting row was without a match.
-    nearest: NearestStart | None
-    # Whether the user asked for ranges, which partitions are not cut into: each row is needed.
-    asked_for_ranges: bool

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from matchrec.compile.coverage import Figures, NearestStart
+from matchrec.compile.counted_coverage import Figures, NearestStart
 
 
 class Reason(Enum):

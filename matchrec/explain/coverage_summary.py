@@ -13,7 +13,8 @@ from functools import partial
 
 from matchrec.automaton.facts import UNREACHABLE
 from matchrec.automaton.occurrences import Occurrences
-from matchrec.compile.coverage import CountedCoverage, CoverageQuery, show_condition_parts
+from matchrec.compile.counted_coverage import CountedCoverage
+from matchrec.compile.coverage import CoverageQuery, show_condition_parts
 from matchrec.explain.clause_coverage import (
     ClauseCoverage,
     FalsePart,

@@ -17,7 +17,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from matchrec.automaton.facts import UNREACHABLE
-from matchrec.compile.coverage import NearestStart
+from matchrec.compile.counted_coverage import NearestStart
 from matchrec.errors.language import Surface
 from matchrec.errors.wording import show_count
 from matchrec.explain.clause_coverage import ClauseCoverage, OccurrenceCoverage, RunEnding

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import types as spark_types
 
 from matchrec.compile import coverage
+from matchrec.compile.counted_coverage import CountedCoverage, NearestStart
 from matchrec.errors.inspection import method_not_for_stream
 from matchrec.plan.text import quote_name
 from matchrec.spark.compile import compile_query
@@ -53,7 +54,7 @@ class TaskCounts:
         return cls(counters, remaining, tuple(names))
 
 
-def count_starting_rows(request: MatchRequest) -> coverage.CountedCoverage:
+def count_starting_rows(request: MatchRequest) -> CountedCoverage:
     """Count how far the starting rows of a query come. Runs a job.
 
     Args:
@@ -67,7 +68,7 @@ def count_starting_rows(request: MatchRequest) -> coverage.CountedCoverage:
     followed = follow_starting_rows(request, CoverageWorker, build_counts_schema)
     counts_by_task = collect_counts(followed.rows)
     figures, counts = sum_coverage(followed.task, (task.counters for task in counts_by_task))
-    return coverage.CountedCoverage(
+    return CountedCoverage(
         query=followed.query,
         task=followed.task,
         figures=figures,
@@ -95,7 +96,7 @@ def collect_counts(rows: DataFrame) -> list[TaskCounts]:
 
 def find_nearest_start(
     request: MatchRequest, followed: FollowedQuery, counts_by_task: Sequence[TaskCounts]
-) -> coverage.NearestStart | None:
+) -> NearestStart | None:
     """Return the starting row whose run needed the fewest rows, of those that began no match.
 
     Of several, it is the one whose names come first as texts. None if there is none.
@@ -121,7 +122,7 @@ def find_nearest_start(
         (name, convert_integer(value, known_fields.get(quote_name(name))))
         for name, value in zip(shown_names, values, strict=True)
     ]
-    return coverage.NearestStart(
+    return NearestStart(
         remaining, partition=dict(named_values[: len(keys)]), order=dict(named_values[len(keys) :])
     )
 

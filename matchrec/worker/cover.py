@@ -13,12 +13,14 @@ from dataclasses import astuple, dataclass, fields
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.coverage import CoverageTask, Figures
+from matchrec.compile.counted_coverage import Figures
+from matchrec.compile.coverage import CoverageTask
 from matchrec.output.rows import find_matched_rows
 from matchrec.search.coverage import NO_START, Counts, find_matches, find_nearest_runs
 from matchrec.search.kernels import nearest_runs
 from matchrec.search.nearby import find_rows_with, find_satisfying_rows, satisfy_nearby
 from matchrec.search.partitions import IntArray, Partitions
+from matchrec.search.task import NearbyCondition
 from matchrec.worker import wire
 from matchrec.worker.arrays import decode, take_column, take_encoded_column
 from matchrec.worker.batches import Piece
@@ -62,7 +64,7 @@ class CoverageWorker:
             MatchRecognizeRunError: the rows do not allow the search.
         """
         figures = Figures()
-        counts = Counts.create(self.task.coverable)
+        counts = Counts.create(self.task.annotated_task)
         nearest: NearestRun | None = None
         for piece in read_pieces(self.task, self.task_input, batches):
             figures = figures.merge(self.search_piece(piece, counts))
@@ -88,7 +90,7 @@ class CoverageWorker:
         match_count = 0
         longest_match = 0
         with prepare_partitions(self.task, self.task_input, piece) as partitions:
-            for matches in find_matches(self.task.coverable, counts, partitions):
+            for matches in find_matches(self.task.annotated_task, counts, partitions):
                 match_count += matches.count
                 longest_match = max(longest_match, int(np.diff(matches.offsets).max()))
                 matched.update(np.unique(matches.partition).tolist())
@@ -112,12 +114,13 @@ class CoverageWorker:
 
         Only rows count that no earlier piece had.
         """
-        if self.task.tie_condition is not None:
-            flags = find_satisfying_rows(partitions, self.task.tie_condition)
-        elif self.task.tie_bit is not None:
-            flags = find_rows_with(partitions.satisfied, self.task.tie_bit)
-        else:
+        tie = self.task.tie
+        if tie is None:
             return 0
+        if isinstance(tie, NearbyCondition):
+            flags = find_satisfying_rows(partitions, tie)
+        else:
+            flags = find_rows_with(partitions.satisfied, tie)
         flags[piece.starts[:-1]] = 0  # the row before is of another partition
         return int(flags[len(flags) - piece.new_rows :].sum())
 
@@ -158,7 +161,7 @@ class AttemptWorker:
         """
         for piece in read_pieces(self.task, self.task_input, batches):
             with prepare_partitions(self.task, self.task_input, piece) as partitions:
-                notes = find_nearest_runs(self.task.coverable, partitions)
+                notes = find_nearest_runs(self.task.annotated_task, partitions)
             yield self.make_rows(piece, notes)
             del piece  # so that its table is gone while the next one grows
 
@@ -244,7 +247,7 @@ def sum_coverage(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures
         task: what the workers have counted.
         rows: the array of counts that each worker has returned.
     """
-    empty = Counts.create(task.coverable)
+    empty = Counts.create(task.annotated_task)
     figure_count = len(fields(Figures))
     figures = Figures()
     sums = np.zeros(len(flatten_counts(empty)), np.int64)

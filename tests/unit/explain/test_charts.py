@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from matchrec.compile.coverage import Figures
+from matchrec.compile.counted_coverage import Figures
 from matchrec.errors import MatchRecognizeError
 from matchrec.explain.charts.axes import WIDTH, AxisLabels
 from matchrec.explain.charts.backtest_picture import DrawnSpan, draw_backtest

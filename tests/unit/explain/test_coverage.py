@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.compile.coverage import Figures, NearestStart
+from matchrec.compile.counted_coverage import Figures, NearestStart
 from matchrec.errors.language import PYTHON
 from matchrec.explain.clause_coverage import (
     ClauseCoverage,

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.coverage import CoverageTask, Figures, build_coverage_task, observe_tests
+from matchrec.compile.counted_coverage import Figures
+from matchrec.compile.coverage import CoverageTask, build_coverage_task, observe_tests
 from matchrec.conditions.row_column import build_row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import Family, ValueType

@@ -1,0 +1,67 @@
+"""What the workers counted of a clause: rows, matches, and how far its starting rows came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from matchrec.compile.coverage import CoverageQuery, CoverageTask
+from matchrec.search.coverage import Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The rows and matches that one worker, or all of them together, have counted.
+
+    A worker sends the fields in this order.
+    """
+
+    rows: int = 0
+    partitions: int = 0
+    matched_partitions: int = 0  # partitions with a match
+    matches: int = 0
+    covered: int = 0  # rows that are in a match
+    ties: int = 0  # rows that equal the row before them in their order
+    longest_match: int = 0  # in rows
+    largest_partition: int = 0  # in rows
+    rows_held: int = 0  # the most rows that a worker held in memory at once
+
+    def merge(self, other: Figures) -> Figures:
+        """Return the figures of two chunks or workers together."""
+        return Figures(
+            rows=self.rows + other.rows,
+            partitions=self.partitions + other.partitions,
+            matched_partitions=self.matched_partitions + other.matched_partitions,
+            matches=self.matches + other.matches,
+            covered=self.covered + other.covered,
+            ties=self.ties + other.ties,
+            longest_match=max(self.longest_match, other.longest_match),
+            largest_partition=max(self.largest_partition, other.largest_partition),
+            rows_held=max(self.rows_held, other.rows_held),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NearestStart:
+    """The starting row that came nearest to a match, of those that began none."""
+
+    # The smallest number of rows that a match still needed.
+    remaining: int
+    # Its values in PARTITION BY and in ORDER BY, by the name of the column: numbers for integer
+    # columns, texts for others; None for NULL.
+    partition: dict[str, str | int | None] = field(default_factory=dict)
+    order: dict[str, str | int | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedCoverage:
+    """What the workers counted of a clause, and the clause as it was compiled."""
+
+    query: CoverageQuery
+    task: CoverageTask
+    figures: Figures
+    # How far the starting rows came, and why they went no further.
+    counts: Counts
+    # None if no starting row was without a match.
+    nearest: NearestStart | None
+    # Whether the user asked for ranges, which partitions are not cut into: each row is needed.
+    asked_for_ranges: bool

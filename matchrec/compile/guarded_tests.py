@@ -1,0 +1,61 @@
+"""Guard the tests of a condition, so that each can be computed for every row by itself.
+
+Coverage counts the first false test of a condition. So it computes all tests, also those that a
+query computes only if the tests before them hold:
+
+    z <> 0 AND x / z > 2    →    z <> 0, and CASE WHEN z <> 0 THEN x / z > 2 ELSE TRUE END
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matchrec.conditions.residual import NO_SPAN, ColumnRead, CombinedStep, NearbyTest, Step
+from matchrec.conditions.row_column import ALWAYS_TRUE, RowColumn, build_guarded_test, join_columns
+from matchrec.conditions.split import join_steps
+
+# A conjunct of a condition that does not depend on the run, computed by Spark or by the worker.
+RowTest = RowColumn | NearbyTest
+
+
+def guard_tests(tests: Sequence[RowTest]) -> Sequence[RowTest]:
+    """Return tests that can be computed for every row without an error, one by one.
+
+    In `z <> 0 AND x / z > 2`, the second test can raise if it is computed for every row. It becomes
+    `CASE WHEN z <> 0 THEN x / z > 2 ELSE TRUE END`: it is computed only if all tests before it
+    hold, and is true otherwise, so that the first false test is counted.
+    """
+    guarded: list[RowTest] = []
+    for test in tests:
+        needs_guard = bool(guarded) and to_column(test).may_fail
+        guarded.append(guard_test(guarded, test) if needs_guard else test)
+    return guarded
+
+
+def guard_test(earlier_tests: Sequence[RowTest], test: RowTest) -> RowTest:
+    """Return a test that is computed only if the earlier tests hold, and is true otherwise.
+
+    Spark does not have the tests that the worker computes, so they do not guard a test of Spark.
+    Nor does a test of several rows guard a test of one row, which would then need the sorted rows.
+    """
+    if isinstance(test, RowColumn):
+        guards = tuple(
+            earlier
+            for earlier in earlier_tests
+            if isinstance(earlier, RowColumn) and (earlier.reads_one_row or not test.reads_one_row)
+        )
+        return build_guarded_test(join_columns(guards), test) if guards else test
+    guard = join_columns(tuple(to_column(earlier) for earlier in earlier_tests))
+    guard_step = join_steps([to_step(earlier) for earlier in earlier_tests], NO_SPAN)
+    step = CombinedStep("IF", (guard_step, test.step, to_step(ALWAYS_TRUE)), NO_SPAN)
+    return NearbyTest(build_guarded_test(guard, test.column), step)
+
+
+def to_step(test: RowTest) -> Step:
+    """Return a test as the worker would compute it."""
+    return test.step if isinstance(test, NearbyTest) else ColumnRead(test, None, None, NO_SPAN)
+
+
+def to_column(test: RowTest) -> RowColumn:
+    """Return a test as Spark would compute it."""
+    return test.column if isinstance(test, NearbyTest) else test
