@@ -1,8 +1,8 @@
 """Shortcuts: everything that is done only because it is faster, in one record.
 
 Results never depend on them. All are on, and users have no switch. Tests switch them off and
-compare: see `tests/properties/test_shortcuts.py`. `compile.pruning.locality` lists what each of
-them is proven for.
+compare: see `tests/properties/test_shortcuts.py`. `compile.pruning.proven_shortcuts` lists what
+each of them is proven for.
 
     with use_shortcuts(Shortcuts(ranges=False)):
         matches = matchrec.sql(spark, query)

@@ -11,7 +11,7 @@ from matchrec.automaton.program import VariableId, VariableIds
 from matchrec.compile.compiled_query import CompiledQuery, ResultColumn, TotalledColumn
 from matchrec.compile.joined_queries import JoinedQueries, find_spark_bit
 from matchrec.compile.origins import find_measure_origin
-from matchrec.compile.pruning.locality import Shortcut, find_obstacle
+from matchrec.compile.pruning.proven_shortcuts import Shortcut, find_obstacle
 from matchrec.compile.sent_columns import build_sent_columns
 from matchrec.compile.split_query import SplitQuery
 from matchrec.compile.totals import link_totals

@@ -26,7 +26,7 @@ from matchrec.automaton.program import VariableIds
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.compiled_query import ColumnAspect, TotalledColumn
-from matchrec.compile.pruning.locality import Shortcut, find_obstacle
+from matchrec.compile.pruning.proven_shortcuts import Shortcut, find_obstacle
 from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType, is_wide_decimal
 from matchrec.errors import match_totals as errors
 from matchrec.output.read_collector import ReadCollector

@@ -15,8 +15,8 @@ from typing_extensions import Self
 class Dependency(Enum):
     """What a part of a query reads in addition to the values of a match's own rows.
 
-    The value completes a sentence that begins with the part. `compile.pruning.locality` decides by
-    these members which shortcuts a query allows.
+    The value completes a sentence that begins with the part. `compile.pruning.proven_shortcuts`
+    decides by these members which shortcuts a query allows.
     """
 
     UNMATCHED_BETWEEN = "reads unmatched rows between the first and the last row of a match"

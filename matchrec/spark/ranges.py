@@ -37,7 +37,7 @@ from pyspark.sql.functions import expr
 from pyspark.sql.types import LongType
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.pruning.locality import Shortcut, find_obstacle
+from matchrec.compile.pruning.proven_shortcuts import Shortcut, find_obstacle
 from matchrec.errors.calls import partitions_cannot_be_cut
 from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.match_plan import MatchPlan

@@ -5,7 +5,8 @@
     distance_facts      what a condition says about the distance to the first row of a match
     window_limits       how far a window reaches, in units of the order column
     gap_conditions      windows inside of a match, as conditions
-    locality            how far from a match a plan looks, and which shortcuts are proven for it
+    dependencies        what a plan depends on besides the values of matched rows
+    proven_shortcuts    which shortcuts are proven for which dependencies
 
 The matches are the same without the rows that are left out. If they might not be, none are.
 """

@@ -21,7 +21,7 @@ from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import find_targets
 from matchrec.automaton.folding import Choice, Folded
 from matchrec.automaton.program import VariableId, VariableIds
-from matchrec.compile.pruning.locality import Shortcut, find_obstacle
+from matchrec.compile.pruning.proven_shortcuts import Shortcut, find_obstacle
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import ALWAYS_TRUE, RowColumn, build_row_column
 from matchrec.plan.clauses import EventSelection, MatchOutput

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import get_args
 
 import pytest
 
 from matchrec.automaton.compile import compile_pattern
-from matchrec.compile.pruning import locality
-from matchrec.compile.pruning.locality import PROVEN_FOR, Shortcut, find_dependencies
+from matchrec.compile.pruning.dependencies import DEPENDENCIES_OF_FIELDS, find_dependencies
+from matchrec.compile.pruning.proven_shortcuts import PROVEN_FOR, Shortcut
 from matchrec.plan.choices import Dependency
-from matchrec.plan.expression import Reference
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import ForbiddenEvent, RepeatedPart
 from matchrec.shortcuts import Shortcuts
@@ -20,11 +18,7 @@ from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 
 TABLES: dict[str, tuple[Mapping[object, object], set[object]]] = {
-    "fields": (
-        locality.DEPENDENCIES_OF_FIELDS,
-        {field.name for field in dataclasses.fields(MatchPlan)},
-    ),
-    "references": (locality.DEPENDENCIES_OF_REFERENCES, {*get_args(Reference)}),
+    "fields": (DEPENDENCIES_OF_FIELDS, {field.name for field in dataclasses.fields(MatchPlan)}),
     "proven": (PROVEN_FOR, {*Dependency}),
 }
 
