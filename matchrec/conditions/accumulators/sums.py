@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from matchrec.conditions.accumulators.accumulator import Accumulator
 from matchrec.conditions.functions.function import AggregateUse, Value
-from matchrec.conditions.functions.numerals import EXACT, divide_rounded, fits, wrap
+from matchrec.conditions.functions.number_conversions import divide_rounded, fits, wrap
+from matchrec.conditions.functions.numerals import EXACT_CONTEXT
 from matchrec.conditions.types import (
     ADDED_BY_AVERAGE,
     Family,
@@ -43,7 +44,7 @@ def build_decimal(digits: int, scale: int) -> Decimal:
     >>> build_decimal(1234, 2)
     Decimal('12.34')
     """
-    return Decimal(digits).scaleb(-scale, EXACT)
+    return Decimal(digits).scaleb(-scale, EXACT_CONTEXT)
 
 
 class TooLargeError(OverflowError):
@@ -123,7 +124,7 @@ def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
         """
         if abs(total) >= limit:
             return limit
-        return total + int(value.scaleb(scale, EXACT))
+        return total + int(value.scaleb(scale, EXACT_CONTEXT))
 
     def finish(total: int, count: int) -> Decimal | None:
         """Return the sum or average; if it is too large, raise in ANSI mode or return NULL."""
@@ -150,7 +151,8 @@ def count_average_digits(total: int, count: int, type_: ValueType) -> int | None
     result_type = find_average_type(type_)
     if type_.precision + ADDED_BY_AVERAGE <= DIGITS_OF_A_DOUBLE:
         quotient = Decimal(repr(total / count / 10.0**type_.scale))
-        return int(quotient.scaleb(result_type.scale, EXACT).to_integral_value(ROUND_HALF_UP))
+        digits_and_rest = quotient.scaleb(result_type.scale, EXACT_CONTEXT)
+        return int(digits_and_rest.to_integral_value(ROUND_HALF_UP))
     quotient_digits = divide_rounded(total * 10 ** (PLACES_OF_A_QUOTIENT - type_.scale), count)
     digits = divide_rounded(quotient_digits, 10 ** (PLACES_OF_A_QUOTIENT - result_type.scale))
     return digits if abs(digits) < 10**result_type.precision else None

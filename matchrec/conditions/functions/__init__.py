@@ -7,6 +7,7 @@ compare them.
 
     function     what a function takes and returns, and how it is computed
     comparisons, numerals, texts, times, casts, nested    the functions, by what they are about
+    number_conversions, number_texts    how numbers become other numbers, and are read from texts
     calendar     days and time zones
 """
 

@@ -1,5 +1,12 @@
 """CAST, TRY_CAST and `::` between numbers, texts, booleans, dates and timestamps.
 
+A value that does not fit the target has one of three fates, for example 300 as a TINYINT:
+
+    TRY_CAST, in any session       NULL     `build_lenient_cast`
+    CAST in ANSI mode              error    `build_strict_cast`
+    CAST without ANSI mode         44       `build_legacy_cast`: integers wrap around; NULL for
+                                            most other types
+
 Casts of floating-point numbers and of times to texts are not here, so that they are rejected when
 the query is built. The text of a floating-point number depends on the version of Java, and the
 texts of times from several rows are hardly ever needed.
@@ -7,16 +14,16 @@ texts of times from several rows are hardly ever needed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from functools import partial
 
-from matchrec.conditions.functions import numerals
+from matchrec.conditions.functions import number_conversions, number_texts
 from matchrec.conditions.functions.calendar import DAY, Zone, find_zone
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value
-from matchrec.conditions.functions.numerals import NoValueError, wrap
+from matchrec.conditions.functions.number_conversions import NoValueError
 from matchrec.conditions.types import FLOAT, STRING, Family, ValueType, find_type, is_wide_decimal
 
 
@@ -24,7 +31,9 @@ from matchrec.conditions.types import FLOAT, STRING, Family, ValueType, find_typ
 class Cast:
     """A cast from one type to another."""
 
+    # The type of the values that are cast.
     source: ValueType
+    # The type to which they are cast.
     target: ValueType
     # The time zone of the session.
     time_zone: str
@@ -42,9 +51,8 @@ class Cast:
 
 # Returns a value as another type. Raises NoValueError if it has no such value.
 Converter = Callable[[Value, Cast], Value]
-
-TRUE_WORDS = frozenset({"t", "true", "y", "yes", "1"})
-FALSE_WORDS = frozenset({"f", "false", "n", "no", "0"})
+# Returns a number as an integer of some bits. Never fails.
+Wrapper = Callable[[Value, int], int]
 
 
 def find_cast_type(use: FunctionUse) -> ValueType | None:
@@ -55,6 +63,11 @@ def find_cast_type(use: FunctionUse) -> ValueType | None:
     source = use.types[0]
     has_cast = source == target or (source.family, target.family) in CONVERTERS
     return target if has_cast else None
+
+
+def build_cast(use: FunctionUse) -> Compute:
+    """Return the function for CAST, which depends on ANSI mode."""
+    return build_strict_cast(use) if use.ansi else build_legacy_cast(use)
 
 
 def build_strict_cast(use: FunctionUse) -> Compute:
@@ -77,37 +90,39 @@ def build_strict_cast(use: FunctionUse) -> Compute:
     return compute
 
 
-def keep_value(value: Value, _: Cast) -> Value:
-    """Return a value that has the type already."""
-    return value
-
-
 def build_lenient_cast(use: FunctionUse) -> Compute:
     """Return a cast that is NULL if the value does not fit."""
     return make_null_without_value(build_strict_cast(use))
 
 
-def build_cast(use: FunctionUse) -> Compute:
-    """Return a cast as in the session.
+def build_legacy_cast(use: FunctionUse) -> Compute:
+    """Return a cast as without ANSI mode.
 
-    Without ANSI, integers wrap around, and other values that do not fit become NULL.
+    1. A number becomes an integer that wraps around.
+    2. A text becomes an integer without its fraction, or NULL if it is too large.
+    3. A decimal with many zeros after the point becomes a text with an exponent.
+    4. Any other value that does not fit becomes NULL.
     """
     target = find_cast_type(use)
-    source = use.types[0]
-    if use.ansi:
-        return build_strict_cast(use)
-    if target is not None and target.family is Family.INTEGER:
-        wrapping_converter = WRAPPING.get(source.family)
-        if wrapping_converter is not None:
-            return partial(wrapping_converter, target.bits)
-        if source.family is Family.STRING:
-            cast = Cast(STRING, target, use.time_zone)
-            return make_null_without_value(
-                lambda text: check_integer(numerals.read_whole_part(text), cast)
-            )
-    if source.family is Family.DECIMAL and target == STRING:
+    (source,) = use.types
+    assert target is not None
+    if target.family is Family.INTEGER and source.family in WRAPPERS:
+        wrap = WRAPPERS[source.family]
+        bits = target.bits
+        return lambda number: wrap(number, bits)
+    if target.family is Family.INTEGER and source.family is Family.STRING:
+        cast = Cast(STRING, target, use.time_zone)
+        return make_null_without_value(
+            lambda text: check_integer(number_texts.read_integer_part(text), cast)
+        )
+    if target == STRING and source.family is Family.DECIMAL:
         return str
     return build_lenient_cast(use)
+
+
+def keep_value(value: Value, _: Cast) -> Value:
+    """Return a value that has the type already."""
+    return value
 
 
 def make_null_without_value(convert: Compute) -> Compute:
@@ -128,14 +143,14 @@ def make_null_without_value(convert: Compute) -> Compute:
 
 def check_integer(number: int, cast: Cast) -> int:
     """Return an integer if it has no more bits than the target."""
-    if not numerals.fits(number, cast.target.bits):
+    if not number_conversions.fits(number, cast.target.bits):
         raise NoValueError
     return number
 
 
 def truncate(number: float) -> int:
     """Return a floating-point number without its fraction, if it is finite."""
-    if number - number != 0:  # NaN or infinite
+    if not math.isfinite(number):
         raise NoValueError
     return int(number)
 
@@ -158,56 +173,54 @@ def convert_decimal_to_integer(number: Decimal, cast: Cast) -> int:
     """
     if is_wide_decimal(cast.source) and cast.target.bits < 64:
         return check_integer(truncate(float(number)), cast)
-    return check_integer(numerals.drop_fraction(number), cast)
+    return check_integer(number_conversions.drop_fraction(number), cast)
 
 
 def convert_exact_to_floating(number: int | Decimal, cast: Cast) -> float:
     """Return an integer or a decimal as a floating-point number of the target's width."""
-    return numerals.round_to_single(Fraction(number)) if cast.is_to_single else float(number)
+    if cast.is_to_single:
+        return number_conversions.round_to_single(Fraction(number))
+    return float(number)
 
 
 def convert_floating(number: float, cast: Cast) -> float:
     """Return a floating-point number as one of the target's width."""
-    return numerals.narrow(number) if cast.is_to_single else number
+    return number_conversions.narrow(number) if cast.is_to_single else number
 
 
 def convert_text_to_floating(text: str, cast: Cast) -> float:
     """Return a text as a floating-point number of the target's width."""
-    return numerals.read_floating(text, is_single=cast.is_to_single)
+    return number_texts.read_floating(text, is_single=cast.is_to_single)
 
 
 def convert_to_decimal(number: Decimal, cast: Cast) -> Decimal:
     """Return a decimal as one of the target's precision and scale."""
     try:
-        return numerals.rescale(number, cast.target.precision, cast.target.scale)
+        return number_conversions.rescale(number, cast.target.precision, cast.target.scale)
     except InvalidOperation:
         raise NoValueError from None
 
 
-def read_boolean(text: str) -> bool:
-    """Return a text as a truth value."""
-    word = text.strip(numerals.BLANK).lower()
-    if word in TRUE_WORDS:
-        return True
-    if word in FALSE_WORDS:
-        return False
-    raise NoValueError
+def wrap_decimal(number: Decimal, bits: int) -> int:
+    """Return a decimal without its fraction, wrapped to a number of bits."""
+    return number_conversions.wrap(number_conversions.drop_fraction(number), bits)
 
 
-# How numbers become integers of some bits without ANSI.
-WRAPPING: Mapping[Family, Callable[[int, Value], int]] = {
-    Family.INTEGER: lambda bits, number: wrap(number, bits),
-    Family.FLOATING: numerals.wrap_floating,
-    Family.DECIMAL: lambda bits, number: wrap(numerals.drop_fraction(number), bits),
+# How numbers of each family become integers without ANSI.
+WRAPPERS: Mapping[Family, Wrapper] = {
+    Family.INTEGER: number_conversions.wrap,
+    Family.FLOATING: number_conversions.wrap_floating,
+    Family.DECIMAL: wrap_decimal,
 }
 
+# Short, for the table.
 F = Family
 # All casts that Python has, by the families of source and target.
 CONVERTERS: Mapping[tuple[Family, Family], Converter] = {
     (F.INTEGER, F.INTEGER): check_integer,
     (F.FLOATING, F.INTEGER): convert_floating_to_integer,
     (F.DECIMAL, F.INTEGER): convert_decimal_to_integer,
-    (F.STRING, F.INTEGER): lambda text, cast: check_integer(numerals.read_whole(text), cast),
+    (F.STRING, F.INTEGER): lambda text, cast: check_integer(number_texts.read_integer(text), cast),
     (F.BOOLEAN, F.INTEGER): lambda value, _: int(value),
     (F.INTEGER, F.FLOATING): convert_exact_to_floating,
     (F.FLOATING, F.FLOATING): convert_floating,
@@ -216,15 +229,17 @@ CONVERTERS: Mapping[tuple[Family, Family], Converter] = {
     (F.BOOLEAN, F.FLOATING): lambda value, _: float(value),
     (F.INTEGER, F.DECIMAL): lambda number, cast: convert_to_decimal(Decimal(number), cast),
     (F.DECIMAL, F.DECIMAL): convert_to_decimal,
-    (F.FLOATING, F.DECIMAL): lambda number, cast: numerals.convert_to_decimal(
+    (F.FLOATING, F.DECIMAL): lambda number, cast: number_conversions.convert_to_decimal(
         number, cast.target.precision, cast.target.scale
     ),
-    (F.STRING, F.DECIMAL): lambda text, cast: convert_to_decimal(numerals.read_decimal(text), cast),
+    (F.STRING, F.DECIMAL): lambda text, cast: convert_to_decimal(
+        number_texts.read_decimal(text), cast
+    ),
     (F.BOOLEAN, F.DECIMAL): lambda value, cast: convert_to_decimal(Decimal(int(value)), cast),
     (F.INTEGER, F.BOOLEAN): lambda number, _: bool(number),
     (F.FLOATING, F.BOOLEAN): lambda number, _: bool(number),
     (F.DECIMAL, F.BOOLEAN): lambda number, _: bool(number),
-    (F.STRING, F.BOOLEAN): lambda text, _: read_boolean(text),
+    (F.STRING, F.BOOLEAN): lambda text, _: number_texts.read_boolean(text),
     (F.INTEGER, F.STRING): lambda number, _: str(number),
     (F.DECIMAL, F.STRING): lambda number, _: f"{number:f}",
     (F.BOOLEAN, F.STRING): lambda value, _: "true" if value else "false",

@@ -18,7 +18,7 @@ from matchrec.conditions.functions.function import (
     make_function,
     split_names,
 )
-from matchrec.conditions.functions.numerals import wrap
+from matchrec.conditions.functions.number_conversions import wrap
 from matchrec.conditions.types import BOOLEAN, INT, Family, ValueType
 from matchrec.errors.wording import show_count
 

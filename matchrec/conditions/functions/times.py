@@ -12,7 +12,7 @@ from matchrec.conditions import types
 from matchrec.conditions.functions.calendar import DAY, Zone, find_month, find_zone
 from matchrec.conditions.functions.casts import build_strict_cast
 from matchrec.conditions.functions.function import Compute, FindType, Function, FunctionUse
-from matchrec.conditions.functions.numerals import fits, wrap
+from matchrec.conditions.functions.number_conversions import fits, wrap
 from matchrec.conditions.types import INT, TIMES, Family, ValueType
 from matchrec.plan.amounts import MICROSECONDS
 
