@@ -1,0 +1,220 @@
+"""How far the starting rows came at the incidents that no match overlaps, as SQL for a back-test.
+
+`find_attempts` searches the clause as `coverage` does. `Attempts.find_facts` finds the best attempt
+at each incident, and `Attempts.write_columns` describes it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql.functions import expr
+from typing_extensions import override
+
+from matchrec.api.backtest_labels import Labels, name_keys
+from matchrec.api.clause import Clause
+from matchrec.automaton.facts import UNREACHABLE
+from matchrec.compile.coverage import CoverageQuery, CoverageTask
+from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.explain.clause_coverage import Reason
+from matchrec.explain.coverage_summary import build_ending, find_states_after, list_condition_parts
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text import quote_string
+from matchrec.search.kernels.nearest_runs import NOTED_PARTS
+from matchrec.spark.coverage import list_attempts
+from matchrec.spark.request import Options, Purpose
+from matchrec.worker.cover import ATTEMPT_NOTES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class IncidentFacts:
+    """Facts that are joined to the incidents of their partition, or to the incidents themselves."""
+
+    # The name of the facts in the SQL of the join.
+    alias: str
+    # The facts by `__key_0` ...; if they are about an incident, also by `__begin` and `__end`.
+    frame: DataFrame
+
+
+@dataclass(frozen=True)
+class AttemptColumns:
+    """The SQL of the values of `ATTEMPT_COLUMNS` for an incident that was missed."""
+
+    # The variable of the last row of the attempt.
+    furthest_variable: str
+    # The smallest and the largest order value of the attempt.
+    attempt_start: str
+    attempt_end: str
+    # How many rows a match still needed; NULL if no number of rows would have been enough.
+    rows_missing: str
+    # What ended the attempt, or why there is none.
+    reason: str
+
+
+class Attempts(ABC):
+    """How far the starting rows came, or why this is not known."""
+
+    @abstractmethod
+    def find_facts(self, labels: Labels) -> list[IncidentFacts]:
+        """Return facts about the attempts at each incident.
+
+        - `attempt`, for incidents with rows: the best attempt among these rows. It is the one that
+          lacked the fewest rows, and among equal ones the longest and then the first.
+        - `known_key`, for partitions that have rows: the value true.
+
+        If it is not known how far starting rows came, there are none.
+        """
+
+    @abstractmethod
+    def write_columns(self, labels: Labels, order_type: str) -> AttemptColumns:
+        """Return the values for a missed incident, as SQL over the labels and the facts.
+
+        Args:
+            labels: the labels.
+            order_type: the type of the first ORDER BY column.
+        """
+
+
+def find_attempts(clause: Clause, plan: MatchPlan) -> Attempts:
+    """Return how far the starting rows of a clause came. Runs no job.
+
+    Args:
+        clause: the clause.
+        plan: the plan that finds its matches.
+    """
+    options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
+    try:
+        request = clause.build_request(plan, options, purpose=Purpose.COVERAGE)
+        attempts = list_attempts(request)
+    except MatchRecognizeUnsupportedError as error:
+        # The matches can be compared all the same.
+        return UnknownAttempts(error.message)
+    return KnownAttempts(attempts.query, attempts.task, attempts.rows, plan)
+
+
+@dataclass(frozen=True)
+class UnknownAttempts(Attempts):
+    """The reason why it is not known how far the starting rows came."""
+
+    reason: str
+
+    @override
+    def find_facts(self, labels: Labels) -> list[IncidentFacts]:
+        """Return nothing."""
+        return []
+
+    @override
+    def write_columns(self, labels: Labels, order_type: str) -> AttemptColumns:
+        """Return NULL for all values except the reason."""
+        no_end = f"CAST(NULL AS {order_type})"
+        return AttemptColumns(
+            furthest_variable="CAST(NULL AS STRING)",
+            attempt_start=no_end,
+            attempt_end=no_end,
+            rows_missing="CAST(NULL AS BIGINT)",
+            reason=quote_string(f"no attempts are known: {self.reason}"),
+        )
+
+
+@dataclass(frozen=True)
+class KnownAttempts(Attempts):
+    """How far each starting row came: see `AttemptWorker`."""
+
+    query: CoverageQuery
+    task: CoverageTask
+    # One row for each starting row: its partition, its first and last order value, and what
+    # `ATTEMPT_NOTES` names.
+    rows: DataFrame
+    # The plan that finds the matches.
+    plan: MatchPlan
+
+    @override
+    def find_facts(self, labels: Labels) -> list[IncidentFacts]:
+        """Return the best attempt at each incident, and the partitions that have rows."""
+        spans = labels.select_spans(self.rows, ATTEMPT_NOTES)
+        if self.task.needs_event_selection:
+            # A match that is left out is an attempt that lacked no row.
+            spans = spans.withColumn("remaining", expr("coalesce(remaining, 0L)"))
+        # Structs are compared field by field. The fields from `choice` on only travel with them.
+        fields = (
+            "span.remaining, -span.rows AS negative_rows, span.__low, span.__high, span.choice,"
+            " span.reason, span.parts"
+        )
+        best = expr(f"min(struct({fields})) FILTER (WHERE span.remaining IS NOT NULL) AS best")
+        best_attempts = labels.join_incidents(spans).agg(best, expr("TRUE AS rows"))
+        keys = name_keys(len(labels.key_columns))
+        partitions = spans.selectExpr(*keys, "TRUE AS known").distinct()
+        return [IncidentFacts("attempt", best_attempts), IncidentFacts("known_key", partitions)]
+
+    @override
+    def write_columns(self, labels: Labels, order_type: str) -> AttemptColumns:
+        """Return the values of the best attempt."""
+        no_rows = "no row has this key" if labels.key_columns else "the input has no rows"
+        return AttemptColumns(
+            furthest_variable=f"get({write_array(self.variables)}, CAST(best.choice AS INT))",
+            attempt_start="best.__low",
+            attempt_end="best.__high",
+            rows_missing=f"nullif(best.remaining, {UNREACHABLE}L)",
+            reason=(
+                "CASE WHEN label.__begin > label.__end THEN 'the incident ends before it begins'"
+                f" WHEN known IS NULL THEN {quote_string(no_rows)}"
+                " WHEN attempt.rows IS NULL THEN 'the incident has no rows'"
+                f" WHEN best.choice IS NULL THEN {quote_string(self.reason_without_attempts)}"
+                f" ELSE {self.write_reason()} END"
+            ),
+        )
+
+    @property
+    def reason_without_attempts(self) -> str:
+        """The reason shown if all rows of an incident begin matches that the result lacks."""
+        if self.plan.first_matches is not None:
+            return "a match begins here, but FIRST k MATCHES does not return it"
+        if self.task.needs_event_selection:
+            return "a match begins here, but another match excludes it"
+        return "only empty matches begin here"
+
+    @property
+    def variables(self) -> list[str | None]:
+        """The variable of the last row of an attempt, by the number of its last choice."""
+        names = self.query.plan.variables
+        occurrences = self.query.occurrences
+        # An attempt without rows has choice 0.
+        return [
+            None,
+            *(names[occurrences.variables[state]] for state in occurrences.occurrence_by_choice),
+        ]
+
+    @property
+    def reasons(self) -> list[str]:
+        """The texts of what ended an attempt, by its last choice (0 for none), then by reason."""
+        return [
+            "" if state is None else str(build_ending(self.query, state, reason))
+            for state in find_states_after(self.query.occurrences)
+            for reason in Reason
+        ]
+
+    def write_reason(self) -> str:
+        """Return SQL of what ended the best attempt, and which parts of the condition failed."""
+        index = f"CAST(best.choice * {len(Reason)} + best.reason AS INT)"
+        reason = f"get({write_array(self.reasons)}, {index})"
+        parts = list_condition_parts(self.query)[:NOTED_PARTS]
+        part_texts = write_array(
+            None if part is None else f"{part.text} was not true" for part in parts
+        )
+        # Bit i of `best.parts` is set if part i was not true.
+        failed_parts = (
+            f"filter({part_texts}, (p, i) -> p IS NOT NULL AND shiftright(best.parts, i) % 2 = 1)"
+        )
+        return f"concat_ws(': ', {reason}, nullif(array_join({failed_parts}, ', '), ''))"
+
+
+def write_array(texts: Iterable[str | None]) -> str:
+    """Return SQL of an array of texts. None becomes NULL."""
+    items = ["NULL" if text is None else quote_string(text) for text in texts]
+    return f"CAST(array({', '.join(items)}) AS ARRAY<STRING>)"
