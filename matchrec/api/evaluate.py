@@ -39,7 +39,8 @@ from matchrec.plan.templates import Template
 from matchrec.source import Source
 from matchrec.spark.backends import find_backend
 from matchrec.spark.clause_result import ClauseResult
-from matchrec.spark.errors.diagnose import find_unbound_name, make_lost_value_error
+from matchrec.spark.errors.diagnose import make_lost_value_error
+from matchrec.spark.errors.refusals import find_unbound_name
 from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.request import Options, is_streaming
 from matchrec.syntax import query_pieces

@@ -49,7 +49,8 @@ from matchrec.spark.after.expand import mark_graph, unwind_graph
 from matchrec.spark.backends import find_backend
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.environment import check_session
-from matchrec.spark.errors.diagnose import check_type_column, read_sentence
+from matchrec.spark.errors.refusals import read_sentence
+from matchrec.spark.errors.type_checks import check_type_column
 from matchrec.spark.request import Options
 from matchrec.spark.session import silence_analysis
 from matchrec.syntax.expressions.expression import read_order_by, read_partition_by

@@ -38,7 +38,7 @@ from matchrec.plan.templates import View
 from matchrec.plan.text import quote_name
 from matchrec.source import Source, Span
 from matchrec.spark.backends import find_backend, make_runner
-from matchrec.spark.errors.diagnose import read_sentence
+from matchrec.spark.errors.refusals import read_sentence
 from matchrec.spark.frames import (
     find_beyond_bigint,
     find_changed_time,

@@ -28,7 +28,7 @@ from matchrec.errors import rule_sets as errors
 from matchrec.errors.frames import condition_rejected_by_engine
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.text import quote_string
-from matchrec.spark.errors.diagnose import read_sentence
+from matchrec.spark.errors.refusals import read_sentence
 from matchrec.spark.order_numbers import OrderNumbers, find_order_numbers
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import QUERY_ERRORS, silence_analysis

@@ -197,7 +197,7 @@ class Sail(SparkConnect):
 
     def check_types(self, plan: MatchPlan, relation: Relation) -> None:
         """Check the types of conditions if this Sail accepts a condition of any type."""
-        from matchrec.spark.errors.diagnose import check_types
+        from matchrec.spark.errors.type_checks import check_types
 
         if probes.takes_any_condition(self.spark):
             check_types(plan, relation)

@@ -17,7 +17,7 @@ from pyspark.sql.types import DataType, DecimalType
 from matchrec.errors import conditions as errors
 from matchrec.plan.expression import Aggregate, Operation, Scalar, map_operations, render
 from matchrec.plan.match_plan import MatchPlan, map_expressions
-from matchrec.spark.errors.diagnose import render_over_all_rows, render_stand_in
+from matchrec.spark.errors.row_expressions import render_over_all_rows, render_stand_in
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.hidden_operations import find_hidden_operations
 from matchrec.spark.sail.probes import negates_to_scale_ten

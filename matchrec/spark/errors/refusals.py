@@ -1,0 +1,87 @@
+"""Read an engine's refusal: the name, the parameter or the function that it is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pyspark.errors import PySparkException
+
+from matchrec.spark.sail.words import find_error_condition, simplify_refusal
+
+# A text literal, which contains no parameter, or a parameter `:name`. A `:` after a word, a quote,
+# a bracket or another `:` reads a field of a value instead.
+PARAMETER = re.compile(r"'[^']*'|(?<![\w`:\])]):([A-Za-z_]\w*)")
+
+
+class RefusedName(NamedTuple):
+    """A name that an engine refuses."""
+
+    # Spark's error condition, such as UNRESOLVED_COLUMN, also if Sail refuses the name.
+    condition: str
+    # The parts of the name, separated by points and not quoted.
+    name: str
+
+
+def find_refused_name(error_text: str, refused_text: str = "") -> RefusedName | None:
+    """Return the name that a refusal is about; None if it is not about a name.
+
+    >>> find_refused_name("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column ... with name `t`.`prise`")
+    RefusedName(condition='UNRESOLVED_COLUMN', name='t.prise')
+
+    Args:
+        error_text: what the engine says.
+        refused_text: the expression that it refuses, if that is known. For `x.f()` Sail does not
+            say which function is unknown.
+    """
+    if "qualified function" in error_text:
+        call = re.search(r"[\w`]+\.\w+(?=\s*\()", refused_text)
+        if call is not None:  # such as a Python method, `price.shift(1)`
+            return RefusedName("UNRESOLVED_ROUTINE", call[0].replace("`", ""))
+    by_spark = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", error_text, re.DOTALL)
+    if by_spark is not None:
+        return RefusedName(by_spark[1], by_spark[2].replace("`", "").rstrip("."))
+    by_sail = find_error_condition(error_text)
+    return None if by_sail is None else RefusedName(*by_sail)
+
+
+def list_parameters_without_value(text: str, parameters: Sequence[str]) -> list[str]:
+    """Return the parameters in a text that are not among those with a value.
+
+    >>> list_parameters_without_value("price > :low AND price < :high AND t = ':no'", ["low"])
+    ['high']
+    """
+    names = [parameter[1] for parameter in PARAMETER.finditer(text)]
+    return [name for name in names if name and name not in parameters]
+
+
+def find_unbound_name(refusal: PySparkException) -> str | None:
+    """Return the parameter without a value that a refusal is about; None for other refusals."""
+    by_spark = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
+    if by_spark is not None:
+        return by_spark[1]
+    by_sail = find_error_condition(str(refusal))
+    if by_sail is None:
+        return None
+    condition, name = by_sail
+    return name if condition == "UNBOUND_SQL_PARAMETER" else None
+
+
+def find_refused_function(refusal: PySparkException) -> str:
+    """Return the function whose call a refusal is about; empty if it is not about a call."""
+    parameters = refusal.getMessageParameters() or {}
+    call = re.match(r"\W*(\w+)\(", parameters.get("sqlExpr") or "")
+    return parameters.get("functionName", "").strip("`") or (call[1] if call else "")
+
+
+def read_sentence(error: Exception) -> str:
+    """Return the engine's sentence, without its error condition, SQLSTATE and query context.
+
+    >>> read_sentence(Exception("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\\n== SQL =="))
+    'Division by zero'
+    """
+    text = simplify_refusal(str(error)).strip().split("\n")[0]
+    text = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", text)
+    text = re.sub(r"\s*Please, refer to '[^']*' for a fix\.", "", text)
+    return re.sub(r"\s*SQLSTATE: \w+.*$", "", text).rstrip(". ")

@@ -1,0 +1,194 @@
+"""The expressions of a plan as SQL over the input, so that an engine can analyse each by itself.
+
+An engine knows nothing about matches. A reference is replaced by SQL over one row of the input that
+has the same type, and an aggregate over the rows of a match becomes one over all rows:
+
+    LAST(B.price) > A.price      `price` > `price`
+    CLASSIFIER() = 'B'           '' = 'B'
+    SUM(A.size) > 5              SUM(`size`) > 5, over all rows
+
+Only the types of these expressions are used. They are never evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from matchrec.conditions.guards import is_truth_value
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    Reference,
+    Scalar,
+    list_inner_references,
+    list_inputs,
+    render,
+    split_conjuncts,
+    write_operand,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.show import write_aggregate_call
+from matchrec.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionSql:
+    """SQL over one row that stands for an expression of the user, or for a part of one.
+
+    For `SUM(DISTINCT prise) > 5` in DEFINE, one of them is `prise`, called by `SUM(DISTINCT `.
+    """
+
+    # The clause, for messages.
+    clause: str
+    # The SQL.
+    text: str
+    # Where the user wrote it.
+    span: Span | None
+    # The aggregate call around it up to its argument, such as `SUM(DISTINCT `, or `CLASSIFIER(` if
+    # it is compared with CLASSIFIER(). Empty if there is neither.
+    call: str = ""
+    # The columns in the same expression.
+    columns: tuple[ColumnReference, ...] = ()
+
+
+def list_expressions(plan: MatchPlan) -> list[ExpressionSql]:
+    """Return the parts of every expression, smallest first, so that the caret is exact.
+
+    For `DEFINE A AS upper(prise) = 'X' AND price > 1`, these are `prise`, `price`,
+    `upper(prise) = 'X'` and `price > 1`.
+    """
+    expressions = list_keys(plan)
+    for interval in plan.intervals:
+        expressions.append(ExpressionSql("WITHIN", interval.text, interval.span))
+    for clause, scalar in list_scalars(plan):
+        expressions += iterate_parts(clause, scalar)
+    return list(dict.fromkeys(expressions))
+
+
+def list_scalars(plan: MatchPlan) -> list[tuple[str, Scalar]]:
+    """Return the conditions and the measures, each with the name of its clause."""
+    conditions = [("DEFINE", definition.condition) for definition in plan.definitions]
+    return conditions + [("MEASURES", measure.value) for measure in plan.measures]
+
+
+def list_keys(plan: MatchPlan) -> list[ExpressionSql]:
+    """Return the expressions that divide and sort the rows.
+
+    `[...]` is the clause of SASE+ whose attributes are equal on all events of a match.
+    """
+    expressions_by_clause = {
+        "PARTITION BY": plan.partition_by,
+        "[...]": plan.equivalence_keys,
+        "ORDER BY": tuple(item.expression for item in plan.order_by),
+    }
+    return [
+        ExpressionSql(clause, expression.text, expression.span)
+        for clause, expressions in expressions_by_clause.items()
+        for expression in expressions
+    ]
+
+
+def list_row_conditions(plan: MatchPlan) -> list[ExpressionSql]:
+    """Return the conditions that can be written over one row, each part of AND by itself.
+
+    Parts whose form shows that they are truth values, such as comparisons, are left out.
+    """
+    return [
+        write_over_one_row("DEFINE", part)
+        for definition in plan.definitions
+        for part in split_conjuncts(definition.condition)
+        if not is_truth_value(part) and not aggregates(part)
+    ]
+
+
+def iterate_parts(clause: str, scalar: Scalar) -> Iterator[ExpressionSql]:
+    """Yield the arguments of the references, then the whole expression or the parts of its AND."""
+    all_columns = tuple(
+        column for reference in scalar.references for column in find_columns_read(reference)
+    )
+    for reference in scalar.references:
+        span = reference.span or scalar.span
+        call = find_call_around(reference, scalar)
+        for column in find_columns_read(reference):
+            yield ExpressionSql(clause, column.argument, span, call, all_columns)
+        if isinstance(reference, Aggregate):
+            yield ExpressionSql(clause, write_over_all_rows(reference), span)
+    for conjunct in split_conjuncts(scalar):
+        if not aggregates(conjunct):
+            yield write_over_one_row(clause, conjunct)
+
+
+def list_aggregating(plan: MatchPlan) -> list[ExpressionSql]:
+    """Return the expressions that aggregate, as if all rows of the input were one match."""
+    return [
+        ExpressionSql(clause, render(part, render_over_all_rows), part.span)
+        for clause, scalar in list_scalars(plan)
+        for part in split_conjuncts(scalar)
+        if aggregates(part)
+    ]
+
+
+def find_call_around(reference: Reference, scalar: Scalar) -> str:
+    """Return the call of an aggregate up to its argument; empty for other references.
+
+    If an expression has CLASSIFIER(), it is "CLASSIFIER(" instead: a name compared with the result
+    is likely to be that of a variable, and no column.
+    """
+    reference_terms = list_inputs(reference) if isinstance(reference, Aggregate) else (scalar,)
+    for term in reference_terms:
+        if any(isinstance(part, Classifier) for part in term.references):
+            return "CLASSIFIER("
+    if not isinstance(reference, Aggregate):
+        return ""
+    return f"{reference.function.upper()}({'DISTINCT ' * reference.distinct}"
+
+
+def find_columns_read(reference: Reference) -> tuple[ColumnReference, ...]:
+    """Return the columns that a reference reads; for an aggregate, those it reads on each row."""
+    references = (
+        list_inner_references(reference) if isinstance(reference, Aggregate) else (reference,)
+    )
+    return tuple(column for column in references if isinstance(column, ColumnReference))
+
+
+def aggregates(scalar: Scalar) -> bool:
+    """Return whether an expression has an aggregate over rows of the match."""
+    return any(isinstance(reference, Aggregate) for reference in scalar.references)
+
+
+def write_over_one_row(clause: str, scalar: Scalar) -> ExpressionSql:
+    """Return an expression without aggregates as if every reference read the same row."""
+    return ExpressionSql(clause, render(scalar, render_stand_in), scalar.span)
+
+
+def write_over_all_rows(aggregate: Aggregate) -> str:
+    """Return an aggregate as SQL over all rows of the input."""
+    arguments = (render(argument, render_stand_in) for argument in aggregate.arguments)
+    ordering = (f"{render(term, render_stand_in)} {words}" for term, words in aggregate.ordering)
+    condition = None
+    if aggregate.condition:
+        condition = render(aggregate.condition, render_stand_in)
+    return write_aggregate_call(aggregate, arguments, ordering, condition)
+
+
+def render_over_all_rows(reference: Reference) -> str:
+    """Return SQL over all rows that has the type of a reference."""
+    if isinstance(reference, Aggregate):
+        return write_over_all_rows(reference)
+    text = render_stand_in(reference)
+    return f"any_value({text})" if isinstance(reference, ColumnReference) else text
+
+
+def render_stand_in(reference: Reference) -> str:
+    """Return SQL over one row that has the type of a reference."""
+    match reference:
+        case ColumnReference():
+            return write_operand(reference)
+        case Aggregate():
+            raise AssertionError(reference)
+        case Classifier():
+            return "''"
+        case _:
+            return "1L"

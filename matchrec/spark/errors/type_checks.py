@@ -1,0 +1,150 @@
+"""Check the types of conditions, keys and windows as Spark does.
+
+Spark's analysis rejects a condition that is not boolean and a key that has no order. Another engine
+that accepts the same calls may not, and may round where Spark does not. Then nobody would notice
+that a result is wrong, so the query is rejected before it runs. What an engine does is found out
+once per session: see `matchrec.spark.sail.probes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import DateType, DoubleType, FloatType, StringType
+
+from matchrec.errors import MatchRecognizeError, conditions
+from matchrec.errors.machine import hours_added_to_date, signed_zeros_in_key
+from matchrec.errors.sql import unknown_names
+from matchrec.errors.sql.expression import not_sortable
+from matchrec.plan.clauses import RowExpression
+from matchrec.plan.expression import ColumnReference, Operation, Scalar, Term, split_conjuncts
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.templates import join_template
+from matchrec.spark.errors.row_expressions import list_keys, list_row_conditions
+from matchrec.spark.relation import Relation
+from matchrec.spark.sail import probes
+from matchrec.spark.session import QUERY_ERRORS, silence_analysis
+from matchrec.spark.types import is_nested, iterate_types
+
+# Types whose values have no order. By name, because an older PySpark lacks some of them.
+WITHOUT_ORDER = {"MapType", "VariantType", "CalendarIntervalType", "GeometryType", "GeographyType"}
+
+
+def check_types(plan: MatchPlan, relation: Relation) -> None:
+    """Check the types of conditions, keys and windows, as Spark does itself.
+
+    Raises:
+        MatchRecognizeError: Spark would reject a type, or the engine computes differently with it.
+    """
+    for find_errors in (find_mistakes, find_differences):
+        error = next(find_errors(plan, relation), None)
+        if error is not None:
+            raise error
+
+
+def find_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
+    """Yield the errors of conditions that are not boolean and of keys without an order."""
+    row_conditions = list_row_conditions(plan)
+    plan_keys = list_keys(plan)
+    # The session analyses all of them at once. Then `find_type` knows each type.
+    relation.find_fields(sql.text for sql in (*row_conditions, *plan_keys))
+    for condition in row_conditions:
+        type_name = relation.find_type(condition.text).simpleString()
+        if type_name != "boolean":
+            yield conditions.not_boolean(condition.span, type_name=type_name)
+    for key in plan_keys:
+        key_type = relation.find_type(key.text)
+        if any(type(part).__name__ in WITHOUT_ORDER for part in iterate_types(key_type)):
+            yield not_sortable(key.clause, key_type.simpleString(), key.span)
+
+
+def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
+    """Yield the errors of keys and windows that mean something else to the engine than to Spark.
+
+    These are nested floating-point keys, if 0.0 and -0.0 differ, and windows with hours along
+    dates, if the hours are dropped.
+    """
+    spark = relation.runner.spark
+    for key in list_keys(plan):
+        key_type = relation.find_type(key.text)
+        is_floating = any(
+            isinstance(part, FloatType | DoubleType) for part in iterate_types(key_type)
+        )
+        if is_floating and is_nested(key_type) and probes.tells_zeros_apart(spark):
+            yield signed_zeros_in_key(
+                key.span, clause=key.clause, type_name=key_type.simpleString()
+            )
+    order = plan.order_by[0].expression if plan.order_by else None
+    if order is None or not isinstance(relation.find_type(order.text), DateType):
+        return
+    for interval in plan.lengths:
+        if interval.text and probes.drops_hours(spark) and has_hours(interval.text, relation):
+            yield hours_added_to_date(interval.span, interval=interval.text)
+
+
+def has_hours(interval: str, relation: Relation) -> bool:
+    """Return whether an interval is not a whole number of days. Runs a query of one row."""
+    runner = relation.runner
+    date, timestamp = "DATE'2000-01-01'", "TIMESTAMP'2000-01-01 00:00:00'"
+    text = runner.find_holes(
+        f"{timestamp} + ({interval}) = CAST({date} + ({interval}) AS TIMESTAMP)"
+    )
+    return not runner.sql(join_template("SELECT ", text)).collect()[0][0]
+
+
+def make_window_type_error(
+    plan: MatchPlan, relation: Relation, interval: RowExpression
+) -> MatchRecognizeError:
+    """Return the error of a window that is not a distance along its key."""
+    order = plan.order_by[0].expression
+    order_type = relation.find_type(order.text).simpleString()
+    interval_type = relation.find_type(interval.text).simpleString()
+    return conditions.wrong_within_type(order_type, interval_type, order.span, interval.span)
+
+
+# The column of types of events, which SASE+ patterns test.
+
+
+def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
+    """Check that the types of events, which a SASE+ pattern tests, are texts of a column.
+
+    Args:
+        df: the events.
+        name: the column, or an expression over one row.
+        plan: the pattern's plan. It may test no type at all.
+
+    Raises:
+        MatchRecognizePlanError: there is no such column, or its values are not texts.
+    """
+    all_conjuncts = (
+        conjunct
+        for definition in plan.definitions
+        for conjunct in split_conjuncts(definition.condition)
+    )
+    if not any(is_type_test(conjunct, name) for conjunct in all_conjuncts):
+        return
+    with silence_analysis():
+        try:
+            is_column = name in df.columns
+            if is_column and not name.replace(".", "_").isidentifier():
+                raise unknown_names.unknown_type_column(name=name, columns=df.columns)
+            field = df.schema[name] if is_column else df.selectExpr(name).schema.fields[0]
+        except QUERY_ERRORS as error:
+            raise unknown_names.unknown_type_column(name=name, columns=df.columns) from error
+    if not isinstance(field.dataType, StringType):
+        raise unknown_names.type_column_without_texts(
+            type_name=field.dataType.simpleString(), name=name
+        )
+
+
+def is_type_test(condition: Scalar, column: str) -> bool:
+    """Return whether a condition is `column = 'Stock'`, made from a component `Stock a`.
+
+    Both sides of such a comparison have the span of the component's type.
+    """
+    match condition:
+        case Operation("=", (Term((ColumnReference(argument=argument),), left), Term(_, right))):
+            return argument == column and left == right
+        case _:
+            return False
