@@ -81,7 +81,7 @@ def compile_query(request: MatchRequest) -> CompiledRules:
 
     Step 2 needs to know what the workers cannot compute. So the conditions are first split and
     typed for the workers. If that shows that Spark must compute one of them, they are split and
-    typed once more, for Spark. `build_compiled_rules` takes steps 5 to 7.
+    typed once more, for Spark. Steps 5 to 7 are in `build_compiled_rules`.
 
     Args:
         request: the rules, their input, their options and their purpose.
@@ -157,7 +157,7 @@ def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter | None
 
     Args:
         request: the rules and their relation.
-        joined: the rules, split for whoever is expected to read neighbouring rows.
+        joined: the rules, split for who probably reads neighbouring rows: see `guess_scope`.
 
     Returns:
         The choice with its reason; None for a stream, whose events arrive in the order of their
@@ -214,8 +214,12 @@ def choose_spark_for_neighbours(request: MatchRequest, reason: str) -> Sorter:
 # 3. Split conditions.
 
 
-def expect_scope(request: MatchRequest, query: ResolvedQuery) -> RowScope:
-    """Return who can be expected to read neighbouring rows for the conditions of a rule."""
+def guess_scope(request: MatchRequest, query: ResolvedQuery) -> RowScope:
+    """Return who probably reads neighbouring rows for the conditions of a rule.
+
+    The conditions are split for this reader before anybody is chosen. `compile_query` splits them
+    again if the choice is another one.
+    """
     if request.purpose is Purpose.TRACE:
         return RowScope.SPARK
     if not request.is_stream:
@@ -233,8 +237,7 @@ def split_rules(
     Args:
         request: the rules.
         resolved_queries: their resolved queries.
-        scope: who reads neighbouring rows. None if nobody has been chosen yet; then it is whoever
-            can be expected to: see `expect_scope`.
+        scope: who reads neighbouring rows; None if nobody has been chosen yet: see `guess_scope`.
 
     Raises:
         MatchRecognizeError: a rule is wrong, whatever the types of its columns are.
@@ -242,8 +245,8 @@ def split_rules(
     queries = []
     for rule, resolved_query in zip(request.rules, resolved_queries, strict=True):
         with request.locate_rule_errors(rule):
-            reader = scope or expect_scope(request, resolved_query)
-            queries.append(split_rule(request, rule, resolved_query, reader))
+            rule_scope = scope or guess_scope(request, resolved_query)
+            queries.append(split_rule(request, rule, resolved_query, rule_scope))
     if request.is_stream:
         from matchrec.spark.streaming.prepare import check_queries
 
@@ -312,7 +315,7 @@ def prepare_rows(
     try:
         return preparation.analyse()
     except QUERY_ERRORS:
-        # Analyse each rule by itself to find the one that is wrong.
+        # Analyse each rule by itself. Then the error names the one that is wrong.
         for rule, query in zip(request.rules, joined.queries, strict=True):
             with request.locate_rule_errors(rule):
                 single = replace(preparation, joined=join_query(query), key_filters=())
@@ -514,7 +517,12 @@ def compile_rule(
     """
     options = request.options
     compiled_query = build_compiled_query(
-        query, conditions, joined, options.algorithm, earlier_columns, options.max_steps
+        query,
+        conditions,
+        joined,
+        options.algorithm,
+        earlier_columns=earlier_columns,
+        max_steps=options.max_steps,
     )
     if request.is_stream:
         from matchrec.spark.streaming.prepare import check_compiled_query
