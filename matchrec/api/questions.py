@@ -22,7 +22,8 @@ from matchrec.plan.show import show_scalar
 from matchrec.search.matches import RunFailure
 from matchrec.spark.coverage import count_starting_rows
 from matchrec.spark.request import Options, Purpose
-from matchrec.spark.tracing import Target, collect_partition, compute_measures
+from matchrec.spark.traced_measures import compute_measures
+from matchrec.spark.tracing import Target, collect_partition
 
 
 def cover(clause: Clause) -> ClauseCoverage:

@@ -1,18 +1,18 @@
-"""Collect one partition of a clause's input as a search gets it, and compute measures of its rows.
+"""Collect one partition of a clause's input as a search gets it, for `Query.why`.
 
-All rows of the partition are collected, even those that a query does not send to the search; they
-are marked as irrelevant. Spark computes columns and bits as for any query. A function in a worker
-packs the rows as bytes of Arrow, so that values of every type arrive unchanged.
+1. `Target` names the partition and the row that the user asks about.
+2. Spark computes columns and bits as for any query, only of this partition, and some more columns
+   (`AddedColumns`): the values of ORDER BY as texts, and tests of which rows the user has named.
+3. A function in a worker packs the rows as bytes of Arrow, so that values of every type arrive on
+   the driver unchanged. All rows are collected. Those that the query would not send to the search
+   are marked as irrelevant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from decimal import Decimal
 from functools import cached_property, partial
-from math import isfinite
 from numbers import Number
 
 import numpy as np
@@ -25,32 +25,25 @@ from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as errors
 from matchrec.errors.run.location import RowLocation
-from matchrec.output.match_reader import MatchReader
-from matchrec.output.rows import OutputRows
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import quote_name, quote_string
-from matchrec.search.matches import Matches
+from matchrec.plan.text import quote_string
 from matchrec.search.partitions import BoolArray, Partitions
 from matchrec.source import make_sort_key
-from matchrec.spark import read_types, substitutes, types
-from matchrec.spark.clause_result import project
+from matchrec.spark import substitutes, types
 from matchrec.spark.compile import CompiledRules, compile_query
 from matchrec.spark.environment import use_own_interpreter
+from matchrec.spark.literals import convert_instant, write_literal
 from matchrec.spark.relation import Relation
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import silence_analysis
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_integers, take_column, write_batches
 from matchrec.worker.encode import encode_partitions
-from matchrec.worker.gather import Gatherer
 from matchrec.worker.locate import locate_failures
 from matchrec.worker.windows import check_windows
 
 MOST_ROWS = 100_000  # of a partition that is collected
 MOST_KEYS = 5  # partitions that a message lists
-
-# By match number, the texts of the measures of the match.
-TextsByMatch = dict[int, tuple[str | None, ...]]
 
 # For each row, the values of the ORDER BY columns as texts.
 OrderValues = tuple[tuple[str, ...], ...]
@@ -92,8 +85,8 @@ class CollectedPartition:
 class AddedColumns:
     """What Spark adds to the columns of the search on each row, in the order of the columns."""
 
-    # For each ORDER BY item, the texts of its values.
-    order_texts: list[pa.Array]
+    # For each ORDER BY item, its values as texts.
+    order_values: list[pa.Array]
     # Whether the target names the row; and whether the row comes before the target.
     is_target: BoolArray
     is_before: BoolArray
@@ -120,13 +113,6 @@ def collect_partition(request: MatchRequest, target: Target) -> CollectedPartiti
         return PartitionCollector(compiled, target).collect()
 
 
-def find_irrelevant_rows(filters: list[BoolArray]) -> frozenset[int]:
-    """Return the rows that pass none of some filters; none if there are no filters."""
-    if not filters:
-        return frozenset()
-    return frozenset(np.flatnonzero(~np.logical_or.reduce(filters)).tolist())
-
-
 @dataclass(frozen=True)
 class PartitionCollector:
     """A collector of the partition of a target."""
@@ -145,16 +131,16 @@ class PartitionCollector:
         return self.compiled.preparation.plan
 
     @cached_property
-    def keys(self) -> dict[str, str]:
+    def key_texts(self) -> dict[str, str]:
         """Return SQL of the keys that divide the plan's input, by their names."""
-        keys = {}
+        key_texts = {}
         for key in self.plan.keys:
             name = key.name or self.request.columns.find_by_text(key.text) or key.text
-            keys[name] = key.text
-        return keys
+            key_texts[name] = key.text
+        return key_texts
 
     @cached_property
-    def orders(self) -> tuple[str, ...]:
+    def order_texts(self) -> tuple[str, ...]:
         """Return SQL of the ORDER BY items."""
         return tuple(item.expression.text for item in self.plan.order_by)
 
@@ -168,10 +154,10 @@ class PartitionCollector:
         (query,) = self.compiled.queries
         (compiled_query,) = self.compiled.compiled_queries
         search_columns = compiled_query.sent_columns.columns
-        order_texts = [build_row_column(self.write_as_text(text)) for text in self.orders]
+        order_columns = [build_row_column(self.write_as_text(text)) for text in self.order_texts]
         target_tests = self.build_target_tests()
         preparation = self.compiled.preparation.with_key_filters(self.key_tests)
-        columns = (*search_columns, *order_texts, *target_tests, *query.row_filters)
+        columns = (*search_columns, *order_columns, *target_tests, *query.row_filters)
         sent = preparation.send(columns)
         table = collect_table(sent.rows)
         if not table.num_rows:
@@ -180,7 +166,7 @@ class PartitionCollector:
         with locate_failures(lambda row: RowLocation(self.target.partition or {}, row + 1)):
             check_windows(compiled_query, table, starts)
         added = self.read_added_columns(table, len(search_columns), len(sent.fields))
-        order_values = self.read_order_values(added.order_texts, table.num_rows)
+        order_values = self.read_order_values(added.order_values, table.num_rows)
         rows_before = int(added.is_before.sum())
         return CollectedPartition(
             relation=request.relation,
@@ -189,8 +175,8 @@ class PartitionCollector:
             table=table,
             partitions=encode_partitions(compiled_query, table, starts),
             fields=sent.fields[: len(search_columns)],
-            keys={name: self.key_values[name] for name in self.keys if name in self.key_values},
-            orders=tuple(request.columns.find_by_text(text) or text for text in self.orders),
+            keys=self.sort_key_values(),
+            orders=tuple(request.columns.find_by_text(text) or text for text in self.order_texts),
             order_values=order_values,
             target_rows=self.find_target_rows(order_values, added.is_target, rows_before),
             irrelevant=find_irrelevant_rows(added.passes_filters),
@@ -205,9 +191,14 @@ class PartitionCollector:
             end: the index after the last one.
         """
         arrays = [take_column(table, wire.name_column(index)) for index in range(first, end)]
-        tests = [read_integers(array) != 0 for array in arrays[len(self.orders) :]]
+        tests = [read_integers(array) != 0 for array in arrays[len(self.order_texts) :]]
         is_target, is_before, *passes_filters = tests
-        return AddedColumns(arrays[: len(self.orders)], is_target, is_before, passes_filters)
+        return AddedColumns(
+            order_values=arrays[: len(self.order_texts)],
+            is_target=is_target,
+            is_before=is_before,
+            passes_filters=passes_filters,
+        )
 
     def read_order_values(self, order_columns: list[pa.Array], row_count: int) -> OrderValues:
         """Return the values of the ORDER BY columns on each row, from columns of texts."""
@@ -222,7 +213,7 @@ class PartitionCollector:
     def key_tests(self) -> tuple[str, ...]:
         """Return SQL tests of whether a row is in the partition. A row must pass all of them."""
         return tuple(
-            f"({self.write_comparable(self.keys[name])}) <=> {value}"
+            f"({self.write_comparable(self.key_texts[name])}) <=> {value}"
             for name, value in self.key_values.items()
         )
 
@@ -230,7 +221,7 @@ class PartitionCollector:
     def key_values(self) -> dict[str, str]:
         """Return the values of the partition as SQL literals, by the names of the keys.
 
-        They are empty if the target names no partition and there is only one.
+        The dict is empty if the target names no partition and there is only one.
 
         Raises:
             MatchRecognizeError: there are several partitions and none is named, or the target does
@@ -243,19 +234,23 @@ class PartitionCollector:
                 lines, example = errors.format_rows(some_keys), self.write_example(some_keys[0])
                 raise errors.several_partitions(some=lines, example=example)
             return {}
-        key_names = {folded(name): name for name in self.keys}
+        key_names = {folded(name): name for name in self.key_texts}
         # the names that the user wrote, by the names of the keys
         target_names = {key_names.get(folded(name), name): name for name in partition}
         for name, target_name in target_names.items():
-            if name not in self.keys:
-                raise errors.unknown_partition_column(name=target_name, keys=self.keys)
-        for name in self.keys:
+            if name not in self.key_texts:
+                raise errors.unknown_partition_column(name=target_name, keys=self.key_texts)
+        for name in self.key_texts:
             if name not in target_names:
-                raise errors.partition_column_missing(name, self.keys)
+                raise errors.partition_column_missing(name, self.key_texts)
         return {
-            name: self.write_value("partition", self.keys[name], partition[target_name])
+            name: self.write_value("partition", self.key_texts[name], partition[target_name])
             for name, target_name in target_names.items()
         }
+
+    def sort_key_values(self) -> dict[str, str]:
+        """Return the values of the partition in the order of the clause's keys."""
+        return {name: self.key_values[name] for name in self.key_texts if name in self.key_values}
 
     def explain_no_rows(self) -> MatchRecognizeError:
         """Return the error for a partition without rows."""
@@ -272,22 +267,22 @@ class PartitionCollector:
 
         They are sorted; numbers in texts are compared as numbers. Runs a job.
         """
-        if not self.keys:
+        if not self.key_texts:
             return []
         items = [
             f"CAST({self.write_comparable(text)} AS STRING) AS k{index}"
-            for index, text in enumerate(self.keys.values())
+            for index, text in enumerate(self.key_texts.values())
         ]
         rows = self.request.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
         rows.sort(key=lambda row: [make_sort_key(errors.show_key_value(text)) for text in row])
-        return [dict(zip(self.keys, row, strict=True)) for row in rows]
+        return [dict(zip(self.key_texts, row, strict=True)) for row in rows]
 
     def write_example(self, keys: Mapping[str, str | None]) -> str:
         """Return how a user would name the partition of some keys."""
         find_type = self.request.relation.find_type
         number_keys = [
             name
-            for name, text in self.keys.items()
+            for name, text in self.key_texts.items()
             if isinstance(find_type(text), spark_types.IntegralType)
         ]
         return errors.write_partition_example(keys, number_keys)
@@ -295,17 +290,20 @@ class PartitionCollector:
     # The rows that the target names.
 
     def build_target_tests(self) -> tuple[RowColumn, RowColumn]:
-        """Return tests of whether a row is one that the target names, and of whether it is before.
+        """Return a test of whether the target names a row, and one of whether the row is before it.
+
+        Both are true of all rows if the target names no row. A row is before the target if its
+        first ORDER BY value is, or is NULL.
 
         Raises:
             MatchRecognizeError: the target has too many values for a row, or none.
         """
         if self.target.row is None:
             return (build_row_column("TRUE"), build_row_column("TRUE"))
-        if not 1 <= len(self.target.row) <= len(self.orders):
-            raise errors.wrong_number_of_order_values(len(self.target.row), self.orders)
+        if not 1 <= len(self.target.row) <= len(self.order_texts):
+            raise errors.wrong_number_of_order_values(len(self.target.row), self.order_texts)
         comparisons = []
-        for text, value in zip(self.orders, self.target.row, strict=False):
+        for text, value in zip(self.order_texts, self.target.row, strict=False):
             literal_text = self.write_value("row", text, value)
             comparisons.append((self.write_comparable(text), literal_text))
         is_target = " AND ".join(f"({text} <=> {value})" for text, value in comparisons)
@@ -331,10 +329,10 @@ class PartitionCollector:
             return ()
         if not is_target.any():
             near_values = order_values[max(0, rows_before - 2) : rows_before + 2]
-            near_rows = [dict(zip(self.orders, values, strict=True)) for values in near_values]
-            target_values = zip(self.orders, self.target.row, strict=False)
+            near_rows = [dict(zip(self.order_texts, values, strict=True)) for values in near_values]
+            target_values = zip(self.order_texts, self.target.row, strict=False)
             raise errors.unknown_row(
-                row=", ".join(f"{order} = {value}" for order, value in target_values),
+                row=", ".join(f"{text} = {value}" for text, value in target_values),
                 rows=errors.format_rows(near_rows),
                 nearest=tuple(near_values[0]),
             )
@@ -352,11 +350,9 @@ class PartitionCollector:
         Bytes and nested values are compared by their texts.
         """
         type_ = self.request.relation.find_type(text)
-        return (
-            self.write_as_text(text)
-            if is_compared_as_text(type_)
-            else types.normalize_value(text, type_)
-        )
+        if is_compared_as_text(type_):
+            return self.write_as_text(text)
+        return types.normalize_value(text, type_)
 
     def write_value(self, argument: str, text: str, value: object) -> str:
         """Return a value of the user as SQL that can be compared with an expression.
@@ -389,23 +385,30 @@ class PartitionCollector:
             MatchRecognizePlanError: Spark cannot cast it.
         """
         type_name = self.request.relation.find_type(text).simpleString()
-        # a value of the same partition, if a row is named
+        # The error shows a value of the same partition, if a row is named.
         key_tests = self.key_tests if argument == "row" else ()
         items = [
-            f"try_cast(CAST({literal_text} AS STRING) AS {type_name}) AS c",
-            f"{self.write_as_text(text)} AS s",
-            f"{' AND '.join(key_tests) or 'TRUE'} AS k",
+            f"try_cast(CAST({literal_text} AS STRING) AS {type_name}) AS cast_value",
+            f"{self.write_as_text(text)} AS example",
+            f"{' AND '.join(key_tests) or 'TRUE'} AS in_partition",
         ]
-        rows = self.request.relation.select(items).where("k AND s IS NOT NULL").limit(1)
-        for row in rows.collect():
-            if row.c is None:
+        rows = self.request.relation.select(items)
+        for row in rows.where("in_partition AND example IS NOT NULL").limit(1).collect():
+            if row.cast_value is None:
                 raise errors.value_of_wrong_type(
                     argument=argument,
                     value=value,
                     name=self.request.columns.find_by_text(text) or text,
                     kind=type_name,
-                    example=row.s,
+                    example=row.example,
                 )
+
+
+def find_irrelevant_rows(filters: list[BoolArray]) -> frozenset[int]:
+    """Return the rows that pass none of some filters; none if there are no filters."""
+    if not filters:
+        return frozenset()
+    return frozenset(np.flatnonzero(~np.logical_or.reduce(filters)).tolist())
 
 
 def is_compared_as_text(type_: spark_types.DataType) -> bool:
@@ -413,132 +416,35 @@ def is_compared_as_text(type_: spark_types.DataType) -> bool:
     return types.is_nested(type_) or isinstance(type_, spark_types.BinaryType)
 
 
-def convert_instant(value: object, type_: spark_types.DataType) -> object:
-    """Return a value for a column of instants as PySpark reads it; other values unchanged.
-
-    A time without a time zone is one in the zone of this program, whatever the session has.
-    """
-    if isinstance(type_, spark_types.TimestampType) and isinstance(value, datetime):
-        return value.astimezone()
-    return value
-
-
-def write_literal(value: object, argument: str) -> str:
-    """Return a value as a literal of SQL.
-
-    Args:
-        value: the value.
-        argument: the argument that has it, for messages.
-
-    Raises:
-        MatchRecognizePlanError: there is no literal for it.
-
-    >>> write_literal("it's", "row"), write_literal(date(2024, 1, 2), "row")
-    ("'it\\\\'s'", "DATE'2024-01-02'")
-    """
-    match value:
-        case None:
-            return "NULL"
-        case bool():
-            return str(value).upper()
-        case int():
-            return str(int(value))
-        case float():
-            # A `numpy.float64` is a `float`, but its `repr` is not a literal.
-            number = float(value)
-            return f"{number!r}D" if isfinite(number) else f"DOUBLE('{number}')"
-        case Decimal():
-            return f"{value:f}BD"
-        case str():
-            return quote_string(value)
-        case bytes() | bytearray():
-            return f"X'{value.hex().upper()}'"
-        case datetime():
-            return f"TIMESTAMP'{value.isoformat(sep=' ')}'"
-        case date():
-            return f"DATE'{value.isoformat()}'"
-        case timedelta():
-            return f"make_dt_interval({value.days}, 0, 0, {value.seconds}.{value.microseconds:06d})"
-    to_python = getattr(value, "item", None)  # a number of NumPy has it
-    if callable(to_python):
-        python_value = to_python()
-        if not isinstance(python_value, type(value)):
-            return write_literal(python_value, argument)
-    raise errors.not_a_literal(argument=argument, value=value)
-
-
-def collect_table(rows: DataFrame, most: int = MOST_ROWS) -> pa.Table:
+def collect_table(rows: DataFrame, max_rows: int = MOST_ROWS) -> pa.Table:
     """Collect the rows of one partition as they are sent, in their order. Runs a job.
 
     Raises:
-        MatchRecognizeUnsupportedError: there are more than `most` rows.
+        MatchRecognizeUnsupportedError: there are more than `max_rows` rows.
     """
     with use_own_interpreter(rows.sparkSession):
-        packed = rows.mapInArrow(partial(pack, most=most), "packed binary")
+        packed = rows.mapInArrow(partial(pack, max_rows=max_rows), "packed binary")
     tables = [pa.ipc.open_stream(row.packed).read_all() for row in packed.collect()]
     if not tables:
         return pa.table({wire.FIRST_BITS: pa.array([], pa.int64())})
     table = pa.concat_tables(tables).combine_chunks()
-    if table.num_rows > most:
-        raise errors.partition_too_large(limit=most)
+    if table.num_rows > max_rows:
+        raise errors.partition_too_large(limit=max_rows)
     return table
 
 
-def pack(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+def pack(batches: Iterable[pa.RecordBatch], max_rows: int) -> Iterator[pa.RecordBatch]:
     """Pack batches as one value of bytes.
 
-    Batches are dropped once there are more than `most` rows, so that the caller sees that there are
-    more, and memory does not fill.
+    Batches are dropped once there are more than `max_rows` rows, so that the caller sees that there
+    are more, and memory does not fill.
     """
     kept_batches: list[pa.RecordBatch] = []
     kept_rows = 0
     for batch in batches:
-        if batch.num_rows and kept_rows <= most:
+        if batch.num_rows and kept_rows <= max_rows:
             kept_batches.append(batch)
             kept_rows += batch.num_rows
     if kept_batches:
         packed = pa.array([write_batches(kept_batches)], pa.binary())
         yield pa.RecordBatch.from_arrays([packed], ["packed"])
-
-
-def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsByMatch:
-    """Compute the measures of the plan over some matches. Runs a job.
-
-    Args:
-        partition: the partition of the matches.
-        matches: the matches. The first measure is a number, which differs for each match.
-
-    Returns:
-        the measures of each match as texts, by that number.
-    """
-    compiled_query = partition.compiled_query
-    # one output row for each match, which looks from the row before the last, if there is one:
-    # with running semantics a measure sees all rows but the last one
-    current = matches.offsets[1:] - np.minimum(np.diff(matches.offsets), 2)
-    output_rows = OutputRows(matches.start, np.arange(matches.count), current)
-    reader = MatchReader(matches, output_rows, partition.partitions, compiled_query.task.members)
-    batch = Gatherer(compiled_query, partition.table, reader).build_batch()
-    packed = write_batches([batch])
-
-    def return_batch(task_rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Return the packed rows from the task."""
-        for _ in task_rows:  # one batch, of one row
-            yield from pa.ipc.open_stream(packed)
-
-    schema = read_types.build_read_schema(compiled_query, partition.fields)
-    spark = partition.relation.runner.spark
-    with use_own_interpreter(spark):
-        one_row = spark.range(0, 1, 1, 1)
-        sent = one_row.mapInArrow(return_batch, substitutes.build_sent_schema(schema))
-    result = project(partition.relation, compiled_query, substitutes.decode_columns(sent, schema))
-    first_measure = len(compiled_query.outputs) - len(partition.plan.measures)
-    measure_fields = result.schema.fields[first_measure:]
-    texts = result.selectExpr(*[write_quoted_text(field) for field in measure_fields])
-    return {int(row[0]): tuple(row) for row in texts.collect()}
-
-
-def write_quoted_text(field: spark_types.StructField) -> str:
-    """Return SQL of the text of a column's value, in quotes if the column has texts."""
-    text = substitutes.write_text(quote_name(field.name), field.dataType)
-    is_text = isinstance(field.dataType, spark_types.StringType)
-    return f"concat(chr(39), {text}, chr(39))" if is_text else text

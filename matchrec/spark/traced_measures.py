@@ -1,0 +1,80 @@
+"""Compute the measures of matches that were found on the driver.
+
+The output rows of the matches are built on the driver, and returned by a task, so that the session
+computes the measures from them as it does for any query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import types as spark_types
+
+from matchrec.output.match_reader import MatchReader
+from matchrec.output.rows import OutputRows
+from matchrec.plan.text import quote_name
+from matchrec.search.matches import Matches
+from matchrec.spark import read_types, substitutes
+from matchrec.spark.clause_result import project
+from matchrec.spark.environment import use_own_interpreter
+from matchrec.spark.tracing import CollectedPartition
+from matchrec.worker.arrays import write_batches
+from matchrec.worker.gather import Gatherer
+
+# By match number, the texts of the measures of the match.
+TextsByMatch = dict[int, tuple[str | None, ...]]
+
+
+def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsByMatch:
+    """Compute the measures of the plan over some matches of a partition. Runs a job.
+
+    Args:
+        partition: the partition of the matches.
+        matches: the matches. The first measure of the plan is a number, which differs for each
+            match.
+
+    Returns:
+        the measures of each match as texts, by that number.
+    """
+    packed = write_batches([build_output_batch(partition, matches)])
+
+    def return_packed_batch(task_rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Return the output rows from the task."""
+        for _ in task_rows:  # one batch, of one row
+            yield from pa.ipc.open_stream(packed)
+
+    compiled_query = partition.compiled_query
+    schema = read_types.build_read_schema(compiled_query, partition.fields)
+    spark = partition.relation.runner.spark
+    with use_own_interpreter(spark):
+        one_row = spark.range(0, 1, 1, 1)
+        sent = one_row.mapInArrow(return_packed_batch, substitutes.build_sent_schema(schema))
+    output_rows = substitutes.decode_columns(sent, schema)
+    result = project(partition.relation, compiled_query, output_rows)
+    first_measure = len(compiled_query.outputs) - len(partition.plan.measures)
+    measure_fields = result.schema.fields[first_measure:]
+    texts = result.selectExpr(*[write_quoted_text(field) for field in measure_fields])
+    return {int(row[0]): tuple(row) for row in texts.collect()}
+
+
+def build_output_batch(partition: CollectedPartition, matches: Matches) -> pa.RecordBatch:
+    """Return the output rows of some matches, one for each, as a worker returns them.
+
+    An output row looks from the row before the last of its match, if there is one: with running
+    semantics a measure sees all rows but the last one.
+    """
+    row_counts = np.diff(matches.offsets)
+    current_rows = matches.offsets[1:] - np.minimum(row_counts, 2)
+    output_rows = OutputRows(matches.start, np.arange(matches.count), current_rows)
+    members = partition.compiled_query.task.members
+    reader = MatchReader(matches, output_rows, partition.partitions, members)
+    return Gatherer(partition.compiled_query, partition.table, reader).build_batch()
+
+
+def write_quoted_text(field: spark_types.StructField) -> str:
+    """Return SQL of the text of a column's value, in quotes if the column has texts."""
+    text = substitutes.write_text(quote_name(field.name), field.dataType)
+    is_text = isinstance(field.dataType, spark_types.StringType)
+    return f"concat(chr(39), {text}, chr(39))" if is_text else text
