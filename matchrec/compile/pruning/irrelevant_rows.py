@@ -1,15 +1,24 @@
 """Find out which rows of the input can matter. All others need not be sorted or sent to a worker.
 
-If a search may skip rows, it skips a row that satisfies no condition. If it may not, such a row can
-only be mapped to a *filler*: a variable without a condition. In a funnel such as
-`A X*? B Y*? C`, after every row that a run maps it waits in a loop over one filler, which can take
-any row and leaves the run where it was. So the matches are the same without the rows that satisfy
-no condition, as long as nothing reads or counts them: conditions and measures may read rows of
-other variables, and the first and the last row of the match, which are never mapped to a filler.
+The result is filters. A row matters only if it passes at least one of them:
 
-A variable in a loop is a filler, too, if its condition reads one row only, such as X in
-`X AS e <> 'b'`. Then a row does not matter if it satisfies the conditions of all fillers and no
-other condition.
+    PATTERN (A X*? B) DEFINE A AS e = 'a', B AS e = 'b'                    e = 'a'; e = 'b'
+    PATTERN (A X*? B) DEFINE A AS e = 'a', B AS e = 'b', X AS e <> 'c'     the same, and
+                                                                           (e <> 'c') IS NOT TRUE
+
+There are three cases:
+
+- A pattern of stages: a run skips a row that satisfies no condition.
+- SQL with an event selection: so does every run of it.
+- Other SQL: a row that satisfies no condition can only be mapped to a *filler*, such as X. After
+  every row that a run of `A X*? B Y*? C` maps, it waits in a loop over one filler, which can take
+  any row and leaves the run where it was.
+
+A filler is a variable without a condition, or a variable in a loop whose condition reads one row
+only. A row does not matter if it satisfies the conditions of all fillers and no other condition.
+The matches are the same without it, as long as nothing reads or counts it: conditions and measures
+may read rows of other variables, and the first and the last row of the match, which are never
+mapped to a filler.
 """
 
 from __future__ import annotations
@@ -20,7 +29,7 @@ from typing import TYPE_CHECKING
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import find_targets
 from matchrec.automaton.folding import Choice, Folded
-from matchrec.automaton.program import VariableId, VariableIds
+from matchrec.automaton.program import VariableIds
 from matchrec.compile.pruning.proven_shortcuts import Shortcut, find_obstacle
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import ALWAYS_TRUE, RowColumn, build_row_column
@@ -35,7 +44,8 @@ if TYPE_CHECKING:
 
 NO_FILLERS: VariableIds = frozenset()
 
-# For each variable with a condition, what Spark computes of it before the match; None for nothing.
+# By the name of each variable with a condition, the part that Spark computes before the match; None
+# if there is no such part.
 RowTests = Mapping[str, RowColumn | None]
 
 
@@ -49,54 +59,63 @@ def find_row_filters(
         pattern: its row pattern, compiled.
         conditions: the conditions of all variables that have one. None reads neighbouring rows.
     """
-    if (
-        not current_shortcuts().rows
-        or find_obstacle(Shortcut.ROWS, plan, pattern.follow) is not None
-    ):
+    if not current_shortcuts().rows:
         return ()
-    tests = {condition.variable: condition.row_test for condition in conditions}
+    if find_obstacle(Shortcut.ROWS, plan, pattern.follow) is not None:
+        return ()
+    row_tests = {condition.variable: condition.row_test for condition in conditions}
     if plan.staging is not None:
-        return find_tests_of_stages(plan, plan.staging, pattern, tests)
+        return find_filters_of_stages(plan, plan.staging, pattern, row_tests)
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
-        return find_tests_with_fillers(NO_FILLERS, plan, pattern, tests)
-    # Variables without a condition may have to take any row.
-    free_variables = frozenset(
-        variable for variable, name in enumerate(plan.variables) if name not in tests
+        return find_filters_with_fillers(NO_FILLERS, plan, pattern, row_tests)
+
+    unconditional_variables = frozenset(
+        variable for variable, name in enumerate(plan.variables) if name not in row_tests
     )
-    loop_variables = find_loops(plan, pattern, conditions)
-    return find_tests_with_fillers(
-        free_variables | loop_variables, plan, pattern, tests
-    ) or find_tests_with_fillers(free_variables, plan, pattern, tests)
+    loop_variables = find_loops_of_one_row(plan, pattern, conditions)
+    # More fillers leave out more rows, but something may read the rows of a loop.
+    filters = find_filters_with_fillers(
+        unconditional_variables | loop_variables, plan, pattern, row_tests
+    )
+    return filters or find_filters_with_fillers(unconditional_variables, plan, pattern, row_tests)
 
 
-def find_tests_with_fillers(
-    fillers: VariableIds, plan: MatchPlan, pattern: CompiledPattern, tests: RowTests
+def find_filters_with_fillers(
+    fillers: VariableIds, plan: MatchPlan, pattern: CompiledPattern, row_tests: RowTests
 ) -> tuple[RowColumn, ...]:
     """Return the filters if some variables are fillers, or nothing if all rows may matter.
 
     A row matters if it satisfies the condition of another variable, or if it does not satisfy the
     condition of one of the fillers.
+
+    Args:
+        fillers: the fillers; none if the search may skip rows.
+        plan: the plan of the query.
+        pattern: its row pattern, compiled.
+        row_tests: what Spark computes of each condition.
     """
-    if reads_fillers(plan, fillers, tests):
+    if reads_fillers(plan, fillers, row_tests):
+        return ()
+    if not are_matches_same_without(plan, pattern, fillers):
         return ()
     filters: dict[RowColumn, None] = {}
     for variable, name in enumerate(plan.variables):
-        test = tests.get(name)
+        test = row_tests.get(name)
         is_filler = variable in fillers
         if name == plan.match_condition or (is_filler and test is None):
             continue
         if test is None or not test.reads_one_row:
             return ()
         filters[negate_test(test) if is_filler else test] = None
-    return tuple(filters) if are_matches_same_without(plan, pattern, fillers) else ()
+    return tuple(filters)
 
 
-def reads_fillers(plan: MatchPlan, fillers: VariableIds, tests: RowTests) -> bool:
+def reads_fillers(plan: MatchPlan, fillers: VariableIds, row_tests: RowTests) -> bool:
     """Return whether a condition or a measure may read or count rows of fillers.
 
     The condition of a filler does not count: it reads the row itself and no other.
     """
-    fillers_with_condition = {plan.variables[filler] for filler in fillers} & tests.keys()
+    fillers_with_condition = {plan.variables[filler] for filler in fillers} & row_tests.keys()
     scalars = [
         definition.condition
         for definition in plan.definitions
@@ -115,8 +134,8 @@ def negate_test(test: RowColumn) -> RowColumn:
     return build_row_column(f"({test.text}) IS NOT TRUE")
 
 
-def find_tests_of_stages(
-    plan: MatchPlan, staging: Staging, pattern: CompiledPattern, tests: RowTests
+def find_filters_of_stages(
+    plan: MatchPlan, staging: Staging, pattern: CompiledPattern, row_tests: RowTests
 ) -> tuple[RowColumn, ...]:
     """Return the filters of a pattern of stages, or nothing if all rows may matter.
 
@@ -136,7 +155,7 @@ def find_tests_of_stages(
     }
     filters: dict[RowColumn, None] = {}
     for variable in sorted(tested_variables):
-        test = tests.get(plan.variables[variable])
+        test = row_tests.get(plan.variables[variable])
         if test is None or test == ALWAYS_TRUE or not test.reads_one_row:
             return ()
         filters[test] = None
@@ -162,7 +181,7 @@ def all_runs_can_skip(pattern: CompiledPattern) -> bool:
     return True
 
 
-def find_loops(
+def find_loops_of_one_row(
     plan: MatchPlan, pattern: CompiledPattern, conditions: tuple[SplitCondition, ...]
 ) -> VariableIds:
     """Return the variables whose rows leave a run where it was, and whose conditions read one row.
@@ -197,7 +216,7 @@ def find_loop_variables(folded: Folded) -> VariableIds:
             if choice.variable is None or choice.target is None:
                 continue
             begins_run = state == 0
-            if begins_run or list_steps(folded[choice.target]) != list_steps(choices):
+            if begins_run or not go_on_alike(folded[choice.target], choices):
                 moving.add(choice.variable)
             else:
                 staying.add(choice.variable)
@@ -237,39 +256,46 @@ def may_end_early(folded: Folded) -> bool:
     return False
 
 
-def can_always_take_row(folded: Folded, free: VariableIds) -> bool:
-    """Return whether every run can take any row and is then where it was.
+def can_always_take_row(folded: Folded, fillers: VariableIds) -> bool:
+    """Return whether every run can map any row to a filler and is then where it was.
 
     A match must not begin with such a row, and must not end where it could go on: without the row
     it would be another match.
 
     Args:
         folded: the choices of each state.
-        free: variables that can take any row.
+        fillers: variables that can take any row.
     """
-    if any(choice.variable in free for choice in folded[0]):
+    if any(choice.variable in fillers for choice in folded[0]):
         return False
     states_after_a_row = {
         state for source in range(len(folded)) for state in find_targets(folded, source)
     }
-    for state in states_after_a_row:
-        choices = folded[state]
-        onward = [choice for choice in choices if choice.target is not None]
-        if not onward:
-            continue
-        free_targets = [choice.target for choice in onward if choice.variable in free]
-        can_end = len(onward) < len(choices)
-        if can_end or len(free_targets) != 1:
-            return False
-        for target in free_targets:
-            if target is not None and list_steps(folded[target]) != list_steps(choices):
-                return False
-    return True
+    return all(can_wait_in_state(folded, state, fillers) for state in states_after_a_row)
 
 
-def list_steps(choices: tuple[Choice, ...]) -> list[tuple[VariableId | None, int | None]]:
-    """Return the variable and the target of each choice. States with equal lists go on alike."""
-    return [(choice.variable, choice.target) for choice in choices]
+def can_wait_in_state(folded: Folded, state: int, fillers: VariableIds) -> bool:
+    """Return whether a run in a state can map any row to one filler and is then where it was.
+
+    A run that can only end need not wait. A run that can either end or go on cannot wait.
+    """
+    choices = folded[state]
+    onward = [choice for choice in choices if choice.target is not None]
+    if not onward:
+        return True
+    can_end = len(onward) < len(choices)
+    filler_targets = [choice.target for choice in onward if choice.variable in fillers]
+    if can_end or len(filler_targets) != 1:
+        return False
+    (target,) = filler_targets
+    return target is not None and go_on_alike(folded[target], choices)
+
+
+def go_on_alike(left: tuple[Choice, ...], right: tuple[Choice, ...]) -> bool:
+    """Return whether the choices of two states have the same variables and targets, in order."""
+    return [(choice.variable, choice.target) for choice in left] == [
+        (choice.variable, choice.target) for choice in right
+    ]
 
 
 def may_read_filler(plan: MatchPlan, reference: Reference, fillers: VariableIds) -> bool:
