@@ -1,6 +1,6 @@
 """Compile a plan to a `CompiledQuery`: columns for Spark, a task for the search, and reads.
 
-`spark.compile.compile_query` takes the steps in this order. Each is a function in a module of its
+`spark.compile.compile_request` takes the steps in this order. Each is a function in a module of its
 own, and makes one type of query from another (module, function, result):
 
     resolved_query    resolve_query         ResolvedQuery: names are columns of the input, and the

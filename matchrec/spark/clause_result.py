@@ -4,12 +4,14 @@
 mistake in the query is reported when the user writes it. `api.clause.Clause.evaluate` calls it, and
 `api.evaluate` puts the result in the place of the clause in the query around it.
 
-1. `compile_query` compiles the plan to a `CompiledQuery`, and prepares the rows in Spark.
-   `check_unused` lets Spark check the columns that nobody uses.
-2. `cut_partitions` cuts large partitions into ranges if that is possible and pays.
-3. `Preparation.send` writes the query of the rows that are sent to the workers.
-4. `match_rows` lets workers match these rows. They return what the output reads of the matches.
-5. `project` lets Spark compute the columns of the result over these reads.
+It takes these steps:
+
+- `compile_request` compiles the plan to a `CompiledQuery`, and prepares the rows in Spark.
+- `check_unused_outputs` lets Spark check the output columns that nobody uses.
+- `cut_partitions` cuts large partitions into ranges if that is possible and pays.
+- `match_and_project` builds the DataFrame. For that, `Preparation.send` writes the query of the
+  rows that are sent to the workers, `match_rows` lets the workers match them, and `project` lets
+  Spark compute the columns of the result over what the workers read of the matches.
 
 If something goes wrong once a job runs, `watch_rows` and `keep_match_expressions` make it possible
 to say which expression failed, and `watch_ties` says which rows have no order.
@@ -47,7 +49,7 @@ from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import UnsortedPreparation
-from matchrec.spark.compile import CompiledRules, compile_query, compile_unused_outputs
+from matchrec.spark.compile import CompiledRules, compile_request, compile_unused_outputs
 from matchrec.spark.errors.second_look import keep_match_expressions
 from matchrec.spark.ranges import (
     WITHOUT_WINDOW,
@@ -122,7 +124,7 @@ def build_clause_result(request: MatchRequest) -> ClauseResult:
     """
     (rule,) = request.rules
     with silence_analysis(), request.locate_rule_errors(rule):
-        compiled = compile_query(request)
+        compiled = compile_request(request)
         check_unused_outputs(compiled)
         return match_and_project(cut_partitions(compiled))
 
@@ -149,7 +151,7 @@ def check_unused_outputs(compiled: CompiledRules) -> None:
 
 
 def match_and_project(compiled: CompiledRules) -> ClauseResult:
-    """Return the result of a compiled clause: take steps 3 to 5.
+    """Return the result of a compiled clause.
 
     Raises one of Spark's `QUERY_ERRORS`.
     """

@@ -1,8 +1,9 @@
-"""Compile rules over a relation: `compile_query` is the one way from a plan to a `CompiledQuery`.
+"""Compile rules over a relation: `compile_request` is the one way from a plan to a `CompiledQuery`.
 
 A clause, a rule set, coverage and the trace of a search all go through it. A `MatchRequest` has
-what the compiler must know of the input and of the session. The steps that need no session are in
-`compile`.
+what the compiler must know of the input and of the session. The functions here take one step for
+all rules, and name the rule in errors. They call the package `compile` for each rule, which needs
+no session.
 
 Besides sending the rows, Spark's sort is the largest cost of a query. A worker sorts in compiled
 code, so that Spark only shuffles the rows and computes no window. Whoever sorts, the workers
@@ -68,20 +69,22 @@ class CompiledRules:
         return self.conditions[0].types
 
 
-def compile_query(request: MatchRequest) -> CompiledRules:
-    """Compile the rules of a request. Runs no job.
+def compile_request(request: MatchRequest) -> CompiledRules:
+    """Compile the rules of a request, in these steps. Runs no job.
 
-    1. Resolve names, compile row patterns, and drop output columns that nobody uses.
-    2. Choose who sorts the rows, with the reason.
-    3. Split each condition for whoever reads neighbouring rows, and find rows that no rule needs.
-    4. Type the parts of conditions, for which the session analyses all columns at once.
-    5. Number the bits of conditions, and list the columns that are sent, without unused ones.
-    6. Choose the strategy of each search, with the reason.
-    7. Return the compiled queries.
-
-    Step 2 needs to know what the workers cannot compute. So the conditions are first split and
-    typed for the workers. If that shows that Spark must compute one of them, they are split and
-    typed once more, for Spark. Steps 5 to 7 are in `build_compiled_rules`.
+    - `resolve_rules` resolves names, compiles row patterns, and drops output columns that nobody
+      uses.
+    - `split_rules` splits each condition for who probably reads neighbouring rows, finds the rows
+      that no rule needs, and joins what Spark computes for all rules.
+    - `choose_sorter` chooses who sorts the rows, with the reason. The form of the split conditions
+      can decide for Spark.
+    - `prepare_rows` lets the session analyse all columns at once.
+    - `type_rules_for_workers` types the conditions that Spark does not compute. If the workers
+      cannot compute one of them, Spark must sort.
+    - If Spark must compute conditions on neighbouring rows, they are split, prepared and typed once
+      more, for Spark.
+    - `build_compiled_rules` lists the columns that are sent, chooses the strategy of each search
+      with the reason, and returns the compiled queries.
 
     Args:
         request: the rules, their input, their options and their purpose.
@@ -106,7 +109,7 @@ def compile_query(request: MatchRequest) -> CompiledRules:
     return build_compiled_rules(request, preparation, conditions)
 
 
-# 1. Resolve.
+# Resolve.
 
 
 def check_stream(request: MatchRequest) -> None:
@@ -146,7 +149,7 @@ def resolve_rules(request: MatchRequest) -> tuple[ResolvedQuery, ...]:
     return tuple(queries)
 
 
-# 2. Choose who sorts the rows of each partition.
+# Choose who sorts the rows of each partition.
 
 
 def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter | None:
@@ -211,13 +214,13 @@ def choose_spark_for_neighbours(request: MatchRequest, reason: str) -> Sorter:
     return replace(choose_spark(request, reason), spark_reads_neighbours=True)
 
 
-# 3. Split conditions.
+# Split conditions.
 
 
 def guess_scope(request: MatchRequest, query: ResolvedQuery) -> RowScope:
     """Return who probably reads neighbouring rows for the conditions of a rule.
 
-    The conditions are split for this reader before anybody is chosen. `compile_query` splits them
+    The conditions are split for this reader before anybody is chosen. `compile_request` splits them
     again if the choice is another one.
     """
     if request.purpose is Purpose.TRACE:
@@ -300,7 +303,7 @@ def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool
     return query.can_raise_before_match and request.backend.evaluates_eagerly(rule.plan)
 
 
-# 4. Type the parts of conditions.
+# Type the parts of conditions.
 
 
 def prepare_rows(
@@ -420,7 +423,7 @@ def depends_on_settings(query: SplitQuery) -> bool:
     )
 
 
-# 5 to 7. Number bits, list the columns that are sent, and choose strategies.
+# List the columns that are sent, and choose strategies.
 
 
 def build_compiled_rules(

@@ -13,7 +13,7 @@ from matchrec.compile import coverage
 from matchrec.compile.counted_coverage import CountedCoverage, NearestStart
 from matchrec.errors.inspection import method_not_for_stream
 from matchrec.plan.text import quote_name
-from matchrec.spark.compile import compile_query
+from matchrec.spark.compile import compile_request
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import silence_analysis
 from matchrec.spark.substitutes import write_text
@@ -171,7 +171,7 @@ def follow_starting_rows(
     coverage.check_coverable(rule.plan)
 
     with silence_analysis(), request.locate_rule_errors(rule):
-        compiled = compile_query(request)
+        compiled = compile_request(request)
         (query,) = compiled.queries
         assert isinstance(query, coverage.CoverageQuery), "the request is made for coverage"
         (compiled_query,) = compiled.compiled_queries

@@ -30,7 +30,7 @@ from matchrec.plan.text import quote_string
 from matchrec.search.partitions import BoolArray, Partitions
 from matchrec.source import make_sort_key
 from matchrec.spark import substitutes, types
-from matchrec.spark.compile import CompiledRules, compile_query
+from matchrec.spark.compile import CompiledRules, compile_request
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.literals import convert_instant, write_literal
 from matchrec.spark.relation import Relation
@@ -109,7 +109,7 @@ def collect_partition(request: MatchRequest, target: Target) -> CollectedPartiti
         raise errors.method_not_for_stream(call="`why`")
     (rule,) = request.rules
     with silence_analysis(), request.locate_rule_errors(rule):
-        compiled = compile_query(request)
+        compiled = compile_request(request)
         return PartitionCollector(compiled, target).collect()
 
 

@@ -30,7 +30,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.backends import find_backend
 from matchrec.spark.clause_result import build_result_items, project
-from matchrec.spark.compile import CompiledRules, compile_query
+from matchrec.spark.compile import CompiledRules, compile_request
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.order_numbers import OrderNumbers, find_order_numbers
 from matchrec.spark.ranges import check_may_stay_whole
@@ -179,7 +179,7 @@ def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
     with silence_analysis():
         check_shared_plan(request)
         check_may_stay_whole(request, "rules share the rows of a partition")
-        compiled = compile_query(request)
+        compiled = compile_request(request)
         versions = [rule.version or Version(rule.name) for rule in request.rules]
         identities = [""] * len(versions)
         if request.is_stream:
