@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from matchrec.automaton.compile import compile_program
+from matchrec.automaton.compile_program import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import find_least_rows
 from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folded, Folding, fold

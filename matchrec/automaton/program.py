@@ -9,9 +9,9 @@
         begin B -> 2
     2 final
 
-`compile` makes it from the row pattern of a query, and `compile_stages` from stages, which are
-what SASE+ text and the Pattern API describe. A *program of stages* has a few additional fields. The
-search does not read programs: `folding` folds their proceed edges away first.
+`compile_program` makes it from the row pattern of a query, and `compile_stages` from stages, which
+are what SASE+ text and the Pattern API describe. A *program of stages* has a few additional fields.
+The search does not read programs: `folding` folds their proceed edges away first.
 
 Source: SASE+, "The NFA^b model" (states, begin, take, ignore and proceed edges, the final state),
 extended by groups, alternation and anchors, which need proceed edges between any two states.

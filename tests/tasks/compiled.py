@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.automaton.compile import compile_program
+from matchrec.automaton.compile_program import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.folding import Folded, fold
 from matchrec.plan.clauses import EventSelection, MatchOutput

@@ -3,7 +3,7 @@ from graphlib import CycleError
 import pytest
 
 from matchrec.automaton import facts
-from matchrec.automaton.compile import compile_program
+from matchrec.automaton.compile_program import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.dot import draw_dot
 from matchrec.automaton.folding import ACCEPT, Choice, Folded, Folding

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from matchrec.automaton.compile import compile_program
+from matchrec.automaton.compile_program import compile_program
 from matchrec.automaton.folding import Folded, fold
 from matchrec.automaton.program import GUARD_END, GUARD_START
 from matchrec.plan.pattern import list_variable_names

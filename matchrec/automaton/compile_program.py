@@ -1,0 +1,407 @@
+"""Compile a row pattern to an NFA^b program.
+
+A part is compiled after what follows it, because its edges need to know where they lead. What
+follows a part is its *continuations*: the states in which a run goes on after it. There are two of
+them, because SQL ends a loop by an iteration that consumes no row. For `(A* | B)* C`:
+
+    after A* or B, if a row has been consumed    back to the loop
+    after A* without a row                       on to C, at this place in the preferment order
+
+So no run-time guard has to watch for empty iterations, and proceed edges form no cycle. Empty
+iterations count towards the least number of iterations. Parts outside of loops have the same
+continuation twice.
+
+Cost: a part is compiled once for each pair of continuations. The number of pairs grows with the
+number of loops around the part, and not exponentially.
+
+Sources: SASE+, "Query compilation" (one BEGIN state and one TAKE state for a Kleene plus);
+ISO/IEC 19075-5, 7.2.8 (loops over parts that can be empty).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import permutations
+
+from typing_extensions import assert_never
+
+from matchrec.automaton.program import GUARD_END, GUARD_START, Action, Edge, Program, State, StateId
+from matchrec.automaton.state_order import order_states, renumber_states
+from matchrec.errors.sql.pattern import pattern_too_large
+from matchrec.plan.clauses import EventSelection
+from matchrec.plan.pattern import (
+    Alternation,
+    Concatenation,
+    Empty,
+    Exclusion,
+    Negation,
+    PartitionEnd,
+    PartitionStart,
+    Permutation,
+    Quantified,
+    RowPattern,
+    Variable,
+    list_children,
+)
+
+# The most states of a program.
+MOST_STATES = 20_000
+
+
+def compile_program(
+    pattern: RowPattern,
+    variables: tuple[str, ...],
+    selection: EventSelection = EventSelection.STRICT_CONTIGUITY,
+) -> Program:
+    """Compile a row pattern to a program.
+
+    Args:
+        pattern: the row pattern.
+        variables: names of variables; the id of a variable is its index.
+        selection: the event selection strategy, which says which rows a run may skip.
+
+    Raises:
+        MatchRecognizePlanError: quantifiers or PERMUTE make the program too large.
+
+    >>> a, b = Variable("A"), Variable("B")
+    >>> print(compile_program(Concatenation((Quantified(a, 1, None), b)), ("A", "B")))
+    0 start
+        begin A -> 1
+    1
+        take A -> 1
+        proceed -> 2
+    2
+        begin B -> 3
+    3 final
+    """
+    compiler = _PatternCompiler(pattern, {name: number for number, name in enumerate(variables)})
+    final = compiler.add_state()
+    start = compiler.compile_node(pattern, _Continuations(final, final))
+    order = order_states(compiler.states, start, (final,))
+    states = renumber_states(compiler.states, order)
+    program = Program(
+        states=states, start=order[start], final=order[final], variables=variables
+    ).check()
+    return add_ignore_edges(program, selection)
+
+
+@dataclass(frozen=True, slots=True)
+class _Continuations:
+    """The two continuations of a part: the states in which a run goes on after it."""
+
+    # If a row has been consumed since the innermost iteration began.
+    consumed: StateId
+    # If no row has been consumed since then.
+    empty: StateId
+
+
+# Keys of compiled parts. Two parts with equal keys have the same state. A part is identified by its
+# `id`, so that equal parts at different places of the pattern have states of their own.
+
+
+@dataclass(frozen=True, slots=True)
+class _NodeKey:
+    """The key of the state that matches a part."""
+
+    node_id: int
+    then: _Continuations
+    excluded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _PermutationKey:
+    """The key of the state before the last parts of a PERMUTE."""
+
+    node_id: int
+    # The indices of the parts that are still missing.
+    missing: frozenset[int]
+    then: _Continuations
+    excluded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _LoopKey:
+    """The key of the state between two iterations of an unbounded loop."""
+
+    node_id: int
+    exit_state: StateId
+    excluded: bool
+
+
+_PartKey = _NodeKey | _PermutationKey | _LoopKey
+
+
+@dataclass(frozen=True, slots=True)
+class _PatternCompiler:
+    """A compiler of the parts of one row pattern, back to front.
+
+    The compilers inside and outside of exclusions share their states.
+    """
+
+    pattern: RowPattern
+    # The id of each variable, by its name.
+    variable_ids: dict[str, int]
+    # All states so far.
+    states: list[State] = field(default_factory=list)
+    # The state of each part that is compiled already.
+    compiled: dict[_PartKey, StateId] = field(default_factory=dict)
+    # Whether rows are matched inside an exclusion.
+    excluded: bool = False
+
+    def add_state(self, *edges: Edge) -> StateId:
+        """Add a state.
+
+        Raises:
+            MatchRecognizePlanError: there are more than MOST_STATES.
+        """
+        if len(self.states) >= MOST_STATES:
+            raise pattern_too_large(self.pattern.span, limit=MOST_STATES, what="states")
+        self.states.append(State(edges))
+        return len(self.states) - 1
+
+    def build_begin_edge(self, variable: Variable, target: StateId) -> Edge:
+        """Return the edge on which a row is mapped to `variable`."""
+        return Edge(Action.BEGIN, target, self.variable_ids[variable.name], excluded=self.excluded)
+
+    def compile_node(self, node: RowPattern, then: _Continuations) -> StateId:
+        """Return the state that matches `node` and goes on at `then`."""
+        key = _NodeKey(id(node), then, self.excluded)
+        if key not in self.compiled:
+            self.compiled[key] = self._compile_new(node, then)
+        return self.compiled[key]
+
+    def _compile_new(self, node: RowPattern, then: _Continuations) -> StateId:
+        """Compile a part that is not in `compiled` with these continuations."""
+        match node:
+            case Empty():
+                return then.empty
+            case PartitionStart():
+                return self.add_state(Edge(Action.PROCEED, then.empty, anchor=GUARD_START))
+            case PartitionEnd():
+                return self.add_state(Edge(Action.PROCEED, then.empty, anchor=GUARD_END))
+            case Negation(names):
+                forbids = tuple(self.variable_ids[name] for name in names)
+                return self.add_state(Edge(Action.PROCEED, then.empty, forbids=forbids))
+            case Variable():
+                return self.add_state(self.build_begin_edge(node, then.consumed))
+            case Concatenation(parts):
+                return self._compile_sequence(parts, then)
+            case Alternation(parts):  # earlier alternatives are preferred
+                return self.add_state(
+                    *(_build_proceed_edge(self.compile_node(part, then)) for part in parts)
+                )
+            case Permutation(parts):
+                return self._compile_permutation(node, frozenset(range(len(parts))), then)
+            case Quantified():
+                return self._compile_quantified(node, then)
+            case Exclusion(part):
+                return replace(self, excluded=True).compile_node(part, then)
+            case _:
+                assert_never(node)
+
+    def _compile_sequence(self, parts: Sequence[RowPattern], then: _Continuations) -> StateId:
+        """Return the state that matches parts one after the other and goes on at `then`."""
+        for part in reversed(parts):
+            then = self._compile_before(part, then)
+        return then.empty
+
+    def _compile_before(self, part: RowPattern, then: _Continuations) -> _Continuations:
+        """Return the continuations of what precedes `part`.
+
+        A row that is consumed there counts as consumed in `part` as well.
+        """
+        return self._compile_last_required(part, then, then)
+
+    def _compile_permutation(
+        self, node: Permutation, missing: frozenset[int], then: _Continuations
+    ) -> StateId:
+        """Return the state before the missing parts, tried in lexicographic order of position.
+
+        Args:
+            node: the PERMUTE.
+            missing: the indices of the parts that a run has not matched yet.
+            then: the continuations after the last part.
+        """
+        if not missing:
+            return then.empty
+        key = _PermutationKey(id(node), missing, then, self.excluded)
+        if key not in self.compiled:
+            edges = [
+                edge
+                for next_part in sorted(missing)
+                for edge in self._build_permutation_edges(node, missing, next_part, then)
+            ]
+            self.compiled[key] = self.add_state(*edges)
+        return self.compiled[key]
+
+    def _build_permutation_edges(
+        self, node: Permutation, missing: frozenset[int], next_part: int, then: _Continuations
+    ) -> list[Edge]:
+        """Return the edges to the orders of the missing parts that begin with one of them.
+
+        These orders share their first part only if rows can match it in one way: `b a c | b c a`
+        tries all ways of b before `a c`, and then all of them again before `c a`. So variables need
+        one state for each set of missing parts, which is 2^n states instead of n!.
+        """
+        others = missing - {next_part}
+        if len(others) < 2 or _matches_in_one_way(node.parts[next_part]):
+            return [self._build_shared_permutation_edge(node, next_part, others, then)]
+        edges = []
+        for order_of_others in permutations(sorted(others)):
+            parts = [node.parts[index] for index in (next_part, *order_of_others)]
+            edges.append(_build_proceed_edge(self._compile_sequence(parts, then)))
+        return edges
+
+    def _build_shared_permutation_edge(
+        self, node: Permutation, next_part: int, others: frozenset[int], then: _Continuations
+    ) -> Edge:
+        """Return the edge to a part from which the others follow in any order."""
+        part = node.parts[next_part]
+        after_row = _Continuations(then.consumed, then.consumed)
+        others_after_row = self._compile_permutation(node, others, after_row)
+        if isinstance(part, Variable):
+            return self.build_begin_edge(part, others_after_row)
+        others_without_row = self._compile_permutation(node, others, then)
+        state = self.compile_node(part, _Continuations(others_after_row, others_without_row))
+        return _build_proceed_edge(state)
+
+    def _compile_quantified(self, node: Quantified, then: _Continuations) -> StateId:
+        """Return the state before the first iteration of a quantified part.
+
+        `A{2,4}` is compiled much like `A A (A A?)?`, and `A{2,}` like `A A A*`, from the end.
+        """
+        if node.most is None:
+            loop = self._compile_loop(node, then.consumed)
+            next_iteration = _Continuations(loop, self._compile_entry(node, then))
+        else:
+            next_iteration = then
+            for _ in range(node.most - node.least):
+                next_iteration = self._compile_optional_iteration(node, next_iteration, then)
+        if node.least > 0:
+            next_iteration = self._compile_last_required(node.part, next_iteration, then)
+        for _ in range(node.least - 1):
+            # An empty iteration counts, and the next one runs.
+            next_iteration = self._compile_before(node.part, next_iteration)
+        return next_iteration.empty
+
+    def _compile_loop(self, node: Quantified, exit_state: StateId) -> StateId:
+        """Return the state between two iterations of an unbounded loop that has consumed a row."""
+        key = _LoopKey(id(node), exit_state, self.excluded)
+        if key not in self.compiled:
+            loop = self.add_state()
+            self.compiled[key] = loop  # before the part is compiled, which leads back to it
+            if isinstance(node.part, Variable):
+                again = replace(self.build_begin_edge(node.part, loop), action=Action.TAKE)
+            else:
+                again = _build_proceed_edge(
+                    self.compile_node(node.part, _Continuations(loop, exit_state))
+                )
+            self.states[loop] = State(_order_edges(node, again, _build_proceed_edge(exit_state)))
+        return self.compiled[key]
+
+    def _compile_entry(self, node: Quantified, then: _Continuations) -> StateId:
+        """Return the state before the first iteration of an unbounded loop.
+
+        From there, a run may leave the loop without a row.
+        """
+        loop = self._compile_loop(node, then.consumed)
+        if then.consumed == then.empty:
+            return loop
+        if isinstance(node.part, Variable):
+            first = self.build_begin_edge(node.part, loop)
+        else:
+            first = _build_proceed_edge(
+                self.compile_node(node.part, _Continuations(loop, then.empty))
+            )
+        return self.add_state(*_order_edges(node, first, _build_proceed_edge(then.empty)))
+
+    def _compile_optional_iteration(
+        self, node: Quantified, next_iteration: _Continuations, then: _Continuations
+    ) -> _Continuations:
+        """Return the continuations before one more optional iteration; an empty one ends the loop.
+
+        Args:
+            node: the loop.
+            next_iteration: the continuations before the iteration that follows.
+            then: the continuations after the loop.
+        """
+
+        def add_entry(leave: StateId) -> StateId:
+            """Add the state from which a run may enter the iteration or `leave` the loop."""
+            again = _build_proceed_edge(
+                self.compile_node(node.part, _Continuations(next_iteration.consumed, leave))
+            )
+            return self.add_state(*_order_edges(node, again, _build_proceed_edge(leave)))
+
+        consumed = add_entry(then.consumed)
+        if then.consumed == then.empty:
+            return _Continuations(consumed, consumed)
+        return _Continuations(consumed, add_entry(then.empty))
+
+    def _compile_last_required(
+        self, part: RowPattern, next_iteration: _Continuations, then: _Continuations
+    ) -> _Continuations:
+        """Return the continuations before the iteration that reaches the least number of them.
+
+        An empty iteration ends the loop.
+
+        Args:
+            part: the part that is repeated.
+            next_iteration: the continuations before the iteration that follows.
+            then: the continuations after the loop.
+        """
+        consumed = self.compile_node(part, _Continuations(next_iteration.consumed, then.consumed))
+        empty = self.compile_node(part, _Continuations(next_iteration.consumed, then.empty))
+        return _Continuations(consumed, empty)
+
+
+def _matches_in_one_way(node: RowPattern) -> bool:
+    """Return whether rows can match `node` in at most one way."""
+    match node:
+        case Quantified(least=least, most=most) if least != most:
+            return False
+        case Alternation() | Permutation():
+            return False
+        case _:
+            return all(_matches_in_one_way(child) for child in list_children(node))
+
+
+def _build_proceed_edge(target: StateId) -> Edge:
+    """Return an unconditional proceed edge."""
+    return Edge(Action.PROCEED, target)
+
+
+def _order_edges(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge]:
+    """Return two edges in preferment order.
+
+    A greedy quantifier prefers one more iteration, a reluctant one prefers to leave.
+    """
+    return (again, leave) if node.greedy else (leave, again)
+
+
+# Ignore edges: which rows a run may skip, by event selection strategy.
+#
+# A run waits in the states to which a mapped row leads. Under skip till any match it may skip every
+# row there; under skip till next match every row that it does not have to take: in a loop over one
+# variable a row that the loop could take again, elsewhere a row that any way on could take. The
+# starting state has no ignore edge, so a match begins with a mapped row.
+#
+# Source: SASE+, "Query compilation", step 3, and the constrained proceed edges of step 6.
+
+
+def add_ignore_edges(program: Program, selection: EventSelection) -> Program:
+    """Add the ignore edges of an event selection strategy, least preferred in their states."""
+    if selection is EventSelection.STRICT_CONTIGUITY:
+        return program
+    mapping_actions = (Action.BEGIN, Action.TAKE)
+    waiting_states = {
+        edge.target
+        for state in program.states
+        for edge in state.edges
+        if edge.action in mapping_actions and edge.target != program.final
+    }
+    states = list(program.states)
+    for number in waiting_states:
+        states[number] = State((*states[number].edges, Edge(Action.IGNORE, number)))
+    return replace(program, states=tuple(states)).check()
