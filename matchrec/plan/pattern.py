@@ -1,7 +1,14 @@
-"""The row pattern: a tree, functions that build and simplify it, and its text.
+"""The row pattern: the tree of PATTERN, functions that build, walk and simplify it, and its text.
 
-Two patterns are equal whatever their spans, so a pattern that is printed and parsed equals the
-original.
+    A (B | C)+? $       Concatenation
+                          Variable A
+                          Quantified, 1 to any number, reluctant
+                            Alternation
+                              Variable B
+                              Variable C
+                          PartitionEnd
+
+Spans are not compared, so a pattern that is printed and parsed equals the original.
 """
 
 from __future__ import annotations
@@ -103,8 +110,12 @@ class Permutation:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A bound of a quantifier that is an argument of the query: `:n`, `?`."""
+    """A parameter of the query that is written instead of a number or a length: `:n`, `?`, `@n`.
 
+    It may be a bound of a quantifier, the number of `FIRST n MATCHES`, or a length after WITHIN.
+    """
+
+    # The name of `?` is that of `plan.parameters.name_parameter`.
     name: str
     # The character before the name.
     mark: str = ":"
@@ -112,7 +123,7 @@ class Parameter:
 
     @property
     def text(self) -> str:
-        """The parameter as the user wrote it. `?` has a name, too, which is not written."""
+        """The parameter as the user wrote it: the name of `?` is not written."""
         return self.mark if self.mark == "?" else f"{self.mark}{self.name}"
 
 
@@ -122,9 +133,9 @@ class Quantified:
 
     operator: ClassVar[PatternOperator] = PatternOperator("a quantifier")
     part: RowPattern
-    # The least number of repetitions.
+    # The least number of repetitions; 0 if it is a parameter.
     least: int
-    # The most repetitions; None if there is no limit.
+    # The most repetitions; None if there is no limit, or if it is a parameter.
     most: int | None
     # Whether more repetitions are preferred to fewer.
     greedy: bool = True
@@ -133,7 +144,7 @@ class Quantified:
     # `{:n}`. A plan has no parameters: their values have replaced them.
     least_parameter: Parameter | None = None
     most_parameter: Parameter | None = None
-    # Where the quantifier was written, without the mark of a reluctant one.
+    # Where the quantifier was written, without the `?` of a reluctant one.
     bounds_span: Span | None = field(default=None, compare=False)
 
     @property
@@ -155,58 +166,53 @@ Leaf = Empty | PartitionStart | PartitionEnd | Variable | Negation
 RowPattern = Leaf | Concatenation | Alternation | Permutation | Quantified | Exclusion
 
 
-# The bounds of the quantifiers without braces.
-SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+# The least and the most repetitions of the quantifiers without braces.
+QUANTIFIER_SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
-_SIGN_OF_BOUNDS = {bounds: sign for sign, bounds in SIGNS.items()}
+_SIGNS_BY_BOUNDS = {bounds: sign for sign, bounds in QUANTIFIER_SIGNS.items()}
 
 
 def make_concatenation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
-    """Concatenate the parts: nested concatenations are flattened, empty parts are dropped.
+    """Return a concatenation of the parts.
 
-    A single part is returned as it is.
+    Nested concatenations are flattened, and parts without rows, `()`, are dropped. A single part
+    that remains is returned as it is.
 
     >>> inner = make_concatenation([Variable("B"), Variable("C")])
     >>> show_pattern(make_concatenation([Variable("A"), Empty(), inner]))
     'A B C'
     """
-    flat = tuple(
-        inner
-        for part in parts
-        for inner in list_top_level_parts(part)
-        if not isinstance(inner, Empty)
-    )
+    flat: list[RowPattern] = []
+    for part in parts:
+        flat += [inner for inner in list_top_level_parts(part) if not isinstance(inner, Empty)]
     if not flat:
         return Empty(span)
-    return flat[0] if len(flat) == 1 else Concatenation(flat, span)
+    return flat[0] if len(flat) == 1 else Concatenation(tuple(flat), span)
 
 
-def list_top_level_parts(
-    pattern: RowPattern, kind: type[Concatenation | Alternation] = Concatenation
-) -> tuple[RowPattern, ...]:
-    """Return the parts of a row pattern on its top level.
+def list_top_level_parts(pattern: RowPattern) -> tuple[RowPattern, ...]:
+    """Return the parts that follow each other on the top level of a row pattern.
 
-    Args:
-        pattern: a row pattern.
-        kind: the node whose parts to return, so that a row pattern of any other kind is the only
-            part of itself.
+    A pattern that is not a concatenation is its only part.
 
     >>> sequence = Concatenation((Variable("A"), Variable("B")))
     >>> [show_pattern(part) for part in list_top_level_parts(sequence)]
     ['A', 'B']
-    >>> list_top_level_parts(Variable("A"), Alternation)
+    >>> list_top_level_parts(Variable("A"))
     (Variable(name='A', span=None),)
     """
-    return pattern.parts if isinstance(pattern, kind) else (pattern,)
+    return pattern.parts if isinstance(pattern, Concatenation) else (pattern,)
 
 
 def make_alternation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
-    """Return an alternation of the parts, in which nested alternations are flattened in order.
+    """Return an alternation of the parts, in which nested alternations are flattened.
 
     A single part is returned as it is.
     """
-    flat = tuple(inner for part in parts for inner in list_top_level_parts(part, Alternation))
-    return flat[0] if len(flat) == 1 else Alternation(flat, span)
+    flat: list[RowPattern] = []
+    for part in parts:
+        flat += part.parts if isinstance(part, Alternation) else (part,)
+    return flat[0] if len(flat) == 1 else Alternation(tuple(flat), span)
 
 
 def make_permutation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
@@ -229,7 +235,7 @@ def list_children(pattern: RowPattern) -> tuple[RowPattern, ...]:
 
 
 def replace_children(pattern: RowPattern, change: Callable[[RowPattern], RowPattern]) -> RowPattern:
-    """Return the node with changed parts. A leaf is returned as it is."""
+    """Return the node with the parts directly below it changed. A leaf is returned as it is."""
     match pattern:
         case Concatenation(parts) | Alternation(parts) | Permutation(parts):
             return replace(pattern, parts=tuple(map(change, parts)))
@@ -308,15 +314,16 @@ def show_pattern(pattern: RowPattern) -> str:
         case Variable(name):
             return show_name(name)
         case Negation(names):
-            return f"NOT {_show_inside(make_alternation(map(Variable, names)), Alternation)}"
+            alternatives = make_alternation(Variable(name) for name in names)
+            return f"NOT {_show_inside(alternatives, (Alternation,))}"
         case Concatenation(parts):
-            return " ".join(_show_inside(part, Alternation) for part in parts)
+            return " ".join(_show_inside(part, (Alternation,)) for part in parts)
         case Alternation(parts):
             return " | ".join(show_pattern(part) for part in parts)
         case Permutation(parts):
             return f"PERMUTE({', '.join(show_pattern(part) for part in parts)})"
         case Quantified(part, greedy=greedy):
-            body = _show_inside(part, Concatenation | Alternation | Quantified | Negation)
+            body = _show_inside(part, (Concatenation, Alternation, Quantified, Negation))
             return body + show_quantifier(pattern) + ("" if greedy else "?")
         case Exclusion(part):
             return f"{{- {show_pattern(part)} -}}"
@@ -324,18 +331,18 @@ def show_pattern(pattern: RowPattern) -> str:
             assert_never(pattern)
 
 
-def _show_inside(part: RowPattern, weaker: type | object) -> str:
-    """Return the text of a part inside another node.
+def _show_inside(part: RowPattern, weaker: tuple[type[RowPattern], ...]) -> str:
+    """Return the text of a part inside another node, in parentheses if it needs them.
 
     Args:
         part: the part.
-        weaker: the nodes that bind more weakly than the other one, so that they need parentheses.
+        weaker: the types of nodes that bind more weakly than the node around the part.
     """
     text = show_pattern(part)
-    return f"({text})" if isinstance(part, weaker) else text  # type: ignore[arg-type]
+    return f"({text})" if isinstance(part, weaker) else text
 
 
-def show_quantifier(loop: Quantified) -> str:
+def show_quantifier(quantified: Quantified) -> str:
     """Return the quantifier without its reluctance mark, with parameters as the user wrote them.
 
     >>> show_quantifier(Quantified(Variable("A"), 1, None))
@@ -343,25 +350,28 @@ def show_quantifier(loop: Quantified) -> str:
     >>> show_quantifier(Quantified(Variable("A"), 2, 4))
     '{2,4}'
     """
-    if loop.has_parameters:
-        return _show_parameters(loop)
-    sign = _SIGN_OF_BOUNDS.get((loop.least, loop.most))
+    least, most = quantified.least, quantified.most
+    if quantified.has_parameters:
+        return _show_quantifier_with_parameters(quantified)
+    sign = _SIGNS_BY_BOUNDS.get((least, most))
     if sign is not None:
         return sign
-    if loop.least == loop.most:
-        return f"{{{loop.least}}}"
-    least = loop.least or ""
-    most = "" if loop.most is None else loop.most
-    return f"{{{least},{most}}}"
+    if least == most:
+        return f"{{{least}}}"
+    return f"{{{least or ''},{'' if most is None else most}}}"
 
 
-def _show_parameters(loop: Quantified) -> str:
-    """Return a quantifier with at least one parameter as a bound: `{:n}`, `{2,:most}`."""
-    most_number = "" if loop.most is None else loop.most
-    least = loop.least if loop.least_parameter is None else loop.least_parameter.text
-    most = most_number if loop.most_parameter is None else loop.most_parameter.text
-    is_one_parameter = loop.least_parameter is loop.most_parameter
-    return f"{{{least}}}" if is_one_parameter else f"{{{least},{most}}}"
+def _show_quantifier_with_parameters(quantified: Quantified) -> str:
+    """Return a quantifier with a parameter as one or both of its bounds: `{:n}`, `{2,:most}`."""
+    least, most = quantified.least_parameter, quantified.most_parameter
+    least_text = str(quantified.least) if least is None else least.text
+    if least is most:
+        return f"{{{least_text}}}"
+    if most is not None:
+        most_text = most.text
+    else:
+        most_text = "" if quantified.most is None else str(quantified.most)
+    return f"{{{least_text},{most_text}}}"
 
 
 def show_name(name: str) -> str:
@@ -383,11 +393,14 @@ def show_name(name: str) -> str:
     return f"`{escaped}`"
 
 
-# Simpler row patterns with the same words in the same preferment order.
+# Simplify a row pattern.
 
 
 def simplify(pattern: RowPattern) -> RowPattern:
-    """Drop `{0}`, `{1}`, loops over nothing and needless nesting, from the leaves up.
+    """Return a simpler row pattern that has the same matches in the same preferment order.
+
+    It has no `{0}`, no `{1}`, no quantifier after `()`, no repeated alternative and no needless
+    nesting.
 
     >>> show_pattern(simplify(Quantified(Concatenation((Variable("A"), Empty())), 1, 1)))
     'A'
@@ -410,7 +423,7 @@ def simplify(pattern: RowPattern) -> RowPattern:
             return simplified
 
 
-# Facts about the rows of every match: which variables certainly have a row, and in which order.
+# Find which variables certainly have a row in every match, and in which order.
 
 
 def always_precedes(pattern: RowPattern, members: frozenset[str], variable: str) -> bool:
@@ -418,7 +431,7 @@ def always_precedes(pattern: RowPattern, members: frozenset[str], variable: str)
 
     Args:
         pattern: a row pattern.
-        members: names of primary variables.
+        members: names of primary variables, such as the members of a union variable.
         variable: the name of a primary variable.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern

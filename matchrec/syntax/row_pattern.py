@@ -209,8 +209,8 @@ class _Parser(Cursor):
     def read_quantifier(self) -> QuantifierBounds:
         """Read a quantifier without the `?` that makes it reluctant, and return its bounds."""
         token = self.advance()
-        if token.key in patterns.SIGNS:
-            return QuantifierBounds(*patterns.SIGNS[token.key])
+        if token.key in patterns.QUANTIFIER_SIGNS:
+            return QuantifierBounds(*patterns.QUANTIFIER_SIGNS[token.key])
         if self.key in ("{", "{-"):
             end = self.text.text.find("}}", token.span.start, self.tokens[-1].span.end)
             if end != -1:
