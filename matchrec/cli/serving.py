@@ -75,7 +75,14 @@ def serve(  # noqa: PLR0913 -- one for each option
     from matchrec.gateway.serve import SERVER_OF_SPARK, Listener, find_server, start_gateway
     from matchrec.spark.sail.start import SPARK, choose_engine
 
-    listener = Listener(host, port, token, tls_cert, tls_key, allow_anyone)
+    listener = Listener(
+        host=host,
+        port=port,
+        token=token,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        allow_anyone=allow_anyone,
+    )
     try:
         listener.check()
     except MatchRecognizePlanError as error:

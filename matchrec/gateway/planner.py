@@ -23,6 +23,7 @@ from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
 from pyspark.sql.connect.plan import CachedRelation
 from pyspark.sql.connect.session import SparkSession as ConnectSession
 
+from matchrec.api.query import Query
 from matchrec.api.sql import BLANKS, build_answer, build_sql_query
 from matchrec.errors.language import GATEWAY, use_surface
 from matchrec.gateway import settings
@@ -121,9 +122,10 @@ class PlanningSession:
     """A session in which the statements of a client are planned."""
 
     spark: SparkSession
-    # Held while the session is prepared.
+    # Held while the session is prepared, so that a second statement waits until that is done.
     preparing: Lock = field(default_factory=Lock)
     is_prepared: bool = False
+    # When a statement was planned, in seconds of `monotonic`.
     last_used: float = field(default_factory=monotonic)
 
 
@@ -141,6 +143,7 @@ class Planner:
         self.channel = make_channel_builder(address).toChannel()
         # The sessions of clients; the one that has waited longest for a statement comes first.
         self.sessions: dict[SessionKey, PlanningSession] = {}
+        # Held while the sessions are read or changed, because statements are planned in threads.
         self.lock = Lock()
 
     @property
@@ -181,7 +184,10 @@ class Planner:
 
     @contextmanager
     def use_session(self, caller: Caller) -> Iterator[SparkSession]:
-        """Yield the prepared session of a client, whose calls are like the client's own."""
+        """Yield the prepared session of a client, whose calls are like the client's own.
+
+        They have the client's metadata and tags, and expect the engine's session that it knows.
+        """
         session = self.find_session(caller.key)
         client = cast("Any", session.spark).client
         client._server_session_id = caller.engine_session or None
@@ -200,14 +206,17 @@ class Planner:
 
     def find_session(self, key: SessionKey) -> PlanningSession:
         """Return the planning session of a client. Drop sessions that were not used for long."""
+        now = monotonic()
         with self.lock:
             session = self.sessions.pop(key, None)
             if session is None:
                 session = PlanningSession(connect(self.address, self.channel, key))
-            self.sessions[key] = session
-            session.last_used = monotonic()
-            while next(iter(self.sessions.values())).last_used < session.last_used - IDLE_SECONDS:
-                del self.sessions[next(iter(self.sessions))]
+            session.last_used = now
+            self.sessions[key] = session  # at the end, behind those that have waited longer
+            for other_key, other in list(self.sessions.items()):
+                if other.last_used >= now - IDLE_SECONDS:
+                    break
+                del self.sessions[other_key]
             return session
 
     def prepare_new(self, spark: SparkSession) -> None:
@@ -256,18 +265,26 @@ def run_statement(spark: SparkSession, statement: SqlStatement) -> DataFrame | N
     """
     setting = settings.read_statement(statement.text)
     if setting is not None:
-        name, value = setting
-        spark.conf.set(f"{settings.PREFIX}{name}", value)
-        return spark.createDataFrame(
-            [(f"{settings.PREFIX}{name}", value)], "key string, value string"
-        )
+        return set_option(spark, *setting)
     text, frames = name_frames(spark, statement)
     dialect, options = settings.build_options(read_settings(spark))
     explain = EXPLAIN.match(text)
     if explain is None:
         return build_answer(dialect, options)(spark, text, statement.args, frames)
-    text = text[explain.end() :]
-    query = build_sql_query(spark, text, statement.args, dialect, options, frames)
+    query_text = text[explain.end() :]
+    query = build_sql_query(spark, query_text, statement.args, dialect, options, frames)
+    return explain_query(spark, query)
+
+
+def set_option(spark: SparkSession, name: str, value: str) -> DataFrame:
+    """Set an option of matchrec in a session, and return its name and value as a row."""
+    full_name = f"{settings.PREFIX}{name}"
+    spark.conf.set(full_name, value)
+    return spark.createDataFrame([(full_name, value)], "key string, value string")
+
+
+def explain_query(spark: SparkSession, query: Query) -> DataFrame | None:
+    """Return the explanation of a query as a row; None if the query has no clause."""
     explanation = query.explain()
     if not explanation.clauses:
         return None

@@ -1,4 +1,9 @@
-"""`serve`: start a gateway in this program, in front of an engine."""
+"""`serve`: start a gateway in this program, in front of an engine.
+
+1. A `Listener` says where clients connect, and checks that only those may call who should.
+2. `find_server` finds or starts the server of the engine.
+3. `start_gateway` runs a `GatewayServer` in a new thread, and returns the `Gateway`.
+"""
 
 from __future__ import annotations
 
@@ -73,9 +78,9 @@ class Listener:
     host: str = HOST
     # The port; 0 for any free one.
     port: int = PORT
-    # What clients must send; None if anyone may call.
+    # The token that clients must send; None if anyone may call.
     token: str | None = None
-    # The files of TLS, in PEM format; None for connections without TLS.
+    # The files with the certificate and its key, in PEM format; both None without TLS.
     tls_cert: Path | None = None
     tls_key: Path | None = None
     # Whether other machines may call without a token.
@@ -130,7 +135,9 @@ class Gateway:
 
     address: str
     engine: str
+    # The thread that serves.
     _thread: Thread = field(repr=False)
+    # Makes the server stop.
     _stop: Callable[[], None] = field(repr=False)
 
     @property
@@ -220,12 +227,12 @@ def serve(  # noqa: PLR0913 -- public signature
     sc://127.0.0.1:...
     """
     listener = Listener(
-        host,
-        port,
-        token,
-        None if tls_cert is None else Path(tls_cert),
-        None if tls_key is None else Path(tls_key),
-        allow_anyone,
+        host=host,
+        port=port,
+        token=token,
+        tls_cert=None if tls_cert is None else Path(tls_cert),
+        tls_key=None if tls_key is None else Path(tls_key),
+        allow_anyone=allow_anyone,
     )
     listener.check()
     return start_gateway(listener, find_server(spark, engine))
@@ -245,26 +252,47 @@ def find_server(spark: SparkSession | None, engine: str | None) -> str:
     The address has the parameters that its clients need, such as a token.
 
     Raises:
-        MatchRecognizePlanError: the engine is a classic session of Spark, without a server; or both
-            arguments are passed.
+        MatchRecognizePlanError: the engine is a classic session of Spark, without a server; both
+            arguments are passed; or a session runs on another engine.
     """
     if spark is not None and engine is not None:
         raise errors.session_and_engine(engine=engine)
     if engine is not None and engine.startswith("sc://"):
         check_server(engine)
         return engine
-    if spark is None:
-        spark = SparkSession.getActiveSession()
-        if spark is None:
-            is_spark = choose_engine(engine, {}) == SPARK
-            if is_spark:
-                # Otherwise the server's workers would run the first `python3` in PATH.
-                os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-            spark = start(engine, SERVER_OF_SPARK if is_spark else {})
-        elif engine is not None and not runs_on(spark, engine):
-            raise session_already_runs(arguments=["engine"], engine=describe_engine(spark))
-    if is_connect(spark):
-        return find_address(spark)
+    session = find_or_start_session(engine) if spark is None else spark
+    return find_address(session) if is_connect(session) else find_server_of_spark(session)
+
+
+def find_or_start_session(engine: str | None) -> SparkSession:
+    """Return the running session, or a new one that has a server.
+
+    Args:
+        engine: "sail" or "spark"; None for the engine of the running session, or for the default.
+
+    Raises:
+        MatchRecognizePlanError: the running session is on another engine.
+    """
+    running_session = SparkSession.getActiveSession()
+    if running_session is not None:
+        if engine is not None and not runs_on(running_session, engine):
+            raise session_already_runs(
+                arguments=["engine"], engine=describe_engine(running_session)
+            )
+        return running_session
+    if choose_engine(engine, {}) != SPARK:
+        return start(engine, {})
+    # Otherwise the server's workers would run the first `python3` in PATH.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    return start(engine, SERVER_OF_SPARK)
+
+
+def find_server_of_spark(spark: SparkSession) -> str:
+    """Return the address of the server that a classic session of Spark has in this program.
+
+    Raises:
+        MatchRecognizePlanError: it has none.
+    """
     if PLUGIN not in (spark.conf.get("spark.plugins", "") or ""):
         raise errors.session_without_server()
     java: Any = spark.sparkContext._jvm
@@ -300,46 +328,82 @@ def start_gateway(
     Raises:
         MatchRecognizePlanError: it cannot listen there.
     """
-    engine_address = f"sc://{make_channel_builder(engine).endpoint}"
-    planner = Planner(engine, prepare)
-    # The port, and what stops the gateway; or the error for which it cannot start.
-    started: Future[tuple[int, Callable[[], None]]] = Future()
+    server = GatewayServer(listener, engine, Planner(engine, prepare))
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    running = server.started.result()
+    host = f"[{listener.host}]" if ":" in listener.host else listener.host
+    return Gateway(
+        address=f"sc://{host}:{running.port}",
+        engine=server.engine_address,
+        _thread=thread,
+        _stop=running.stop,
+    )
 
-    async def run() -> None:
-        """Serve until the gateway is stopped."""
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server that listens."""
+
+    port: int
+    # Makes the server stop. Any thread may call it.
+    stop: Callable[[], None]
+
+
+@dataclass(slots=True)
+class GatewayServer:
+    """The server of a gateway, with the event loop and the threads that it runs in."""
+
+    listener: Listener
+    # The address of the engine's server, with its parameters.
+    engine: str
+    planner: Planner
+    # Is set once the server listens; or has the error for which it cannot.
+    started: Future[RunningServer] = field(default_factory=Future)
+
+    @property
+    def engine_address(self) -> str:
+        """The address of the engine's server, without its parameters."""
+        return f"sc://{make_channel_builder(self.engine).endpoint}"
+
+    def run(self) -> None:
+        """Serve in this thread until the server is stopped."""
+        asyncio.run(self.serve())
+
+    async def serve(self) -> None:
+        """Serve until the server is stopped."""
         loop = asyncio.get_running_loop()
         must_stop = asyncio.Event()
         threads = ThreadPoolExecutor(PLANNING_THREADS, "matchrec-gateway")
         try:
-            channel, metadata = open_channel(engine)
+            channel, metadata = open_channel(self.engine)
             forwarder = Forwarder(
-                engine=engine_address,
+                engine=self.engine_address,
                 channel=channel,
                 metadata=metadata,
-                planner=planner,
+                planner=self.planner,
                 threads=threads,
-                token=listener.token,
+                token=self.listener.token,
             )
             server = grpc.aio.server(options=[*ANY_LENGTH, OWN_PORT])
             server.add_generic_rpc_handlers((forwarder,))
-            port = listener.bind(server)
+            port = self.listener.bind(server)
             await server.start()
         except Exception as error:  # noqa: BLE001 -- raised by the thread that waits
-            started.set_exception(error)
+            self.started.set_exception(error)
             return
-        started.set_result((port, lambda: cast("None", loop.call_soon_threadsafe(must_stop.set))))
+
+        def stop() -> None:
+            """Make the server stop, from any thread."""
+            loop.call_soon_threadsafe(must_stop.set)
+
+        self.started.set_result(RunningServer(port, stop))
         await must_stop.wait()
         await server.stop(GRACE)
         await channel.close()
         await asyncio.sleep(DRAIN)
         threads.shutdown(wait=False, cancel_futures=True)
-        planner.close()
-
-    thread = Thread(target=lambda: asyncio.run(run()), daemon=True)
-    thread.start()
-    port, stop = started.result()
-    host = f"[{listener.host}]" if ":" in listener.host else listener.host
-    return Gateway(f"sc://{host}:{port}", engine_address, thread, stop)
+        self.planner.close()
 
 
 def open_channel(engine: str) -> tuple[Any, Metadata]:

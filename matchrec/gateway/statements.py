@@ -23,10 +23,10 @@ from matchrec.syntax.locate import may_have_clause
 Message = Any
 ProtoRelation = Any
 
-# Words of a clause or of a setting of matchrec, in lower case, and the first bytes of a plan that
-# zstd has compressed. Messages without any of these are never parsed.
+# A message is parsed only if it has one of these words of a clause or of a setting of matchrec, in
+# any case, or bytes that zstd has compressed, which may hide such a word.
 WORDS = (b"match_recognize", b"pattern", b"matchrec.")
-COMPRESSED = b"\x28\xb5\x2f\xfd"
+START_OF_ZSTD = b"\x28\xb5\x2f\xfd"
 
 # Added to the ids of the plans that replace SQL, so that they differ from the ids that the client
 # has given to its plans: columns refer to plans by these ids.
@@ -55,7 +55,7 @@ def may_hold_clause(serialized: bytes) -> bool:
     seconds.
     """
     in_lower_case = serialized.lower()
-    return any(word in in_lower_case for word in WORDS) or COMPRESSED in serialized
+    return any(word in in_lower_case for word in WORDS) or START_OF_ZSTD in serialized
 
 
 def expand_plan(plan: Message) -> None:
@@ -63,10 +63,10 @@ def expand_plan(plan: Message) -> None:
     if plan.WhichOneof("op_type") != "compressed_operation":
         return
     operation = plan.compressed_operation
-    kind = operation.DESCRIPTOR.fields_by_name["op_type"].enum_type.values_by_number
+    type_names = operation.DESCRIPTOR.fields_by_name["op_type"].enum_type.values_by_number
     with pa.CompressedInputStream(pa.BufferReader(operation.data), "zstd") as stream:
         serialized = stream.read()
-    if kind[operation.op_type].name == "OP_TYPE_RELATION":
+    if type_names[operation.op_type].name == "OP_TYPE_RELATION":
         plan.root.ParseFromString(serialized)
     else:
         plan.command.ParseFromString(serialized)
@@ -89,10 +89,10 @@ def read_command(plan: Message) -> SqlStatement | None:
 
 def read_relation(relation: ProtoRelation) -> SqlStatement | None:
     """Return the statement of a relation that is SQL with a clause or setting, otherwise None."""
-    kind = relation.WhichOneof("rel_type")
-    if kind == "sql":
+    relation_type = relation.WhichOneof("rel_type")
+    if relation_type == "sql":
         return read_text(relation.sql.query, relation.sql)
-    if kind != "with_relations":
+    if relation_type != "with_relations":
         return None
     inner = read_relation(relation.with_relations.root)
     if inner is None:
@@ -125,7 +125,7 @@ def read_args(holder: Message) -> dict[str, Any] | list[Any] | None:
     Raises:
         MatchRecognizeUnsupportedError: a value is an expression that has to be computed.
     """
-    named = {name: read_literal(name, value) for name, value in list_named(holder)}
+    named = {name: read_literal(name, value) for name, value in find_named_arguments(holder)}
     if named:
         return named
     fields = holder.DESCRIPTOR.fields_by_name
@@ -135,7 +135,7 @@ def read_args(holder: Message) -> dict[str, Any] | list[Any] | None:
     return [read_literal(str(number), value) for number, value in enumerate(values, 1)] or None
 
 
-def list_named(holder: Message) -> Iterator[tuple[str, Message]]:
+def find_named_arguments(holder: Message) -> Iterator[tuple[str, Message]]:
     """Yield the names and the values of the named parameters of a SQL text."""
     yield from holder.args.items()
     if "named_arguments" in holder.DESCRIPTOR.fields_by_name:
@@ -183,7 +183,7 @@ def replace_statements(message: Message, plan: PlanStatement) -> bool:
                 replace_relation(current, relation)
                 has_replaced = True
                 continue
-        remaining.extend(list_children(current))
+        remaining.extend(find_children(current))
     return has_replaced
 
 
@@ -213,11 +213,11 @@ def renumber_plans(relation: ProtoRelation) -> ProtoRelation:
         current = remaining.pop()
         if "plan_id" in current.DESCRIPTOR.fields_by_name and current.HasField("plan_id"):
             current.plan_id += FIRST_PLAN_ID
-        remaining.extend(list_children(current))
+        remaining.extend(find_children(current))
     return relation
 
 
-def list_children(message: Message) -> Iterator[Message]:
+def find_children(message: Message) -> Iterator[Message]:
     """Yield the messages that are fields of a message."""
     for descriptor, value in message.ListFields():
         if descriptor.message_type is None:
