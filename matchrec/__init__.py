@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from matchrec.api.events import match_pattern as match_pattern
     from matchrec.api.events import match_sase as match_sase
     from matchrec.api.query import Query as Query
-    from matchrec.api.rules import RuleMatches as RuleMatches
+    from matchrec.api.rule_matches import RuleMatches as RuleMatches
     from matchrec.api.rules import match_rules as match_rules
     from matchrec.api.session import session as session
     from matchrec.api.sql import disable as disable
@@ -83,7 +83,8 @@ _ERRORS = ("", "Parse", "Plan", "Run", "Unsupported")
 _HOMES = {
     "matchrec.api.events": ("explode_graph", "match_pattern", "match_sase"),
     "matchrec.api.query": ("Query",),
-    "matchrec.api.rules": ("RuleMatches", "match_rules"),
+    "matchrec.api.rule_matches": ("RuleMatches",),
+    "matchrec.api.rules": ("match_rules",),
     "matchrec.api.session": ("session",),
     "matchrec.api.sql": ("disable", "enable", "explode_matches", "match_recognize", "query", "sql"),
     "matchrec.api.sweep": ("sweep",),

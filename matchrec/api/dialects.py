@@ -26,6 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api import inputs
 from matchrec.api.evaluate import SqlQuery, lower_site
+from matchrec.api.parameters import fill_parameters, reject_unused
 from matchrec.arguments import Arguments
 from matchrec.dialects.products import PRODUCTS, SPARK, Product, find_likely_products
 from matchrec.errors import MatchRecognizeError
@@ -166,7 +167,7 @@ def parse_clause_in_dialect(
     if product is SPARK:
         if values is None:
             return parse_clause_once(text, quotes), Source(text)
-        source = inputs.fill_parameters(Source(text), values)
+        source = fill_parameters(Source(text), values)
         return parse_clause(source.text, quotes, source.origin), source
     from matchrec.dialects.translate import translate_clause
 
@@ -176,7 +177,7 @@ def parse_clause_in_dialect(
     warn_about_differences(translation, Source(text), product)
     source = translation.source
     if values is not None:
-        source = inputs.fill_parameters(source, values)
+        source = fill_parameters(source, values)
     clause = parse_clause(source.text, quotes, source.origin)
     return replace(clause, columns=product.columns), source
 
@@ -212,7 +213,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
             translate_query(
                 text, PRODUCTS[language], SPARK, QueryKnowledge(parameter_values=values)
             )
-        inputs.reject_unused(text, values)
+        reject_unused(text, values)
 
 
 def check_clause(text: str) -> None:

@@ -15,7 +15,7 @@ A SASE+ text, a Pattern or a clause over a DataFrame has one clause and nothing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.errors import AnalysisException
@@ -25,11 +25,9 @@ from typing_extensions import override
 from matchrec.api.clause import Clause, EvaluatedClause
 from matchrec.api.inputs import Frames
 from matchrec.api.missing_columns import advise_on_unknown_column
+from matchrec.api.outer_query import find_unbound_parameter, run_outer_query, select_columns
 from matchrec.arguments import Arguments
-from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as inspection_errors
-from matchrec.errors.calls import unbound_parameter
-from matchrec.errors.kinds import with_source
 from matchrec.errors.language import Language
 from matchrec.errors.sql import query as errors
 from matchrec.errors.streams import second_clause_over_stream
@@ -37,24 +35,21 @@ from matchrec.errors.wording import show_count
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.templates import Template
 from matchrec.source import Source
-from matchrec.spark.backends import find_backend
 from matchrec.spark.clause_result import ClauseResult
-from matchrec.spark.errors.diagnose import make_lost_value_error
-from matchrec.spark.errors.refusals import find_unbound_name
 from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.request import Options, is_streaming
 from matchrec.syntax import query_pieces
 from matchrec.syntax.locate import QueryNode
 from matchrec.syntax.lower import lower_clause
-from matchrec.syntax.named_parameters import find_first_parameters
 from matchrec.syntax.nodes import Site
-from matchrec.syntax.plain_select import PlainSelect, match_plain_select
+from matchrec.syntax.plain_select import match_plain_select
 
 
 class EvaluatedQuery(ABC):
     """A query whose clauses have results."""
 
-    clauses: tuple[EvaluatedClause, ...]  # innermost first
+    # The clauses, innermost first.
+    clauses: tuple[EvaluatedClause, ...]
 
     @abstractmethod
     def to_df(self) -> DataFrame:
@@ -123,7 +118,7 @@ def find_clause_number(query: ParsedQuery, clause: int | str | None) -> int:
         numbers = [clause] if 1 <= clause <= len(names) else []
     else:
         lower_name = clause.lower()
-        numbers = [n for n, name in enumerate(names, 1) if name.lower() == lower_name]
+        numbers = [number for number, name in enumerate(names, 1) if name.lower() == lower_name]
     if len(numbers) != 1:
         raise inspection_errors.unknown_clause(
             clause=clause, count=len(names), names=list_clauses(query)
@@ -351,83 +346,6 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
             raise
 
 
-# The query around the clauses.
-
-
-def select_columns(runner: Runner, select: PlainSelect) -> DataFrame | None:
-    """Return the result of a query that only selects columns of a view.
-
-    The session need not analyse the query, which is faster.
-
-    Args:
-        runner: a runner whose frames contain the view.
-        select: the query.
-
-    Returns:
-        The result of the query; None if a name is not exactly the name of one column.
-    """
-    rows: DataFrame = runner.frames[select.view.name]
-    named_rows = rows if select.alias is None else rows.alias(select.alias)
-    if select.names is None:
-        return named_rows
-    fields = {field.name: field for field in rows.schema.fields}
-    lower_names = [name.lower() for name in rows.columns]
-    if not all(name in fields and lower_names.count(name.lower()) == 1 for name in select.names):
-        return None  # the session resolves the name, or raises an error
-    if list(select.names) == rows.columns:
-        return named_rows
-    selected = named_rows.select(*select.names)
-    runner.backend.keep_fields(selected, [fields[name] for name in select.names])
-    return selected
-
-
-def run_outer_query(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
-    """Return the result of the query around the clauses. Runs no job.
-
-    Args:
-        query: the query with the clauses.
-        runner: its values and frames, and the results of its clauses.
-        text: the text of the query, with views instead of the clauses.
-
-    Raises:
-        MatchRecognizePlanError: a parameter has no value; the error shows its location.
-        AnalysisException: Spark finds another mistake.
-    """
-    parameter_names = find_first_parameters(query.source.text).keys()
-    value_names = tuple(runner.args) if isinstance(runner.args, dict) else ()
-    try:
-        rows = runner.run_stored(text) if query.keeps_text else runner.sql(text)
-        if not parameter_names <= set(value_names):
-            runner.analyse(rows)  # so that a missing value is found here and not in a job
-        return find_backend(runner.spark).finish(rows, keeps_text=query.keeps_text)
-    except AnalysisException as error:
-        clearer_error = find_unbound_parameter(error, query, value_names)
-        if clearer_error is None:
-            raise
-        raise clearer_error from None
-
-
-def find_unbound_parameter(
-    error: AnalysisException, query: QueryNode, value_names: Collection[str]
-) -> MatchRecognizeError | None:
-    """Return the error for a `:name` without a value; None if Spark reports another mistake.
-
-    Args:
-        error: Spark's error.
-        query: the query that Spark analysed.
-        value_names: the names of the values that it has.
-    """
-    name = find_unbound_name(error)
-    if name is None:
-        return None
-    span = find_first_parameters(query.source.text).get(name)
-    has_value = name in value_names
-    if has_value:  # so Spark has lost it
-        return with_source(make_lost_value_error(name, span), query.source)
-    unbound = unbound_parameter(span, name=name, parameters=value_names)
-    return with_source(unbound, query.source)
-
-
 # Steps for a single clause.
 
 
@@ -465,7 +383,7 @@ def limit_star_to_input(node: QueryNode, site: Site, columns: Sequence[str]) -> 
         site: the window.
         columns: the columns of the window's result: the columns of its input and its calls.
     """
-    call_columns = {call.column for site in node.sites for call in site.calls or ()}
+    call_columns = {call.column for window in node.sites for call in window.calls or ()}
     input_columns = tuple(name for name in columns if name not in call_columns)
     blocks = [
         replace(block, columns=input_columns) if block.rows == site.replaced else block

@@ -15,14 +15,8 @@ from typing_extensions import override
 
 from matchrec.api.clause import Clause
 from matchrec.api.evaluate import ClauseQuery, ParsedQuery
-from matchrec.api.inputs import (
-    ColumnsOrSql,
-    Frame,
-    build_relation,
-    cast_to_dataframe,
-    find_quote_dialect,
-    write_terms,
-)
+from matchrec.api.frames import Frame, cast_to_dataframe
+from matchrec.api.inputs import ColumnsOrSql, build_relation, find_quote_dialect, write_terms
 from matchrec.api.query import FrontEnd, Query, resolve_options
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_OUTPUT, SASE_OUTPUT
 from matchrec.arguments import (

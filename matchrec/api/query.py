@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Row
     from pyspark.sql.types import StructType
 
-    from matchrec.api.inputs import Frame
+    from matchrec.api.frames import Frame
     from matchrec.dialects.writing.convert import Conversion
     from matchrec.explain.charts.backtest import Backtest
     from matchrec.explain.charts.plot import Plot
@@ -413,7 +413,7 @@ class Query:
           1 after HIGH: HIGH's condition was false
         """
         from matchrec.api.backtest import backtest
-        from matchrec.api.inputs import cast_to_dataframe
+        from matchrec.api.frames import cast_to_dataframe
 
         with self._parsing(self.options) as parsed:
             searched = parsed.find_clause(clause)

@@ -109,7 +109,7 @@ def convert_frame(argument: str, value: Any) -> Any:
     if not is_frame(value):
         return value
     import matchrec  # for its session, as if the user had called it
-    from matchrec.api.inputs import to_dataframe
+    from matchrec.api.frames import to_dataframe
 
     return to_dataframe(matchrec.session(), argument, value)
 

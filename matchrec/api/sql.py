@@ -18,16 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 from matchrec.api.clause import Clause
 from matchrec.api.dialects import has_clause_in_dialect, parse_clause_in_dialect, parse_query
 from matchrec.api.evaluate import ClauseQuery, EngineQuery, ParsedQuery, SqlQuery
-from matchrec.api.inputs import (
-    ColumnsOrSql,
-    Frame,
-    FrameOrLiteral,
-    Frames,
-    build_relation,
-    build_runner,
-    cast_to_dataframe,
-    to_dataframe,
-)
+from matchrec.api.frames import Frame, cast_to_dataframe, to_dataframe
+from matchrec.api.inputs import ColumnsOrSql, FrameOrLiteral, Frames, build_relation, build_runner
 from matchrec.api.query import FrontEnd, Query, resolve_options, run_clauses
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (

@@ -4,40 +4,32 @@
    from: the sum and the count of `days`.
 2. The search computes these totals, and returns a row for each group of matches. If it cannot
    compute them, it returns the matches.
-3. SQL computes the aggregates from these rows: see `write_over_groups` and `write_over_matches`.
+3. SQL computes the aggregates from these rows: see `total_sql.write_call`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
-from pyspark.sql import types as spark_types
 from pyspark.sql.functions import expr
 
 from matchrec.api.clause import Clause
+from matchrec.api.total_calls import parse_call
+from matchrec.api.total_sql import find_totals, write_call
 from matchrec.errors import match_totals as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics, make_column, make_literal
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import AVERAGE_OR_NULL, quote_name, quote_string
-from matchrec.plan.totals import DOUBLE, FUNCTIONS, MATCH_NAME, TotalAggregate, Totals, name_key
+from matchrec.plan.text import quote_name
+from matchrec.plan.totals import MATCH_NAME, Totals, name_key
 from matchrec.source import Span
 from matchrec.spark.clause_result import ClauseResult
-from matchrec.spark.read_types import find_total_type
 from matchrec.spark.request import is_streaming
-from matchrec.spark.types import find_scale, normalize_value
+from matchrec.spark.types import normalize_value
 
-# An aggregate: its function, then `*`, a name, or a name in backticks.
-_CALL = re.compile(r"\s*(\w+)\s*\(\s*(?:(\*)|(\w+)|`((?:[^`]|``)+)`)\s*\)\s*")
-# A cast of an aggregate: the aggregate, then DOUBLE or the scale of a decimal.
-_CAST = re.compile(
-    r"\s*CAST\s*\((.+)\bAS\s+(?:(DOUBLE)|DECIMAL\s*\(\s*38\s*(?:,\s*(\d+)\s*)?\))\s*\)\s*",
-    re.IGNORECASE | re.DOTALL,
-)
 # Matches that are only counted have this measure, because rows need a column.
 MATCH_COLUMN = Measure(MATCH_NAME, make_literal("TRUE", Span(0, 0)))
 
@@ -154,178 +146,6 @@ def check_names(names: Iterable[str], group_names: Iterable[str]) -> None:
         if name.lower() in used_names:
             raise duplicate_output_column(name=name)
         used_names.add(name.lower())
-
-
-def write_call(call: TotalAggregate, result: ClauseResult, totals: Totals) -> str:
-    """Return SQL of an aggregate over the rows of the search.
-
-    In a stream, the search returns one row for each group, so the SQL has no aggregate function.
-    """
-    if result.compiled_query.task.totals is None:
-        return write_over_matches(call, result.dataframe)
-    if not result.reads_stream:
-        return write_over_groups(call, result.dataframe, totals.columns)
-    columns = [quote_name(totals.columns[total]) for total in find_totals(call)]
-    return write_quotient(*columns) if call.function == "avg" else columns[0]
-
-
-def find_totals(call: TotalAggregate) -> tuple[TotalAggregate, ...]:
-    """Return the totals that the search must compute for an aggregate.
-
-    An average needs a sum and a count. For `avg` the search computes the sum.
-    """
-    if call.function != "avg":
-        return (call,)
-    return (call, replace(call, function="count", cast=DOUBLE))
-
-
-def parse_call(text: str, plan: MatchPlan) -> TotalAggregate:
-    """Return an aggregate as the user wrote it.
-
-    Raises:
-        MatchRecognizePlanError: it is not an aggregate of a measure of the plan.
-    """
-    measure_names = {measure.name.lower(): measure.name for measure in plan.measures}
-    call_text, cast = split_cast(text)
-    match = _CALL.fullmatch(call_text)
-    if match is None:
-        raise errors.not_an_aggregate(text=text, measures=sorted(measure_names.values()))
-    function, star, word, name_in_backticks = match.groups()
-    function = function.lower()
-    if function not in find_allowed_functions(has_star=bool(star), has_cast=cast is not None):
-        raise errors.not_an_aggregate(text=text, measures=sorted(measure_names.values()))
-    if star:
-        return TotalAggregate(function, None, cast)
-    name = word or name_in_backticks.replace("``", "`")
-    if name.lower() not in measure_names:
-        raise errors.unknown_measure(name=name, measures=sorted(measure_names.values()))
-    return TotalAggregate(function, measure_names[name.lower()], cast)
-
-
-def find_allowed_functions(*, has_star: bool, has_cast: bool) -> Collection[str]:
-    """Return the functions that an aggregate may call.
-
-    Args:
-        has_star: whether the argument is `*`.
-        has_cast: whether there is a CAST around the call.
-    """
-    if has_star:
-        return ("count",)
-    if has_cast:
-        return ("count", "sum")
-    return FUNCTIONS
-
-
-def split_cast(text: str) -> tuple[str, str | None]:
-    """Return the text inside a CAST and its type. Without a CAST, return the text and None.
-
-    >>> split_cast("cast(count(*) AS decimal(38,0))")
-    ('count(*) ', 'DECIMAL(38, 0)')
-    """
-    match = _CAST.fullmatch(text)
-    if match is None:
-        return text, None
-    call_text, double, scale = match.groups()
-    return call_text, DOUBLE if double else f"DECIMAL(38, {int(scale or 0)})"
-
-
-def write_over_groups(
-    call: TotalAggregate, rows: DataFrame, columns: Mapping[TotalAggregate, str]
-) -> str:
-    """Return SQL of an aggregate over rows of totals, such as `sum(total)` for a count.
-
-    Args:
-        call: the aggregate.
-        rows: the rows of the search. Several of them may belong to one group.
-        columns: the column of each total.
-    """
-    if call.function == "avg":
-        sum_column, count_column = (quote_name(columns[total]) for total in find_totals(call))
-        return write_quotient(f"sum({sum_column})", f"sum({count_column})")
-    column = quote_name(columns[call])
-    type_ = rows.schema[columns[call]].dataType
-    if call.function in ("min", "max"):
-        return write_extreme(call.function, column, type_)
-    total = write_sum(call, column, type_)
-    if call.function == "count":
-        return f"coalesce({total}, CAST(0 AS {type_.simpleString()}))"
-    return total
-
-
-def write_over_matches(call: TotalAggregate, rows: DataFrame) -> str:
-    """Return SQL of an aggregate over built matches, with the type that the search would return.
-
-    Args:
-        call: the aggregate.
-        rows: the matches with their measures.
-    """
-    if call.measure is None:
-        argument, type_ = "1", None
-    else:
-        argument, type_ = quote_name(call.measure), rows.schema[call.measure].dataType
-    match call.function:
-        case "count":
-            return f"CAST(count({argument}) AS {find_total_type(call, type_).simpleString()})"
-        case "sum" if call.cast == DOUBLE:
-            doubles = f"sum(CAST({argument} AS DOUBLE))"
-            if not isinstance(type_, spark_types.DecimalType | spark_types.IntegralType):
-                return doubles
-            return f"coalesce(CAST({write_exact_sum(argument, type_)} AS DOUBLE), {doubles})"
-        case "sum" if call.cast is not None or isinstance(type_, spark_types.NumericType):
-            return write_sum(call, argument, find_total_type(call, type_))
-        case "avg":
-            return fail_on_null(call, f"{AVERAGE_OR_NULL}({argument})", argument, "DECIMAL")
-        case function:
-            assert type_ is not None, "only a count can do without a measure"
-            return write_extreme(function, argument, type_)
-
-
-def write_extreme(function: str, argument: str, type_: spark_types.DataType) -> str:
-    """Return SQL of the least or the greatest value. NaN is the greatest, as in Spark."""
-    plain = f"{function}({argument})"
-    if not isinstance(type_, spark_types.FloatType | spark_types.DoubleType):
-        return plain
-    # Among NaN and numbers, Sail returns whichever comes last. So if there is a NaN, max gets only
-    # the NaNs, and min gets only the numbers as long as there are any.
-    preferred = f"isnan({argument})" if function == "max" else f"NOT isnan({argument})"
-    return f"coalesce({function}(CASE WHEN {preferred} THEN {argument} END), {plain})"
-
-
-def write_quotient(dividend: str, divisor: str) -> str:
-    """Return SQL of one double divided by another one; NULL if the divisor is 0."""
-    return f"({dividend} / nullif({divisor}, 0D))"
-
-
-def write_sum(call: TotalAggregate, argument: str, type_: spark_types.DataType) -> str:
-    """Return SQL of a sum of numbers. It raises an error if the sum is too large, in every mode."""
-    if isinstance(type_, spark_types.DoubleType):
-        return f"sum(CAST({argument} AS DOUBLE))"
-    type_name = type_.simpleString().upper()
-    total = f"try_cast({write_exact_sum(argument, type_)} AS {type_name})"
-    return fail_on_null(call, total, argument, type_name.replace(",", ", "))
-
-
-def write_exact_sum(argument: str, type_: spark_types.DataType) -> str:
-    """Return SQL of a sum with all digits; NULL if it has more than 38.
-
-    Args:
-        argument: SQL of the numbers.
-        type_: the type of the numbers.
-    """
-    return f"try_sum(CAST({argument} AS DECIMAL(38, {find_scale(type_)})))"
-
-
-def fail_on_null(call: TotalAggregate, value: str, argument: str, type_name: str) -> str:
-    """Return SQL of an aggregate that raises an error if it is NULL although there are values.
-
-    Args:
-        call: the aggregate, for the message.
-        value: SQL of the aggregate, which is NULL if the result is too large.
-        argument: SQL of the values.
-        type_name: the type of the result, for the message.
-    """
-    message = quote_string(errors.write_total_message(type_name, str(call)))
-    return f"coalesce({value}, if(count({argument}) = 0, NULL, raise_error({message})))"
 
 
 def find_key_measures(plan: MatchPlan, grouping: Grouping) -> dict[str, Measure]:

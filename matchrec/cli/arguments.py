@@ -169,7 +169,7 @@ def complete_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> l
         query = QuerySource(ctx.args[0])
     if query is None or not (query.text or Path(query.path).is_file()):
         return []
-    from matchrec.api.inputs import find_clause_parameters
+    from matchrec.api.parameters import find_clause_parameters
 
     names = dict.fromkeys(name for name, _ in find_clause_parameters(query.read(QueryLanguage.SQL)))
     return [f"{name}=" for name in names if name.startswith(typed)]

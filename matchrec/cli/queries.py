@@ -194,7 +194,7 @@ class QueryRequest:
         """
         if not self.earlier:
             return list(self.args)
-        from matchrec.api.inputs import find_possible_parameters
+        from matchrec.api.parameters import find_possible_parameters
 
         assert isinstance(content, str)
         names = find_possible_parameters(content)
@@ -207,7 +207,7 @@ class QueryRequest:
             MatchRecognizeError: a text has a mistake, or no text has a parameter of `--arg`.
         """
         from matchrec.api.dialects import check_query
-        from matchrec.api.inputs import reject_unused
+        from matchrec.api.parameters import reject_unused
 
         language = self.dialect if self.language is QueryLanguage.SQL else self.language.value
         for statement in self.statements:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import matchrec
-from matchrec.api.inputs import to_dataframe
+from matchrec.api.frames import to_dataframe
 from matchrec.api.sql import IS_SASE
 from matchrec.arguments import is_dataframe, is_frame
 from matchrec.cli.query_sources import QueryLanguage

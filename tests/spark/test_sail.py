@@ -20,7 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.api.inputs import to_dataframe
+from matchrec.api.frames import to_dataframe
 from matchrec.errors.language import COMMAND_LINE, PYTHON, use_surface
 from matchrec.shortcuts import ALL, use_shortcuts
 from matchrec.spark.backends import find_backend

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.api.inputs import find_clause_parameters
+from matchrec.api.parameters import find_clause_parameters
 
 CLAUSE = """PARTITION BY k ORDER BY id MEASURES FIRST(id) AS f
     PATTERN (A{:least,} B) DEFINE A AS v > :v AND s <> ':v', B AS v < LAST(A.v)"""

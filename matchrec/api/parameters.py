@@ -1,0 +1,90 @@
+"""The `:name` parameters in the text of a clause, without parsing it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from matchrec.errors.calls import unknown_clause_parameter, unknown_parameter
+from matchrec.errors.kinds import locate_errors
+from matchrec.errors.rule_sets import unbound_rule_parameter
+from matchrec.source import Source, Span
+from matchrec.syntax.named_parameters import find_parameters
+
+_POSSIBLE_PARAMETER = re.compile(r"[:@]\s*([^\W\d]\w*)")
+
+_ENDS_WITH_NAME = re.compile(r"[\w`]$")
+
+
+def find_clause_parameters(text: str) -> Iterator[tuple[str, Span]]:
+    """Yield the name and the location of each `:name` of a clause that stands for a value.
+
+    The type of a field of a struct, as in `a:INT`, is not a parameter.
+
+    >>> text = "x > :low AND CAST(y AS STRUCT<a:INT, b: INT>).a < :high"
+    >>> [name for name, _ in find_clause_parameters(text)]
+    ['low', 'high']
+    """
+    for name, span in find_parameters(text):
+        has_space = text[span.start + 1 : span.end] != name
+        follows_name = _ENDS_WITH_NAME.search(text[: span.start]) is not None
+        if not has_space and not follows_name:
+            yield name, span
+
+
+def check_parameter_names(text: str, names: Iterable[str]) -> None:
+    """Check that a clause has a parameter with each of these names.
+
+    Raises:
+        MatchRecognizePlanError: it lacks one.
+    """
+    parameter_names = tuple(dict.fromkeys(name for name, _ in find_clause_parameters(text)))
+    for name in names:
+        if name not in parameter_names:
+            raise unknown_clause_parameter(name=name, parameters=parameter_names)
+
+
+def find_possible_parameters(text: str) -> tuple[str, ...]:
+    """Return the names after `:` and `@` in a text of any language, also inside its strings."""
+    return tuple(dict.fromkeys(_POSSIBLE_PARAMETER.findall(text)))
+
+
+def reject_unused(text: str, values: Mapping[str, object]) -> None:
+    """Check that every value has a parameter in the text. Only the command line calls this.
+
+    `sql` accepts unused values, as PySpark does, because one dict may serve several queries.
+
+    If a parameter has no value, nothing is checked here: a later check reports it with its
+    location.
+
+    Raises:
+        MatchRecognizePlanError: the name of a value is not in the text.
+    """
+    if any(name not in values for name, _ in find_clause_parameters(text)):
+        return
+    possible_names = find_possible_parameters(text)
+    for name in values:
+        if name not in possible_names:
+            raise unknown_parameter(name=name, parameters=possible_names)
+
+
+def fill_parameters(source: Source, values: Mapping[str, str]) -> Source:
+    """Return a clause with values instead of its parameters.
+
+    Args:
+        source: the clause.
+        values: the values as SQL, by the names of their parameters.
+
+    Raises:
+        MatchRecognizePlanError: a parameter has no value, or a value has no parameter.
+    """
+    from matchrec.dialects.edits import Edit, apply_edits
+
+    with locate_errors(source):
+        edits = []
+        for name, span in find_clause_parameters(source.text):
+            if name not in values:
+                raise unbound_rule_parameter(span, name=name, parameters=tuple(values))
+            edits.append(Edit(span, values[name]))
+        check_parameter_names(source.text, values)
+    return apply_edits(source.text, edits).make_source(source) if edits else source

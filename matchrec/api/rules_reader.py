@@ -1,0 +1,216 @@
+"""Parse the rules of a call of `match_rules`, and find their matches.
+
+Each rule becomes a plan over the same rows, with the same keys and order. All plans are compiled
+together, to one search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from pyspark.sql import DataFrame
+
+from matchrec.api.dialects import parse_clause_in_dialect
+from matchrec.api.events import Events, add_conditions, lower_over
+from matchrec.api.inputs import build_relation
+from matchrec.api.parameters import fill_parameters
+from matchrec.api.rule_matches import RejectedRules, RuleMatches
+from matchrec.api.rule_versions import WrittenRule
+from matchrec.api.sql import IS_SASE
+from matchrec.arguments import OnError
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import rule_sets as errors
+from matchrec.errors.kinds import locate_errors
+from matchrec.errors.language import PATTERN_CALLS, SASE
+from matchrec.errors.warnings import rejected_rule, warn_caller
+from matchrec.patterns.stages.builder import Pattern
+from matchrec.patterns.stages.lower import make_measure
+from matchrec.patterns.stages.tree import name_columns
+from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.expression import MATCH_NUMBER
+from matchrec.source import Source
+from matchrec.spark.request import (
+    MatchRequest,
+    Options,
+    Rule,
+    find_input_columns,
+    name_rule_in_errors,
+)
+from matchrec.spark.rule_sets import build
+from matchrec.syntax.lower import lower_clause
+from matchrec.syntax.nodes import MatchRecognize, PartitionKey, SortKey
+from matchrec.syntax.tokenize import read_tokens
+
+
+@dataclass(frozen=True)
+class RulesReader:
+    """What all rules of a call share: the arguments of `match_rules` other than the rules."""
+
+    # The rows, with their keys and order.
+    events: Events
+    # The column with the types of events, for SASE+.
+    type_column: str
+    # The product whose SQL the clauses are written in.
+    dialect: str
+    on_error: OnError
+    # The columns that the events of matches have; None for all columns of the input.
+    event_columns: Sequence[str] | None
+    options: Options
+
+    def match(self, written_rules: Sequence[WrittenRule]) -> RuleMatches:
+        """Return the matches of all rules.
+
+        Raises:
+            MatchRecognizeError: a rule has a mistake.
+        """
+        rules, frame = self.read(written_rules)
+        relation = build_relation(frame)
+        # Without the columns of conditions, which no rule may name.
+        columns = find_input_columns(relation, names=self.events.df.columns)
+        request = MatchRequest(
+            rules,
+            relation,
+            columns,
+            self.options,
+            event_columns=self.choose_event_columns(),
+            on_error=self.on_error,
+        )
+        return RuleMatches(build.build_rule_set(request.rewrite_rules()))
+
+    def match_valid_rules(self, written_rules: Sequence[WrittenRule]) -> RuleMatches:
+        """Return the matches of all rules that have no mistake. Warn about each of the others.
+
+        An error names the first rule with a mistake. So rules are left out one by one until the
+        others can be matched.
+
+        Raises:
+            MatchRecognizeError: all rules have a mistake, or the mistake is not in a rule.
+        """
+        rejected: RejectedRules = {}
+        while True:
+            valid_rules = [rule for rule in written_rules if rule.name not in rejected]
+            try:
+                matches = self.match(valid_rules)
+            except MatchRecognizeError as error:
+                if error.rule is None or error.rule in rejected or len(valid_rules) == 1:
+                    raise
+                rejected[error.rule] = error
+            else:
+                warn_caller(*(rejected_rule(error=str(error)) for error in rejected.values()))
+                return RuleMatches(matches._built, rejected)
+
+    def choose_event_columns(self) -> tuple[str, ...]:
+        """Return the columns of the input that the events of matches have, each once.
+
+        Raises:
+            MatchRecognizePlanError: the input has no such column, or several.
+        """
+        input_names = self.events.df.columns
+        names = input_names if self.event_columns is None else self.event_columns
+        for name in names:
+            if name not in input_names:
+                raise errors.unknown_event_column(name=name, columns=input_names)
+            if input_names.count(name) > 1:
+                raise errors.duplicate_input_column(name=name)
+        return tuple(dict.fromkeys(names))
+
+    def read(self, written_rules: Sequence[WrittenRule]) -> tuple[tuple[Rule, ...], DataFrame]:
+        """Return the rules, and the rows with a column for each condition that is a Column.
+
+        Raises:
+            MatchRecognizeError: there are no rules, or one has a mistake. The error names the rule.
+        """
+        if not written_rules:
+            raise errors.no_rules()
+        frame = self.events.df
+        rules = []
+        for written in written_rules:
+            content = written.content
+            with name_rule_in_errors(written.name):
+                if isinstance(content, Pattern):
+                    rule, frame = self.read_pattern(written, content, frame)
+                elif IS_SASE.match(content):
+                    rule = self.read_sase(written, content)
+                else:
+                    rule = self.read_clause(written, content)
+            rules.append(rule)
+        return tuple(rules), frame
+
+    def read_sase(self, written: WrittenRule, text: str) -> Rule:
+        """Return the rule of a SASE+ text.
+
+        Args:
+            written: the rule as the user wrote it.
+            text: its text.
+        """
+        source = fill_parameters(Source(text), written.values)
+        plan = self.events.lower_sase(source, self.type_column, MatchOutput.ALL)
+        return Rule(written.name, plan, source, SASE, written.version)
+
+    def read_clause(self, written: WrittenRule, text: str) -> Rule:
+        """Return the rule of a clause of SQL.
+
+        Args:
+            written: the rule as the user wrote it.
+            text: the clause.
+        """
+        node, source = parse_clause_in_dialect(self.events.df, text, self.dialect, written.values)
+        with locate_errors(source):
+            reject_keys_and_order(node)
+            plan = lower_clause(self.add_keys_and_order(node))
+        summarizes_matches = plan.rows_per_match.summarizes_matches
+        if summarizes_matches and not plan.measures and not plan.partition_by:
+            # A DataFrame needs a column.
+            plan = replace(plan, measures=(make_measure("match_number", MATCH_NUMBER),))
+        return Rule(written.name, plan, source, version=written.version)
+
+    def add_keys_and_order(self, node: MatchRecognize) -> MatchRecognize:
+        """Return a clause with the PARTITION BY and ORDER BY that all rules share."""
+        keys = [PartitionKey(read_tokens(text)) for text in self.events.partition_by]
+        order = [SortKey(read_tokens(text)) for text in self.events.order_by]
+        return replace(node, partition_by=tuple(keys), order_by=tuple(order))
+
+    def read_pattern(
+        self, written: WrittenRule, pattern: Pattern, frame: DataFrame
+    ) -> tuple[Rule, DataFrame]:
+        """Return the rule of a Pattern, and the rows with a column for each condition as a Column.
+
+        Args:
+            written: the rule as the user wrote it.
+            pattern: its Pattern.
+            frame: the rows, with the columns of the rules before this one.
+        """
+        # The hash keeps the columns of several rules apart, whichever rules a call has.
+        prefix = f"{sha256(written.name.encode()).hexdigest()[:8]}_"
+        stages, conditions = name_columns(pattern.stages, prefix)
+        lowered = lower_over(self.events, replace(pattern, stages=stages))
+        with locate_errors(lowered.source, PATTERN_CALLS):
+            frame = add_conditions(frame, conditions)
+        column_texts = tuple(str(column) for column in conditions.values())
+        rule = Rule(
+            name=written.name,
+            plan=lowered.plan,
+            source=lowered.source,
+            language=PATTERN_CALLS,
+            version=written.version,
+            columns=column_texts,
+        )
+        return rule, frame
+
+
+def reject_keys_and_order(node: MatchRecognize) -> None:
+    """Check that the clause of a rule has no PARTITION BY and no ORDER BY.
+
+    Every rule uses the PARTITION BY and ORDER BY of the call.
+
+    Raises:
+        MatchRecognizePlanError: the clause has one.
+    """
+    if node.partition_by:
+        raise errors.keys_in_rule(
+            node.partition_by[0].span, clause="PARTITION BY", argument="partition_by"
+        )
+    if node.order_by:
+        raise errors.keys_in_rule(node.order_by[0].span, clause="ORDER BY", argument="order_by")
