@@ -49,13 +49,7 @@ class RuleMatches:
     """
 
     def __init__(self, built: build.BuiltRuleSet, rejected: RejectedRules | None = None) -> None:
-        """Make the views of a rule set.
-
-        Raises:
-            MatchRecognizePlanError: names of columns or measures cannot be in one result.
-        """
-        build.check_input_names(built)
-        build.check_measures(built)
+        """Make the views of a rule set, whose results `build.check_results` has checked."""
         self._built = built
         self._matches = build.select_matches(built)
         self._results: dict[str, DataFrame] = {}

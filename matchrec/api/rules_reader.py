@@ -77,7 +77,9 @@ class RulesReader:
             event_columns=self.choose_event_columns(),
             on_error=self.on_error,
         )
-        return RuleMatches(build.build_rule_set(request.rewrite_rules()))
+        built = build.build_rule_set(request.rewrite_rules())
+        build.check_results(built)
+        return RuleMatches(built)
 
     def match_valid_rules(self, written_rules: Sequence[WrittenRule]) -> RuleMatches:
         """Return the matches of all rules that have no mistake. Warn about each of the others.

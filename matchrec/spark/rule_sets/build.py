@@ -293,6 +293,16 @@ def select_rows_of_kind(
     return built.rows.where(f"{wire.ROW_KIND} = {int(kind)}").selectExpr(*select_list)
 
 
+def check_results(built: BuiltRuleSet) -> None:
+    """Check that the results of all rules can be made: their names and their measures.
+
+    Raises:
+        MatchRecognizeError: a column has a name of ours, or Spark rejects a measure.
+    """
+    check_input_names(built)
+    check_measures(built)
+
+
 def check_measures(built: BuiltRuleSet) -> None:
     """Check the measures of all rules. Spark analyses them together, because each analysis costs.
 
