@@ -58,7 +58,6 @@ from matchrec.spark.transport import (
     make_unpacker,
 )
 from matchrec.worker import wire
-from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.wire import SelectItem, pack_bit_columns
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has a watermark
@@ -156,8 +155,7 @@ class EventPreparation(Preparation):
         )
         fields = tuple(prepared.schema.fields[: len(columns)])
         events = encoding.encode(frame, *unchanged)
-        token = self.backend.watch_rows(events, self.relation, self.joined.queries)
-        return SentEvents(events, fields, TaskInput(token=token), arriving=arriving)
+        return SentEvents(events, fields, arriving=arriving)
 
     def map_columns(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
         """Return the meaning of the columns and bits of the events.
