@@ -320,7 +320,7 @@ class MatchRequest:
             legacy_statistics=values["spark.sql.legacy.statisticalAggregate"] == "true",
             timestamp_type=values["spark.sql.timestampType"],
             cuts_decimals=version >= (4, 0),
-            weighs_both=version < (4, 3),
+            weighs_both_values=version < (4, 3),
         )
         return self.backend.complete_settings(settings, self.relation)
 

@@ -231,20 +231,23 @@ def make_comparable(value: Value) -> object:
 
 
 def accumulate(
-    case: Case, group: Rows, column_types: dict[str, types.DataType], *, weighs_both: bool
+    case: Case, group: Rows, column_types: dict[str, types.DataType], *, weighs_both_values: bool
 ) -> tuple[str, list[Value]]:
     """Return the type of an aggregate, and its value after each row of the group.
 
     Args:
         column_types: the type of each argument, by its SQL.
-        weighs_both: see `AggregateUse`.
+        weighs_both_values: see `AggregateUse`.
     """
     arguments = case.terms
     function = AGGREGATES[case.function]
     types_of_arguments = [to_value_type(column_types[term]) for term in arguments]
     ignores_nulls = "IGNORE" in case.nulls
     use = AggregateUse(
-        tuple(types_of_arguments), case.distinct, ignores_nulls, weighs_both=weighs_both
+        tuple(types_of_arguments),
+        case.distinct,
+        ignores_nulls,
+        weighs_both_values=weighs_both_values,
     )
     type_ = function.find_type(use)
     assert type_ is not None, case.sql
@@ -294,7 +297,7 @@ def check_aggregates(
     for index, case in enumerate(cases):
         for number, group in enumerate(groups):
             type_, results = accumulate(
-                case, group, column_types, weighs_both=spark_version(spark) < (4, 3)
+                case, group, column_types, weighs_both_values=spark_version(spark) < (4, 3)
             )
             assert type_ == schema[f"a{index}"].dataType.simpleString(), case.sql
             for last, result in enumerate(results):

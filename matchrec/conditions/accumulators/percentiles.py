@@ -43,7 +43,7 @@ def begin_percentile(use: AggregateUse) -> Accumulator:
         values, fraction = distribution.values, distribution.fraction
         if not values or fraction is None:
             return None
-        value = interpolate(values, fraction, weighs_both=use.weighs_both)
+        value = interpolate(values, fraction, weighs_both_values=use.weighs_both_values)
         return value if is_number else int(value)
 
     return Accumulator(Distribution(), step, finish)
@@ -60,18 +60,18 @@ def check_fraction(fraction: float) -> float:
     return fraction
 
 
-def interpolate(values: Sequence[Value], fraction: float, *, weighs_both: bool) -> float:
+def interpolate(values: Sequence[Value], fraction: float, *, weighs_both_values: bool) -> float:
     """Return the value at a fraction of the way through sorted values, as Spark computes it.
 
     Between two values, the result is a number between them. It equals Spark's result in all bits.
 
-    >>> interpolate([10, 20, 40], 0.25, weighs_both=False)
+    >>> interpolate([10, 20, 40], 0.25, weighs_both_values=False)
     15.0
 
     Args:
         values: the values in ascending order.
         fraction: the fraction of the way, from 0 to 1.
-        weighs_both: see `AggregateUse`.
+        weighs_both_values: see `AggregateUse`.
     """
     position = (len(values) - 1) * fraction
     lower = math.floor(position)
@@ -80,6 +80,6 @@ def interpolate(values: Sequence[Value], fraction: float, *, weighs_both: bool) 
     higher_value = float(values[higher])
     if lower == higher or lower_value == higher_value:
         return lower_value
-    if weighs_both:
+    if weighs_both_values:
         return (higher - position) * lower_value + (position - lower) * higher_value
     return lower_value + (position - lower) * (higher_value - lower_value)

@@ -11,7 +11,7 @@ from matchrec.conditions.functions.function import (
     Function,
     FunctionUse,
     Value,
-    make_function,
+    for_all_types,
 )
 from matchrec.conditions.types import (
     BOOLEAN,
@@ -93,6 +93,11 @@ def make_rank_key(value: Value) -> tuple[Value, ...]:
     return is_nan, 0 if is_nan else value
 
 
+def is_null(value: Value) -> bool:
+    """Return whether a value is NULL."""
+    return value is None
+
+
 EQUAL = build_comparison(operator.eq)
 
 COMPARISONS: Mapping[str, Function] = {
@@ -103,5 +108,5 @@ COMPARISONS: Mapping[str, Function] = {
     ">": build_comparison(operator.gt),
     ">=": build_comparison(operator.ge),
     "<=>": Function((None, None), find_comparison_type, build_null_safe_equal, takes_nulls=True),
-    "IS NULL": make_function((None,), BOOLEAN, lambda value: value is None, takes_nulls=True),
+    "IS NULL": Function((None,), BOOLEAN, for_all_types(is_null), takes_nulls=True),
 }

@@ -1,5 +1,10 @@
 """What a function of Spark takes and returns, and how Python computes it.
 
+A `Function` is an entry of a table by name. When a query calls it, `typing.calls` makes a
+`FunctionUse` of the call: the types of its arguments, after implicit casts, and what it depends on
+besides. From this the function finds the type of the value, and builds the Python function that
+computes it. An `AggregateUse` is the same for an aggregate.
+
 Values of SQL are these values of Python:
 
     NULL                             None
@@ -22,7 +27,7 @@ from matchrec.conditions.types import Family, ValueType
 
 # A value of SQL, see above.
 Value = Any
-# Computes a value from the arguments of a call.
+# Computes a value from the arguments of a call. Raises FunctionError if there is no value.
 Compute = Callable[..., Value]
 # An entry of a table by name.
 Entry = TypeVar("Entry")
@@ -46,7 +51,7 @@ class SessionSettings:
 
     # A region or an offset.
     time_zone: str = "UTC"
-    # See `AggregateUse`.
+    # Whether the statistic of a single row is NaN, not NULL.
     legacy_statistics: bool = False
     # What the session calls TIMESTAMP: `timestamp_ltz` or `timestamp_ntz`.
     timestamp_type: str = "timestamp_ltz"
@@ -55,8 +60,9 @@ class SessionSettings:
     # Whether decimals that have more than 38 digits together lose digits after the point, as in
     # Spark from 4.0 on.
     cuts_decimals: bool = True
-    # See `AggregateUse`.
-    weighs_both: bool = False
+    # Whether a percentile between two values adds up a fraction of each, as in Spark before 4.3.
+    # Otherwise it is the lower value plus a fraction of the distance between the values.
+    weighs_both_values: bool = False
 
 
 # The settings for a query that does not depend on any of them.
@@ -89,21 +95,24 @@ class AggregateUse:
     ignore_nulls: bool = False
     # Whether the aggregate raises an error if there is no result; otherwise the result is NULL.
     ansi: bool = True
-    # Whether the statistic of a single row is NaN, not NULL.
+    # Both as in `SessionSettings`.
     legacy_statistics: bool = False
-    # Whether a percentile between two values adds up a fraction of each, as in Spark before 4.3.
-    # Otherwise it is the lower value plus a fraction of the distance between the values.
-    weighs_both: bool = False
+    weighs_both_values: bool = False
 
     def with_settings(self, settings: SessionSettings) -> AggregateUse:
         """Return the same aggregate with the settings of a session."""
         return replace(
-            self, legacy_statistics=settings.legacy_statistics, weighs_both=settings.weighs_both
+            self,
+            legacy_statistics=settings.legacy_statistics,
+            weighs_both_values=settings.weighs_both_values,
         )
 
 
 # Returns the type of a call's value, or None if the arguments do not fit.
 FindType = Callable[[FunctionUse], ValueType | None]
+
+# Returns the Python function that computes the value of a call from its arguments.
+Build = Callable[[FunctionUse], Compute]
 
 # What a function takes as an argument: values of a type, to which Spark casts implicitly; values of
 # any type of a family; or values of any type (None).
@@ -112,7 +121,9 @@ ParameterType = ValueType | Family | None
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of Spark.
+    """A function of Spark, for example LEVENSHTEIN:
+
+        Function((STRING, STRING, INT), INT, for_all_types(compute_distance), least_arguments=2)
 
     Whether it can fail is in `plan.operators` if it has an entry there, else in `words.txt`.
     """
@@ -121,8 +132,9 @@ class Function:
     parameters: tuple[ParameterType, ...]
     # The type of the value, or a function that finds it.
     returns: ValueType | FindType
-    # Returns the Python function that computes the value of a call from its arguments.
-    build: Callable[[FunctionUse], Compute]
+    # Builds what computes a call. If that is the same for all types of arguments, it is made by
+    # `for_all_types`.
+    build: Build
     # The least number of arguments; None if there must be one for each parameter.
     least_arguments: int | None = None
     # Whether the function is computed even if an argument is NULL. Otherwise its value is NULL.
@@ -145,21 +157,9 @@ class Function:
         return self.returns if isinstance(self.returns, ValueType) else self.returns(use)
 
 
-def make_function(
-    parameters: tuple[ParameterType, ...],
-    returns: ValueType | FindType,
-    compute: Compute,
-    **options: Any,
-) -> Function:
-    """Return a function that is computed in the same way for all types of arguments.
-
-    Args:
-        parameters: see `Function`.
-        returns: see `Function`.
-        compute: computes a value from the arguments.
-        options: other fields of `Function`.
-    """
-    return Function(parameters, returns, lambda _: compute, **options)
+def for_all_types(compute: Compute) -> Build:
+    """Return the `build` of a function that is computed in the same way for all calls."""
+    return lambda _: compute
 
 
 def split_names(table: Mapping[str, Entry]) -> dict[str, Entry]:

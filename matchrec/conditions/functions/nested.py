@@ -15,7 +15,7 @@ from matchrec.conditions.functions.function import (
     Function,
     FunctionUse,
     Value,
-    make_function,
+    for_all_types,
     split_names,
 )
 from matchrec.conditions.functions.number_conversions import wrap
@@ -112,10 +112,10 @@ def build_size(use: FunctionUse) -> Compute:
 NESTED_FUNCTIONS: Mapping[str, Function] = split_names(
     {
         "SIZE CARDINALITY": Function((ARRAY,), INT, build_size, takes_nulls=True),
-        "ARRAY_SIZE": make_function((ARRAY,), INT, len),
-        "ARRAY_CONTAINS": make_function((ARRAY, None), find_containment_type, contains),
-        "ARRAY_INTERSECT": make_function((ARRAY, ARRAY), find_common_type, intersect),
-        "ARRAYS_OVERLAP": make_function((ARRAY, ARRAY), find_overlap_type, overlap),
+        "ARRAY_SIZE": Function((ARRAY,), INT, for_all_types(len)),
+        "ARRAY_CONTAINS": Function((ARRAY, None), find_containment_type, for_all_types(contains)),
+        "ARRAY_INTERSECT": Function((ARRAY, ARRAY), find_common_type, for_all_types(intersect)),
+        "ARRAYS_OVERLAP": Function((ARRAY, ARRAY), find_overlap_type, for_all_types(overlap)),
         "[]": Function((ARRAY, INTEGER), find_element_type, build_subscript),
     }
 )

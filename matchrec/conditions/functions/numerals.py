@@ -18,7 +18,7 @@ from matchrec.conditions.functions.function import (
     Function,
     FunctionUse,
     Value,
-    make_function,
+    for_all_types,
 )
 from matchrec.conditions.functions.number_conversions import divide_rounded, fits, narrow, wrap
 from matchrec.conditions.types import (
@@ -108,6 +108,11 @@ def return_null_or_raise(reason: str, use: FunctionUse) -> Value:
     if use.ansi:
         raise AnsiError(reason)
     return None
+
+
+def find_negated_type(use: FunctionUse) -> ValueType:
+    """Return the type of minus a decimal: the type of the decimal."""
+    return use.types[0]
 
 
 # ROUND. Numbers in the middle between two results are rounded away from zero.
@@ -215,11 +220,11 @@ def build_integral_decimal(rounding: str) -> Function:
         """Return the decimal rounded to a whole number."""
         return EXACT_CONTEXT.plus(value.to_integral_value(rounding))
 
-    return make_function((Family.DECIMAL,), find_type, compute)
+    return Function((Family.DECIMAL,), find_type, for_all_types(compute))
 
 
 NUMERALS: Mapping[str, Function] = {
-    "NEG": make_function((Family.DECIMAL,), lambda use: use.types[0], EXACT_CONTEXT.minus),
+    "NEG": Function((Family.DECIMAL,), find_negated_type, for_all_types(EXACT_CONTEXT.minus)),
     "ROUND": Function((None,), find_rounded_type, build_rounding),
     "FLOOR": build_integral_decimal(ROUND_FLOOR),
     "CEIL": build_integral_decimal(ROUND_CEILING),

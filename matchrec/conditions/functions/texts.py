@@ -14,7 +14,7 @@ from functools import lru_cache
 from matchrec.conditions.functions.function import (
     Function,
     FunctionError,
-    make_function,
+    for_all_types,
     split_names,
 )
 from matchrec.conditions.types import BOOLEAN, INT, STRING
@@ -111,10 +111,15 @@ def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
 
 TEXTS: Mapping[str, Function] = split_names(
     {
-        "|| CONCAT": make_function((STRING,), STRING, concatenate, repeats_last=True),
-        "LEVENSHTEIN": make_function(
-            (STRING, STRING, INT), INT, compute_levenshtein_distance, least_arguments=2
+        "|| CONCAT": Function((STRING,), STRING, for_all_types(concatenate), repeats_last=True),
+        "LEVENSHTEIN": Function(
+            (STRING, STRING, INT),
+            INT,
+            for_all_types(compute_levenshtein_distance),
+            least_arguments=2,
         ),
-        "LIKE": make_function((STRING, STRING, STRING), BOOLEAN, is_like, least_arguments=2),
+        "LIKE": Function(
+            (STRING, STRING, STRING), BOOLEAN, for_all_types(is_like), least_arguments=2
+        ),
     }
 )

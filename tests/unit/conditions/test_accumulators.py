@@ -39,7 +39,7 @@ def test_a_statistic_of_one_row_is_null_or_not_a_number_as_it_was(name: str) -> 
 
 def test_a_median_has_the_last_bit_of_its_spark() -> None:
     """The values are 0.5 * 0.02 + 0.5 * 0.07, and 0.02 + 0.5 * (0.07 - 0.02), in Python."""
-    assert accumulate("median", DOUBLE, 0.02, 0.07, weighs_both=True) == 0.045000000000000005
+    assert accumulate("median", DOUBLE, 0.02, 0.07, weighs_both_values=True) == 0.045000000000000005
     assert accumulate("median", DOUBLE, 0.02, 0.07) == 0.045
 
 
