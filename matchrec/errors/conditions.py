@@ -392,7 +392,10 @@ def duplicate_output_column(span: Span | None = None, *, name: str) -> MatchReco
     return MatchRecognizePlanError(
         f"the result would have two columns `{name}`",
         span,
-        hint="leave out one of them, or give it another name; rename an input column in a subquery",
+        hint=(
+            f"leave one of them out, or give it another name, such as {name}_2; rename an input "
+            "column in a subquery"
+        ),
         code="duplicate-output-column",
     )
 

@@ -31,12 +31,21 @@ def duplicate_subset(*spans: Span | None, name: str) -> MatchRecognizePlanError:
     )
 
 
-def union_in_subset(span: Span | None, *, member: str, name: str) -> MatchRecognizePlanError:
-    """Return the error for a member of a union variable that is a union variable, too."""
+def union_in_subset(
+    span: Span | None, *, member: str, name: str, members: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for a member of a union variable that is a union variable, too.
+
+    Args:
+        span: the location in the text of the query.
+        member: the member.
+        name: the union variable that has it.
+        members: the members of `member`.
+    """
     return MatchRecognizePlanError(
         f"member `{member}` of `{name}` in SUBSET is itself a union variable",
         span,
-        hint=f"write the members of {member} instead",
+        hint=f"write the members of {member} instead: {', '.join(members)}",
         code="union-in-subset",
     )
 

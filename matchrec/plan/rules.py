@@ -66,11 +66,14 @@ def check_subset_names(plan: MatchPlan) -> None:
 
 def check_subset_members(plan: MatchPlan) -> None:
     """Check that all members of union variables are primary variables."""
+    members = {subset.name: subset.members for subset in plan.subsets}
     for subset in plan.subsets:
         spans = subset.member_spans or (subset.span,) * len(subset.members)
         for member, span in zip(subset.members, spans, strict=True):
             if member in plan.unions:
-                raise errors.union_in_subset(span, member=member, name=subset.name)
+                raise errors.union_in_subset(
+                    span, member=member, name=subset.name, members=members[member]
+                )
             if member not in plan.ids:
                 raise _make_unknown_variable(member, "SUBSET", span, plan, unions=())
 

@@ -243,7 +243,8 @@ def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPatter
     if end < section.end:
         token = clause[end]
         if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST", "FIRST"):
-            raise errors.malformed_event_selection(clause.span(end, section.end))
+            words = clause.cut_out(end, section.end)
+            raise errors.malformed_event_selection(words.full_span, text=words.text)
         outside = make_symbol_outside_error(clause, opening - 1, end)
         raise outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
     inside = Span(clause[opening].span.end, clause[closing].span.start)

@@ -126,12 +126,13 @@ class _Parser(Cursor):
         parts = [self.read_parts()]
         while self.key == "|":
             if self.position == start:
-                raise errors.empty_alternative(self.token.span)
+                raise errors.empty_alternative(self.token.span, other="")
             bar = self.position
             self.advance()
             parts.append(self.read_parts())
             if self.position == bar + 1:
-                raise errors.empty_alternative(self.tokens[bar].span)
+                other = self.text.text_at(self.text.span(start, bar))
+                raise errors.empty_alternative(self.tokens[bar].span, other=other)
         return patterns.make_alternation(parts, self.find_span_from(start))
 
     def read_parts(self) -> patterns.RowPattern:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from matchrec.errors.kinds import (
@@ -70,8 +71,20 @@ def misspelt_pattern(span: Span, *, where: str, text: str) -> MatchRecognizePars
     )
 
 
-def malformed_event_selection(span: Span) -> MatchRecognizeParseError:
-    """Return the error for words of an event selection after PATTERN that do not make one."""
+def malformed_event_selection(span: Span, *, text: str) -> MatchRecognizeParseError:
+    """Return the error for words of an event selection after PATTERN that do not make one.
+
+    Args:
+        span: the location in the text of the query.
+        text: the words.
+    """
+    words = text.upper().split()
+    if words[:2] == ["SKIP", "TILL"]:
+        hint = f"write SKIP TILL NEXT MATCH or SKIP TILL ANY MATCH instead of {shorten(text)}"
+    elif words[0] == "PARTITION":
+        hint = f"write PARTITION BY at the start of the clause instead of {shorten(text)}"
+    else:
+        hint = f"leave {shorten(text)} out, or write one of these instead"
     return MatchRecognizeParseError(
         "unknown event selection after PATTERN",
         span,
@@ -82,7 +95,7 @@ def malformed_event_selection(span: Span) -> MatchRecognizeParseError:
                 "FIRST 10 MATCHES"
             ),
         ),
-        hint="write one of these after PATTERN (...); for partition contiguity write PARTITION BY",
+        hint=hint,
         code="malformed-event-selection",
     )
 
@@ -499,11 +512,29 @@ def string_as_name(span: Span, *, what: str, clause: str, text: str) -> MatchRec
 
 
 def malformed_subset(span: Span, *, text: str) -> MatchRecognizeParseError:
-    """Return the error for a definition in SUBSET without parentheses or members."""
+    """Return the error for a definition in SUBSET without parentheses or members.
+
+    Args:
+        span: the location in the text of the query.
+        text: the definition. `U = A` may be the beginning of `U = A, B`.
+
+    >>> print(malformed_subset(Span(0, 8), text="U (A, B)"))
+    `U (A, B)` in SUBSET does not have the form U = (A, B) [malformed-subset]
+      help: write SUBSET U = (A, B)
+    """
+    definition, closing, rest = text.partition(")")
+    names = re.findall(r"\w+", definition)
+    if names:
+        members = ", ".join(names[1:]) or "A, B"
+        more = ", ..." if names[1:] and not closing else ""
+        next_definition = f", {rest.strip()}" if rest.strip() else ""
+        hint = f"write SUBSET {names[0]} = ({members}{more}){next_definition}"
+    else:
+        hint = "write SUBSET U = (A, B)"
     return MatchRecognizeParseError(
         f"`{shorten(text)}` in SUBSET does not have the form U = (A, B)",
         span,
-        hint="write SUBSET U = (A, B), V = (B, C)",
+        hint=hint,
         code="malformed-subset",
     )
 

@@ -13,6 +13,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import current_language, current_surface, name_part
+from matchrec.errors.wording import shorten
 from matchrec.source import Span
 
 
@@ -125,12 +126,18 @@ _NOTES_ON_WORDS = {
 }
 
 
-def empty_alternative(span: Span) -> MatchRecognizeParseError:
-    """Return the error for `|` without a pattern before or after it."""
+def empty_alternative(span: Span, *, other: str) -> MatchRecognizeParseError:
+    """Return the error for `|` without a pattern before or after it.
+
+    Args:
+        span: the location of the `|` in the text of the query.
+        other: the text of the alternatives before the `|`, or "" if there are none.
+    """
+    alternatives = f"({shorten(other)} | ())" if other else "(() | A)"
     return MatchRecognizeParseError(
         "`|` in PATTERN has nothing on one side",
         span,
-        hint="write () for an alternative without rows, (A | ()), or remove the `|`",
+        hint=f"write () for an alternative without rows, {alternatives}, or remove the `|`",
         code="empty-alternative",
     )
 

@@ -167,6 +167,8 @@ def _find_hint_for_value(text: str, where: str) -> str | None:
         unit = text.upper().removesuffix("S")
         return f"write a length of time as INTERVAL '1' {unit}, with the number in quotes"
     if text[0].isalnum() or text[0] in "'\"`_":
+        if where == "MATCH_RECOGNIZE":
+            return f"write WITHIN, SUBSET or DEFINE before {text}"
         return _HINTS_BEFORE_VALUE.get(where)
     return None
 
@@ -207,7 +209,6 @@ _NEXT_ITEMS = {
 _HINTS_BEFORE_VALUE = {
     **_NEXT_ITEMS,
     "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
-    "MATCH_RECOGNIZE": "write WITHIN, SUBSET or DEFINE after PATTERN (...)",
 }
 UNFINISHED = "a value is missing before the end, or between two operators"
 
