@@ -5,7 +5,7 @@
     clause       the explanation of one clause
     sections     the lines of its sections; layout puts titles above them
     formulas     the formulas of edges; nondeterminism; what a run stores
-    coverage     `coverage`: how far the starting rows come
+    coverage     `coverage`: how far the starting rows come, shown as funnels
     tracing      `why`: the search in one partition, step by step
     pictures     row patterns as railroad diagrams, and what pictures have in common
     charts       matches over their rows, back-tests and sweeps

@@ -1,7 +1,7 @@
 """The coverage of a clause in numbers: how many starting rows reached each variable of PATTERN.
 
 `explain.coverage_summary` computes it from what the workers have counted. `explain.funnel` shows it
-as text and as a picture.
+as text, `explain.funnel_picture` as a picture.
 """
 
 from __future__ import annotations

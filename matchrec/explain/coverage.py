@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from matchrec.arguments import check_arguments
 from matchrec.errors.language import Surface, current_surface
 from matchrec.explain.clause_coverage import ClauseCoverage
-from matchrec.explain.funnel import count_reasons, draw, show_funnel
+from matchrec.explain.funnel import count_reasons, show_funnel
+from matchrec.explain.funnel_picture import draw_funnels
 from matchrec.explain.layout import join_clauses
 from matchrec.explain.pictures.figures import PATH, PicturedText, render
 from matchrec.explain.pictures.html import make_data_frame
@@ -145,4 +146,4 @@ class Coverage(PicturedText):
 
     def figure(self) -> Figure:
         """Return the picture as a figure of matplotlib."""
-        return draw(self.clauses.values())
+        return draw_funnels(self.clauses.values())

@@ -1,20 +1,19 @@
-"""Show the coverage of a clause as a funnel, as text and as a picture.
+"""Show the coverage of a clause as a funnel, in text. `funnel_picture` draws the same bars.
 
     tried   5,000 ████████████████████ 4,000 stopped: A's condition was false
     A       1,000 ████                 990 stopped; 800 because B's condition was false
     B          10 █
     matches    10 █
 
-A bar is as long as its share of the starting rows. The text closes with what ended most of them.
+A bar is as long as its share of the starting rows. Below the funnel, the text says what ended most
+of them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from textwrap import wrap
-from typing import TYPE_CHECKING, Any
 
 from matchrec.automaton.facts import UNREACHABLE
 from matchrec.compile.counted_coverage import NearestStart
@@ -22,13 +21,6 @@ from matchrec.errors.language import Surface
 from matchrec.errors.wording import show_count
 from matchrec.explain.clause_coverage import ClauseCoverage, OccurrenceCoverage, RunEnding
 from matchrec.explain.layout import Section, join_sections
-from matchrec.explain.pictures.figures import CHARACTER, INK, MATCHED, REACHED, make_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-# The funnel as text.
 
 # The length of the longest bar, in characters.
 BAR_LENGTH = 20
@@ -45,16 +37,17 @@ def show_funnel(clause: ClauseCoverage, surface: Surface) -> str:
     """
     sections = (
         Section("row pattern", [clause.pattern]),
-        Section("rows", list_counts(clause)),
+        Section("rows", describe_counts(clause)),
         Section(
-            "starting rows that reached each variable, and why others stopped", list_funnel(clause)
+            "starting rows that reached each variable, and why others stopped",
+            describe_funnel(clause),
         ),
-        Section("where and why most of them stopped", list_answer(clause, surface)),
+        Section("where and why most of them stopped", describe_answer(clause, surface)),
     )
     return join_sections(sections)
 
 
-def list_counts(clause: ClauseCoverage) -> Iterator[str]:
+def describe_counts(clause: ClauseCoverage) -> Iterator[str]:
     """Yield the numbers of rows, partitions and matches, and what is unusual about them."""
     figures = clause.figures
     unmatched = figures.partitions - figures.matched_partitions
@@ -81,7 +74,7 @@ def list_counts(clause: ClauseCoverage) -> Iterator[str]:
         yield f"{held}, because a search looked that far ahead: {advice}"
 
 
-def list_funnel(clause: ClauseCoverage) -> Iterator[str]:
+def describe_funnel(clause: ClauseCoverage) -> Iterator[str]:
     """Yield the bars of the funnel, then the number of rows that were not tried."""
     if not clause.tried:
         return
@@ -92,9 +85,10 @@ def list_funnel(clause: ClauseCoverage) -> Iterator[str]:
         blocks = draw_blocks(bar.count, clause.tried)
         line = f"{bar.name:<{name_width}} {bar.count:>{count_width},} {blocks}"
         yield f"{line:<{name_width + count_width + BAR_LENGTH + 3}}{bar.reason}".rstrip()
-    inside = clause.figures.rows - clause.tried
-    if inside > 0:
-        yield f"not tried, because they are inside matches: {show_count(inside, 'other row')}"
+    rows_inside_matches = clause.figures.rows - clause.tried
+    if rows_inside_matches > 0:
+        rows = show_count(rows_inside_matches, "other row")
+        yield f"not tried, because they are inside matches: {rows}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +126,10 @@ def draw_blocks(count: int, total: int) -> str:
 
 
 def describe_endings(endings: Collection[RunEnding]) -> str:
-    """Return how many runs ended, and the most frequent reason with its number."""
+    """Return how many runs ended, and the most frequent reason; empty if none ended.
+
+    For example, `990 stopped; 800 because B's condition was false`.
+    """
     if not endings:
         return ""
     reasons = count_reasons(endings)
@@ -151,7 +148,7 @@ def count_reasons(endings: Collection[RunEnding]) -> Counter[str]:
     return reasons
 
 
-def list_answer(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
+def describe_answer(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
     """Yield the answer for a reader who misses matches: where most runs ended, and why."""
     if not clause.tried:
         yield "there are no rows"
@@ -173,7 +170,7 @@ def list_answer(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
     for part in decisive.false_parts:
         yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
     if clause.nearest is not None:
-        yield from list_nearest(clause.nearest, surface)
+        yield from describe_nearest(clause.nearest, surface)
 
 
 def rank_by_nearness(occurrence: OccurrenceCoverage) -> tuple[int, int]:
@@ -182,7 +179,7 @@ def rank_by_nearness(occurrence: OccurrenceCoverage) -> tuple[int, int]:
     return nearest, -occurrence.stopped
 
 
-def list_nearest(nearest: NearestStart, surface: Surface) -> Iterator[str]:
+def describe_nearest(nearest: NearestStart, surface: Surface) -> Iterator[str]:
     """Yield which starting row came nearest to a match, and the call that explains it.
 
     Yield nothing if no row could have completed its run.
@@ -205,88 +202,3 @@ def show_equalities(values: dict[str, str | int | None]) -> str:
     return ", ".join(
         f"{name} = {'NULL' if value is None else value}" for name, value in values.items()
     )
-
-
-# The funnel of a clause as a picture.
-
-# The width of the longest bar, and the height of a line, in inches.
-BAR_WIDTH = 3.2
-LINE_HEIGHT = 0.27
-
-# The size of text in points.
-TEXT_SIZE = 9
-
-# How many characters fit into a line of the title.
-TITLE_WIDTH = 90
-
-
-@dataclass(frozen=True, slots=True)
-class FunnelPanel:
-    """What the picture shows of one clause: a title and the bars below it."""
-
-    # The row pattern and what the bars are, in lines that fit above the bars.
-    title_lines: tuple[str, ...]
-    bars: tuple[Bar, ...]
-    # The number of starting rows, which a bar of full length stands for.
-    tried: int
-
-    @classmethod
-    def create(cls, clause: ClauseCoverage) -> FunnelPanel:
-        """Return the panel of a clause."""
-        title = f"{clause.pattern}: starting rows that reached each variable"
-        return cls(tuple(wrap(title, TITLE_WIDTH)), tuple(build_bars(clause)), clause.tried)
-
-    @property
-    def height(self) -> int:
-        """Return the number of lines of text that the panel needs."""
-        return max(1, len(self.title_lines)) + len(self.bars)
-
-
-def draw(clauses: Collection[ClauseCoverage]) -> Figure:
-    """Draw the funnels of clauses, one below the other."""
-    panels = [FunnelPanel.create(clause) for clause in clauses]
-    heights = [panel.height for panel in panels]
-    width = BAR_WIDTH + CHARACTER * count_characters_beside_bars(panels)
-    figure = make_figure(width, LINE_HEIGHT * sum(heights))
-    # A figure needs at least one area, even if there is no clause.
-    areas = figure.subplots(len(panels) or 1, squeeze=False, height_ratios=heights or [1])
-    for axes, panel in zip(areas.flat, panels, strict=False):
-        draw_bars(axes, panel)
-        title = "\n".join(panel.title_lines)
-        axes.set_title(title, loc="left", color=INK, fontsize=TEXT_SIZE + 1, fontweight="bold")
-    return figure
-
-
-def count_characters_beside_bars(panels: Sequence[FunnelPanel]) -> int:
-    """Return how many characters the longest texts on both sides of the bars have together.
-
-    The name and the count are on the left of a bar, the reason is on its right.
-    """
-    bars = [bar for panel in panels for bar in panel.bars]
-    longest_left = max((len(f"{bar.name}  {bar.count:,}  ") for bar in bars), default=0)
-    longest_right = max((len(bar.reason) for bar in bars), default=0)
-    return longest_left + longest_right
-
-
-def draw_bars(axes: Axes, panel: FunnelPanel) -> None:
-    """Draw a bar for each line of the funnel, as long as its share of the starting rows.
-
-    The count is between the name and the bar. There are no tick marks, because a tick mark next to
-    a count would look like a minus sign.
-    """
-    bars = panel.bars
-    most = max(1, panel.tried)
-    colours = [*[REACHED] * (len(bars) - 1), MATCHED]
-    axes.barh(range(len(bars)), [bar.count for bar in bars], color=colours)
-    label: Any = {"textcoords": "offset points", "color": INK, "fontsize": TEXT_SIZE}
-    # Counts and reasons have the baseline of the names, which are the labels of ticks.
-    label["va"] = "center_baseline"
-    for y, bar in enumerate(bars):
-        axes.annotate(f"{bar.count:,}", (0, y), (-5, 0), ha="right", **label)
-        axes.annotate(bar.reason, (most, y), (5, 0), **label)
-    axes.set(xlim=(0, most), xticks=[])
-    axes.set_yticks(range(len(bars)), [bar.name for bar in bars], va="center_baseline")
-    digits = len(f"{most:,}")
-    axes.tick_params(axis="y", length=0, pad=12 + 6 * digits, labelcolor=INK, labelsize=TEXT_SIZE)
-    axes.invert_yaxis()
-    axes.spines[:].set_visible(False)

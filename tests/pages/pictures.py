@@ -31,7 +31,8 @@ from pyspark.sql.functions import col
 import matchrec
 from matchrec.cli.session import open_local_session
 from matchrec.explain.charts.axes import SMALL, AxisLabels
-from matchrec.explain.charts.plot import draw_lanes, draw_lines
+from matchrec.explain.charts.lanes import draw_lanes
+from matchrec.explain.charts.lines import draw_lines
 from matchrec.explain.charts.series import MatchSpan, Series
 from matchrec.explain.pictures import figures
 from matchrec.explain.pictures.figures import FAINT, INK, MATCH_BAND, MATCHED

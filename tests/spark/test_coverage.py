@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.api.inputs import build_relation
 from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
-from matchrec.explain.funnel import draw
+from matchrec.explain.funnel_picture import draw_funnels
 from matchrec.spark.coverage import build_counts_schema, follow_starting_rows
 from matchrec.spark.request import MatchRequest, Options, Purpose, Rule, find_input_columns
 from matchrec.syntax.grammar import parse_clause
@@ -74,7 +74,7 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
     assert clause.nearest.partition == {"k": KEY}
     assert clause.nearest.order == {"day": "2024-01-02"}
     assert "<svg" in covered._repr_html_()
-    (panel,) = draw(covered.clauses.values()).axes
+    (panel,) = draw_funnels(covered.clauses.values()).axes
     (bars,) = panel.containers
     assert bars.datavalues.tolist() == [8, 4, 3, 1, 1]
 

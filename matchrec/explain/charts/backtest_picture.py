@@ -1,7 +1,9 @@
 """Draw a back-test: incidents as bands, matches as lines with points, a lane for each partition.
 
-X    |=====|   o--o      |===|       an incident that is hit if a match overlaps it
-Y        o----o                      a match that overlaps no incident is a false alarm
+    X    |=o===|--o    |===|     a match overlaps the first incident: a hit. The second is a miss
+    Y         o----o             a match that overlaps no incident: a false alarm
+
+The colours tell hits, misses and false alarms apart.
 """
 
 from __future__ import annotations

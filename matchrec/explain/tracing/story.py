@@ -1,4 +1,8 @@
-"""Write the text of a trace, which its table and its picture use, too."""
+"""Turn a trace into a story: the texts of which its table, its text and its picture are made.
+
+A trace has attempts with trials: row positions, ids of variables and outcomes. A story has the same
+with names, values and reasons, for a reader who knows only the query.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,9 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
 from matchrec.search.task import Task
+
+# How many matches are listed.
+MOST_MATCHES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +40,15 @@ class Line:
     depth: int
     # Whether the trial belongs to the best path, or is a reason why that path ended.
     is_key: bool
-    # How many rows follow that have the same outcomes and are not shown.
+    # How many rows after this one are not shown, because they have the same outcomes.
     folded: int = 0
 
     @property
     def fold(self) -> str:
-        """The text shown instead of the rows that are not shown; empty if there are none."""
-        rows = show_count(self.folded, "more row")
-        return f"... {rows} with the same outcomes" if self.folded else ""
+        """The text that is shown instead of the folded rows; empty if there are none."""
+        if not self.folded:
+            return ""
+        return f"... {show_count(self.folded, 'more row')} with the same outcomes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +120,7 @@ class StoryWriter:
         partition = f"partition {keys}" if keys else "the only partition"
         row_count = show_count(len(self.rows.order_values), "row")
         if self.trace.skipped_rows is None:
-            results = self.list_matches()
+            results = self.describe_matches()
         else:
             results = self.explain_passed_rows(self.trace.skipped_rows)
         attempts = [
@@ -126,8 +134,11 @@ class StoryWriter:
             attempts=tuple(attempts),
         )
 
-    def list_matches(self) -> Iterator[str]:
-        """List the matches of the partition, and say if attempts from some rows are not traced."""
+    def describe_matches(self) -> Iterator[str]:
+        """Yield a line for each match of the partition, or a line that says that there is none.
+
+        The last line says if attempts from some rows are not traced.
+        """
         matches = self.trace.matches
         if not matches:
             yield f"no match; {show_count(self.trace.traced_rows, 'starting row')} tried"
@@ -140,7 +151,7 @@ class StoryWriter:
             yield f"too many trials: attempts are traced only up to row {self.trace.gave_up_at}"
 
     def explain_passed_rows(self, rows: Mapping[int, SearchMatch | None]) -> Iterator[str]:
-        """Explain why no search started from some rows.
+        """Yield lines that say why no search started from some rows.
 
         Args:
             rows: for each row the match that the search went past, as `Trace.skipped_rows`.
@@ -158,7 +169,7 @@ class StoryWriter:
             yield "  write AFTER MATCH SKIP TO NEXT ROW to search from every row"
 
     def describe_rows(self, mapped: Mapped, start: int) -> str:
-        """Describe mapped rows and their variables: `rows 2 to 5: A B{3}`.
+        """Return mapped rows and their variables as text: `rows 2 to 5: A B{3}`.
 
         Args:
             mapped: the rows of a match or of a path.
@@ -175,7 +186,12 @@ class StoryWriter:
         return f"{rows}: {word}"
 
     def describe_attempt(self, number: int, attempt: Attempt) -> AttemptStory:
-        """Return the text of an attempt. `number` is its index in the trace."""
+        """Return the text of an attempt.
+
+        Args:
+            number: the index of the attempt in the trace.
+            attempt: the attempt.
+        """
         key_trials = {*attempt.best_path, *attempt.stopping_trials}
         lines = [
             self.describe_trial(trial, (number, index), attempt, is_key=index in key_trials)
@@ -235,7 +251,7 @@ class StoryWriter:
         return f"{name}: no match"
 
     def describe_end(self, attempt: Attempt) -> Iterator[str]:
-        """Say how many rows an attempt without a match mapped, and what it needed next."""
+        """Yield how many rows an attempt without a match mapped, and what it needed next."""
         if attempt.start in self.rows.irrelevant:
             yield "this row is left out before the search: only loops could take it"
         if attempt.is_cut:
@@ -246,22 +262,44 @@ class StoryWriter:
         if not attempt.best_path:
             yield "no row could be mapped"
         else:
-            best = [attempt.trials[index] for index in attempt.best_path]
-            path = tuple(MappedRow(trial.row, trial.variable) for trial in best)
+            best_trials = [attempt.trials[index] for index in attempt.best_path]
+            path = tuple(MappedRow(trial.row, trial.variable) for trial in best_trials)
             yield f"got as far as {self.describe_rows(path, attempt.start)}"
-        stopped = [attempt.trials[index] for index in attempt.stopping_trials]
-        yield from self.explain_stop(stopped, attempt.start)
+        stopping_trials = [attempt.trials[index] for index in attempt.stopping_trials]
+        yield from self.explain_stop(stopping_trials, attempt.start)
 
-    def explain_stop(self, stopped: Sequence[Trial], start: int) -> Iterator[str]:
-        """Explain why the best path of an attempt ended.
+    def explain_stop(self, stopping_trials: Sequence[Trial], start: int) -> Iterator[str]:
+        """Yield lines that say why the best path of an attempt ended.
 
         Args:
-            stopped: the trials at its end that did not lead on.
+            stopping_trials: the trials at its end that did not lead on.
+            start: the starting row.
+        """
+        yield from self.explain_missing_variables(stopping_trials, start)
+        for trial in stopping_trials:
+            if trial.outcome in (Outcome.ENDED, Outcome.BLOCKED):
+                row_name = self.rows.name_row(trial.row)
+                yield f"{row_name} ended it, because it satisfies {self.name_variable(trial)}"
+        if any(
+            trial.outcome is Outcome.ANCHOR_FAILED and trial.variable < 0
+            for trial in stopping_trials
+        ):
+            yield "then ^ or $ failed: this is not the start or the end of the partition"
+        if any(trial.outcome is Outcome.REJECTED for trial in stopping_trials):
+            yield "then a negation or the closing condition rejected the whole match"
+
+    def explain_missing_variables(
+        self, stopping_trials: Sequence[Trial], start: int
+    ) -> Iterator[str]:
+        """Yield a line that says which variables the path needed a row for, if any.
+
+        Args:
+            stopping_trials: the trials at the end of the path that did not lead on.
             start: the starting row.
         """
         trials = [
             trial
-            for trial in stopped
+            for trial in stopping_trials
             if trial.variable >= 0 and trial.outcome is not Outcome.TRIED_BEFORE
         ]
         without_row = [trial for trial in trials if trial.outcome is Outcome.NO_ROW]
@@ -276,14 +314,6 @@ class StoryWriter:
                 yield f"then {self.rows.name_row(rows[0])} had to be {names}"
             else:
                 yield f"then one of the rows {rows[0] + 1} to {rows[-1] + 1} had to be {names}"
-        for trial in stopped:
-            if trial.outcome in (Outcome.ENDED, Outcome.BLOCKED):
-                row_name = self.rows.name_row(trial.row)
-                yield f"{row_name} ended it, because it satisfies {self.name_variable(trial)}"
-        if any(trial.outcome is Outcome.ANCHOR_FAILED and trial.variable < 0 for trial in stopped):
-            yield "then ^ or $ failed: this is not the start or the end of the partition"
-        if any(trial.outcome is Outcome.REJECTED for trial in stopped):
-            yield "then a negation or the closing condition rejected the whole match"
 
     def join_variables(self, trials: Iterable[Trial]) -> str:
         """Return the names of the variables of trials, each once: `A, B or C`."""
@@ -291,7 +321,7 @@ class StoryWriter:
         return join_alternatives(tuple(names))
 
     def explain_missing_row(self, row: int, start: int) -> str:
-        """Explain why an attempt from a starting row may not read a row: partition or window."""
+        """Return why an attempt cannot map a row: its partition or its window has ended."""
         if row >= len(self.rows.order_values):
             return "the partition has no more rows"
         window = "".join(
@@ -320,7 +350,3 @@ class StoryWriter:
             yield f"WITHIN {within.interval.text}"
         elif within.distance is not None:
             yield f"{within.distance.text} after it"
-
-
-# How many matches are listed.
-MOST_MATCHES = 10

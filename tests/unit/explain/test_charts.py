@@ -20,11 +20,12 @@ from matchrec.compile.counted_coverage import Figures
 from matchrec.errors import MatchRecognizeError
 from matchrec.explain.charts.axes import WIDTH, AxisLabels
 from matchrec.explain.charts.backtest_picture import DrawnSpan, draw_backtest
-from matchrec.explain.charts.plot import draw_lanes, draw_lines
+from matchrec.explain.charts.lanes import draw_lanes
+from matchrec.explain.charts.lines import draw_lines
 from matchrec.explain.charts.series import MatchSpan, Series
 from matchrec.explain.charts.sweep import Sweep
 from matchrec.explain.clause_coverage import ClauseCoverage, OccurrenceCoverage, Reason, RunEnding
-from matchrec.explain.funnel import draw as draw_coverage
+from matchrec.explain.funnel_picture import draw_funnels
 from matchrec.explain.pictures.figures import keep_texts, make_figure
 from matchrec.explain.tracing.story import AttemptStory, Line, Story
 from matchrec.explain.tracing.story_picture import draw_story
@@ -251,7 +252,7 @@ def test_texts_of_coverage_do_not_overlap() -> None:
     clause = ClauseCoverage(
         " ".join(f"{name}+" for name in names), figures, tuple(occurrences), None
     )
-    assert list_overlaps(draw_coverage([clause, clause])) == []
+    assert list_overlaps(draw_funnels([clause, clause])) == []
 
 
 def make_story(*lines: Line) -> Story:

@@ -14,7 +14,8 @@ from matchrec.explain.clause_coverage import (
     RunEnding,
 )
 from matchrec.explain.coverage import Coverage
-from matchrec.explain.funnel import draw, show_funnel
+from matchrec.explain.funnel import show_funnel
+from matchrec.explain.funnel_picture import draw_funnels
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_a_search_that_looks_far_is_remarked() -> None:
 
 def test_a_picture_has_the_pattern_for_a_title() -> None:
     clause = ClauseCoverage("`<` $A $B", Figures(), (make_occurrence(0, 0),), None)
-    first, second = draw([make_funnel(), clause]).axes
+    first, second = draw_funnels([make_funnel(), clause]).axes
     assert [panel.get_title(loc="left") for panel in (first, second)] == [
         f"{pattern}: starting rows that reached each variable" for pattern in ("A B", "`<` $A $B")
     ]
@@ -97,7 +98,7 @@ def test_the_rows_of_a_loop_have_lines_and_bars_and_no_tick_marks() -> None:
         "  A{3}    7 ████████████████",
         "  matches 0",
     ]
-    (panel,) = draw([clause]).axes
+    (panel,) = draw_funnels([clause]).axes
     names = [label.get_text() for label in panel.get_yticklabels()]
     assert names == ["tried", "A", "A{2}", "A{3}", "matches"]
     assert {tick.tick1line.get_markersize() for tick in panel.yaxis.get_major_ticks()} == {0}

@@ -1,0 +1,47 @@
+"""The legend of a picture of matches, and what a picture without rows says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matchrec.explain.charts.axes import SMALL
+from matchrec.explain.pictures.figures import FAINT, INK, MATCHED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# What a picture without rows says.
+NO_ROWS = "There are no rows to draw."
+
+
+def draw_legend(figure: Figure, *, match_form: str, other_form: str) -> None:
+    """Write above the panels which colour matches and other rows have.
+
+    Args:
+        figure: the figure.
+        match_form: how a match is drawn, as matplotlib writes it: `-` is a line, `o` a point, `o-`
+            both.
+        other_form: how other rows are drawn.
+    """
+    from matplotlib.lines import Line2D
+
+    def make_entry(label: str, form: str, colour: str, width: float) -> Line2D:
+        """Return a line that the legend shows beside a label."""
+        marker = "o" if "o" in form else None
+        style = "-" if "-" in form else ""
+        return Line2D([], [], color=colour, linewidth=width, marker=marker, ls=style, label=label)
+
+    entries = [
+        make_entry("match", match_form, MATCHED, 2.2),
+        make_entry("other rows", other_form, FAINT, 1.2),
+    ]
+    figure.legend(
+        handles=entries,
+        loc="outside upper left",
+        ncols=len(entries),
+        frameon=False,
+        fontsize=SMALL,
+        labelcolor=INK,
+        borderpad=0.1,
+        borderaxespad=0.5,
+    )

@@ -1,0 +1,153 @@
+"""Draw a sweep: the number of matches for each value of the first parameter, as a line chart.
+
+Each combination of the values of the other parameters has a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from matchrec.explain.charts.axes import (
+    SMALL,
+    WIDTH,
+    AxisLabels,
+    shorten,
+    show_numbers,
+    style_panel,
+)
+from matchrec.explain.pictures.figures import INK, make_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+HEIGHT = 3.4  # of the chart, in inches
+
+# How many colours a chart has, and the line styles: one for as many lines as there are colours.
+COLOURS, LINE_STYLES = 10, ("-", "--", ":", "-.")
+
+# How many lines a column of the legend has.
+MOST_LEGEND_LINES = 14
+
+# How many characters fit below the chart, and how many of them one value may have.
+MOST_TICK_CHARACTERS, MOST_VALUE = 90, 16
+
+
+@dataclass(frozen=True, slots=True)
+class SweepLines:
+    """The points of the chart."""
+
+    # The values of the first parameter as texts, from left to right.
+    values: tuple[str, ...]
+    # Whether they are strings. These have no order, so a line would suggest a trend.
+    are_texts: bool
+    # For the values of the other parameters, as texts: the points of their line. A point is the
+    # number of matches, by the index of the value in `values`.
+    lines: dict[tuple[str, ...], dict[int, int]]
+
+
+def group_points(
+    rows: Sequence[Sequence[Any]], parameter_count: int, matches_column: int
+) -> SweepLines:
+    """Return the points of the chart for the rows of a sweep.
+
+    >>> group_points([(1, "a", 90), (2, "a", 80), (1, "b", 7)], 2, matches_column=2).lines
+    {('a',): {0: 90, 1: 80}, ('b',): {0: 7}}
+
+    Args:
+        rows: see `Sweep.rows`.
+        parameter_count: the number of parameters.
+        matches_column: the index of the number of matches in a row.
+    """
+    values = list(dict.fromkeys(show_value(row[0]) for row in rows))
+    lines: dict[tuple[str, ...], dict[int, int]] = {}
+    for row in rows:
+        other_values = tuple(show_value(value) for value in row[1:parameter_count])
+        points = lines.setdefault(other_values, {})
+        points[values.index(show_value(row[0]))] = row[matches_column]
+    return SweepLines(
+        values=tuple(values), are_texts=any(isinstance(row[0], str) for row in rows), lines=lines
+    )
+
+
+def draw_sweep(parameters: Sequence[str], lines: SweepLines) -> Figure:
+    """Return the chart as a figure of matplotlib.
+
+    Args:
+        parameters: the names of the parameters.
+        lines: the points.
+    """
+    figure = make_figure(WIDTH, HEIGHT)
+    panel = figure.subplots()
+    name, *other_names = parameters
+    draw_sweep_lines(panel, lines)
+    title = f"Matches for each value of {shorten(name)}"
+    style_panel(panel, title, AxisLabels(name, "matches"))
+    matches = [count for points in lines.lines.values() for count in points.values()]
+    show_numbers(panel.yaxis, matches)
+    panel.set_ylim(0, 1.08 * max([1, *matches]))
+    panel.margins(x=0.03)
+    step = count_values_per_tick(lines.values)
+    tick_labels = [shorten(value, MOST_VALUE) for value in lines.values[::step]]
+    panel.set_xticks(range(0, len(lines.values), step), tick_labels)
+    if other_names:
+        draw_legend(figure, other_names, len(lines.lines))
+    return figure
+
+
+def draw_sweep_lines(panel: Axes, lines: SweepLines) -> None:
+    """Draw the lines, each with its own colour and style, or only points for texts.
+
+    Each line is thinner than those below it, so that equal lines are all visible.
+    """
+    line_count = len(lines.lines)
+    for index, (other_values, points) in enumerate(lines.lines.items()):
+        line_style = LINE_STYLES[index // COLOURS % len(LINE_STYLES)]
+        share_above = 1 - (index + 1) / line_count  # of the lines
+        panel.plot(
+            list(points),
+            list(points.values()),
+            marker="o",
+            color=f"C{index % COLOURS}",
+            linestyle="none" if lines.are_texts else line_style,
+            clip_on=False,  # the marker of 0 is on the axis
+            linewidth=1.6 + 3 * share_above,
+            markersize=5 + 4 * share_above,
+            label=shorten(", ".join(other_values)),
+        )
+
+
+def draw_legend(figure: Figure, names: Sequence[str], line_count: int) -> None:
+    """Write right of the chart which values each line has: one for each of some parameters."""
+    legend = figure.legend(
+        loc="outside right upper",
+        title=shorten(", ".join(names)),
+        title_fontsize=SMALL,
+        fontsize=SMALL,
+        labelcolor=INK,
+        frameon=False,
+        ncols=ceil(line_count / MOST_LEGEND_LINES),
+    )
+    legend.get_title().set(color=INK)
+
+
+def show_value(value: object) -> str:
+    """Return a value of a parameter as the chart writes it.
+
+    >>> show_value(0.05), show_value(None)
+    ('0.05', 'NULL')
+    """
+    return "NULL" if value is None else str(value)
+
+
+def count_values_per_tick(values: Sequence[str]) -> int:
+    """Return how many values have one tick, so that the labels of ticks do not overlap.
+
+    >>> count_values_per_tick(["1", "2"]), count_values_per_tick([str(n) for n in range(100, 160)])
+    (1, 4)
+    """
+    longest = max((min(len(value), MOST_VALUE) for value in values), default=0)
+    return max(1, ceil(len(values) * (longest + 3) / MOST_TICK_CHARACTERS))
