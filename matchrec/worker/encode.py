@@ -9,6 +9,7 @@ any other type that can be sorted become their ranks (`worker.ranks`):
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -74,16 +75,13 @@ class EncodedColumns(NamedTuple):
 def encode_columns(compiled_query: CompiledQuery, table: pa.Table) -> EncodedColumns:
     """Return the columns that conditions on the run and totals read."""
     ranks, ranked_values = rank_columns(compiled_query, table)
-
-    def read_columns(indices: tuple[int, ...]) -> list[pa.Array]:
-        """Return some columns of the rows, with ranks instead of values where there are ranks."""
-        return [
-            ranks[index] if index in ranks else take_column(table, wire.name_column(index))
-            for index in indices
-        ]
-
-    integers = read_columns(compiled_query.sent_columns.integers)
-    floats = read_columns(compiled_query.sent_columns.floats)
+    integers = [
+        ranks[index] if index in ranks else take_column(table, wire.name_column(index))
+        for index in compiled_query.sent_columns.integers
+    ]
+    floats = [
+        take_column(table, wire.name_column(index)) for index in compiled_query.sent_columns.floats
+    ]
     totalled = [take_column(table, wire.name_column(use.column)) for use in compiled_query.totalled]
     numbers = [encode_for_conditions(values) for values in integers]
     numbers += [read_floats(values).view(np.int64) for values in floats]
@@ -103,12 +101,16 @@ def encode_columns(compiled_query: CompiledQuery, table: pa.Table) -> EncodedCol
 def encode_for_conditions(values: pa.Array) -> IntArray:
     """Return the values that conditions on the run read in a column without floats, as int64[n].
 
-    A type that has neither numbers nor ranks becomes zeros: all that a condition can ask of it is
-    whether a value is NULL.
+    Values of a type that has neither numbers nor ranks become zeros: conditions read only whether
+    they are NULL.
     """
-    kind = values.type
-    has_numbers = pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)
-    if has_numbers and not pa.types.is_interval(kind):
+    value_type = values.type
+    has_numbers = (
+        pa.types.is_primitive(value_type)
+        or pa.types.is_decimal(value_type)
+        or pa.types.is_null(value_type)
+    )
+    if has_numbers and not pa.types.is_interval(value_type):
         return read_integers(values)
     return np.zeros(len(values), np.int64)
 
@@ -130,9 +132,9 @@ def encode_totalled(values: pa.Array, aspect: ColumnAspect) -> IntArray:
 def encode_timeouts(compiled_query: CompiledQuery, table: pa.Table) -> IntArray | None:
     """Return when the windows that begin with each row end, see `Partitions.end_times`.
 
-    The ends are numbers that compare as the ends do. None if no run is output because a window
-    between neighbours in the pattern ends. A window whose end is beyond all values of its type
-    never ends.
+    The ends are numbers that compare as the ends do. The end of a window is NULL if it is beyond
+    all values of its type: such a window never ends. None if the query outputs no run because a
+    window between neighbouring rows has ended.
     """
     stages = compiled_query.task.stages
     if not compiled_query.sent_columns.ends or stages is None or not stages.outputs_timeouts:
@@ -142,12 +144,12 @@ def encode_timeouts(compiled_query: CompiledQuery, table: pa.Table) -> IntArray 
     ]
     if not all(arrays.is_whole(values.type) for values in ends):
         ranks = arrays.rank_values(append_columns(ends))
-        ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
+        ends = [ranks.slice(index * table.num_rows, table.num_rows) for index in range(len(ends))]
     never = np.iinfo(np.int64).max
-    rows = [np.where(find_valid(values), read_integers(values), never) for values in ends]
-    if not compiled_query.task.has_window:  # the first row is for the window of the match
-        rows.insert(0, np.full(table.num_rows, never))
-    return stack_columns(rows, table.num_rows, np.int64)
+    end_times = [np.where(find_valid(values), read_integers(values), never) for values in ends]
+    if not compiled_query.task.has_window:  # the first array is for the window of the match
+        end_times.insert(0, np.full(table.num_rows, never))
+    return stack_columns(end_times, table.num_rows, np.int64)
 
 
 def append_columns(columns: Sequence[pa.Array]) -> pa.Array:
@@ -156,20 +158,20 @@ def append_columns(columns: Sequence[pa.Array]) -> pa.Array:
     Decimals of several types get a type that holds all of them.
     """
     tables = [pa.table({"values": values}) for values in columns]
-    together = pa.concat_tables(tables, promote_options="permissive")
-    return together.column("values").combine_chunks()
+    table = pa.concat_tables(tables, promote_options="permissive")
+    return table.column("values").combine_chunks()
 
 
 S = TypeVar("S", bound=np.generic)
 
 
 def stack_columns(
-    columns: Sequence[npt.NDArray[np.generic]], rows: int, kind: type[S]
+    columns: Sequence[npt.NDArray[np.generic]], row_count: int, dtype: type[S]
 ) -> npt.NDArray[S]:
-    """Return the columns as one array kind[len(columns), rows]. There may be no columns."""
+    """Return the columns as one array dtype[len(columns), row_count]. There may be no columns."""
     if not columns:
-        return np.empty((0, rows), kind)
-    return np.ascontiguousarray(np.stack(columns).astype(kind, copy=False))
+        return np.empty((0, row_count), dtype)
+    return np.ascontiguousarray(np.stack(columns).astype(dtype, copy=False))
 
 
 def unpack_conditions(table: pa.Table, conditions: int, bits: int = 0) -> WordArray:
@@ -188,14 +190,15 @@ def unpack_conditions(table: pa.Table, conditions: int, bits: int = 0) -> WordAr
         read_integers(take_column(table, wire.name_bits(index))).view(np.uint64)
         for index in indices
     ]
-    word_count = -(-max(1, conditions, bits) // BITS_PER_WORD)
+    word_count = ceil(max(1, conditions, bits) / BITS_PER_WORD)
     words = np.empty((table.num_rows, word_count), np.uint64)
-    np.right_shift(packed[0], np.uint64(1), out=words[:, 0])
+    np.right_shift(packed[0], np.uint64(1), out=words[:, 0])  # drops the mark of partitions
     words[:, 1:] = 0
-    size = wire.count_bits_per_column()
+    bits_per_column = wire.count_bits_per_column()
     for index, flags in enumerate(packed[1:], 1):
-        word, bit = divmod(index * size - 1, BITS_PER_WORD)
+        word, bit = divmod(index * bits_per_column - 1, BITS_PER_WORD)
         words[:, word] |= flags << np.uint64(bit)
-        if bit + size > BITS_PER_WORD and word + 1 < words.shape[1]:  # the column spans two words
+        spans_two_words = bit + bits_per_column > BITS_PER_WORD
+        if spans_two_words and word + 1 < word_count:
             words[:, word + 1] |= flags >> np.uint64(BITS_PER_WORD - bit)
     return words

@@ -117,6 +117,13 @@ class SortedRows:
 def sort_words(words: list[SortWord], count: int) -> SortedRows:
     """Sort rows by their words. Rows with equal words stay in their order.
 
+    This is a radix sort: rows are sorted by the last bits first, and each sort keeps the order of
+    rows that it does not tell apart. A sort takes as many bits as fit into a word in front of the
+    position of a row:
+
+        bits of a word            1011 0110    sorted by 0110 first, then by 1011
+        a word that is sorted     0110 and the position of its row
+
     Args:
         words: one or more words, the last one first.
         count: the number of rows.
@@ -124,11 +131,11 @@ def sort_words(words: list[SortWord], count: int) -> SortedRows:
     position_bits = count.bit_length()
     bits_per_sort = WORD_BITS - position_bits
     rows: IntArray | None = None
-    # a radix sort: by the last bits first, each sort keeps the order of equal rows
     for word in words:
         for shift in range(0, word.bits, bits_per_sort):
             digits = word.values >> np.uint64(shift) if shift else word.values
-            digits = digits if rows is None else digits.take(rows)
+            if rows is not None:
+                digits = digits.take(rows)
             digits = digits << np.uint64(position_bits)  # drops the bits of later sorts
             digits |= np.arange(count, dtype=np.uint64)
             sorted_bits = min(bits_per_sort, word.bits - shift)
