@@ -13,8 +13,7 @@ If a rule fails in a partition, the output has the error instead of matches, or 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -52,6 +51,12 @@ from matchrec.worker.shared_rows import SharedRows
 # Navigations to the first and the last row of a match.
 FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
 LAST = Navigation(semantics=Semantics.FINAL)
+
+# Searches consecutive partitions for the matches of a rule, and yields the output. Raises
+# MatchRecognizeError if the rule fails in one of them.
+SearchPartitions = Callable[[range], Iterator[pa.RecordBatch]]
+# Returns the output row of a partition in which a rule has failed.
+ReportFailure = Callable[[int, MatchRecognizeError], pa.RecordBatch]
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,71 @@ class RuleSetWorker:
                 undivided_rows = all_rows.select_version(rule.version, self.rule_set)
                 rule_rows = undivided_rows.divide(columns)
             if len(rule_rows.words):
-                rule_search = PieceRuleSearch(self, rule_number, undivided_rows, rule_rows)
-                yield from rule_search.run(rule_search.all_partitions)
+                yield from self.search_rule(rule_number, undivided_rows, rule_rows)
+
+    def search_rule(
+        self, rule_number: int, undivided_rows: SharedRows, rule_rows: SharedRows
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the output of a rule for the rows of a piece that it sees.
+
+        If the rule fails, that concerns whole partitions of the set, whose keys the errors have.
+
+        Args:
+            rule_number: the number of the rule, from 0.
+            undivided_rows: the rows, in the partitions of the set.
+            rule_rows: the same rows, in the partitions of the rule.
+        """
+        rule = self.rule_set.rules[rule_number]
+        all_partitions = range(len(undivided_rows.starts) - 1)
+
+        def search(partitions: range) -> Iterator[pa.RecordBatch]:
+            """Search some partitions of the set."""
+            rows = rule_rows
+            if partitions != all_partitions:
+                rows = undivided_rows.select_partitions(partitions).divide(rule.dividing_columns)
+            rule_worker = RuleWorker(
+                rule.compiled_query,
+                batch_maker=partial(self.make_batches, rule_number),
+                orders=self.task_input.orders,
+                rule_rows=rows,
+            )
+            return rule_worker.match_rows()
+
+        def report_failure(partition: int, error: MatchRecognizeError) -> pa.RecordBatch:
+            """Return the output row of a partition in which the rule has failed."""
+            first_row = int(undivided_rows.starts[partition])
+            row = undivided_rows.table.slice(first_row, 1)
+            return self.make_failure_row(rule_number, row, error)
+
+        yield from self.handle_failures(rule_number, all_partitions, search, report_failure)
+
+    def handle_failures(
+        self,
+        rule_number: int,
+        partitions: range,
+        search: SearchPartitions,
+        report_failure: ReportFailure,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the output of a rule, whose search may fail in some partitions.
+
+        Args:
+            rule_number: the number of the rule, from 0.
+            partitions: the partitions to search.
+            search: searches some of them.
+            report_failure: is called once for each partition in which the rule fails, if
+                `on_error` is "continue".
+
+        Raises:
+            MatchRecognizeError: the rule fails, and `on_error` is "raise". The error names the
+                rule.
+        """
+        if self.on_error != "raise":
+            yield from isolate_failures(partitions, search, report_failure)
+            return
+        try:
+            yield from search(partitions)
+        except MatchRecognizeError as error:
+            raise name_rule(self.rule_set.rules[rule_number].name, error) from error.__cause__
 
     def make_failure_row(
         self, rule_number: int, row: pa.Table, error: MatchRecognizeError
@@ -202,96 +270,23 @@ class RuleSetWorker:
         }
 
 
-@dataclass(frozen=True)
-class RuleSearch(ABC):
-    """A search of some partitions for the matches of one rule, which may fail in some of them."""
+def isolate_failures(
+    partitions: range, search: SearchPartitions, report_failure: ReportFailure
+) -> Iterator[pa.RecordBatch]:
+    """Yield the output of a search, and for each partition in which it fails its report.
 
-    worker: RuleSetWorker
-    rule_number: int  # from 0
-
-    @abstractmethod
-    def search(self, partitions: range) -> Iterator[pa.RecordBatch]:
-        """Search consecutive partitions, and yield the output of the rule.
-
-        Raises:
-            MatchRecognizeError: the rule fails in one of them.
-        """
-
-    @abstractmethod
-    def take_failed_row(self, partition: int) -> pa.Table:
-        """Return a row of a partition in which the rule has failed, for the error."""
-
-    def run(self, partitions: range) -> Iterator[pa.RecordBatch]:
-        """Yield the output of the rule over some partitions.
-
-        Raises:
-            MatchRecognizeError: the rule fails, and `on_error` is "raise". The error names the
-                rule.
-        """
-        if self.worker.on_error != "raise":
-            yield from self.isolate_failures(partitions)
-            return
-        try:
-            yield from self.search(partitions)
-        except MatchRecognizeError as error:
-            rule = self.worker.rule_set.rules[self.rule_number]
-            raise name_rule(rule.name, error) from error.__cause__
-
-    def isolate_failures(self, partitions: range) -> Iterator[pa.RecordBatch]:
-        """Yield the output of the rule, with the error of each partition in which it fails.
-
-        If the search of several partitions fails, each half of them is searched again.
-        """
-        try:
-            output = list(self.search(partitions))  # a search that fails has no output
-        except MatchRecognizeError as error:
-            if len(partitions) > 1:
-                half = len(partitions) // 2
-                yield from self.isolate_failures(partitions[:half])
-                yield from self.isolate_failures(partitions[half:])
-                return
-            failed_row = self.take_failed_row(partitions[0])
-            output = [self.worker.make_failure_row(self.rule_number, failed_row, error)]
-        yield from output
-
-
-@dataclass(frozen=True)
-class PieceRuleSearch(RuleSearch):
-    """A search of the rows of a piece for the matches of one rule.
-
-    Failures are isolated by the partitions of the set, whose keys the error rows have.
+    If the search of several partitions fails, each half of them is searched again.
     """
-
-    # The rows that the rule sees, in the partitions of the set.
-    undivided_rows: SharedRows
-    # The same rows, in the partitions of the rule.
-    rule_rows: SharedRows
-
-    @property
-    def all_partitions(self) -> range:
-        """Return all partitions of the set in the piece."""
-        return range(len(self.undivided_rows.starts) - 1)
-
-    def search(self, partitions: range) -> Iterator[pa.RecordBatch]:
-        """Search some of the partitions, see `RuleSearch.search`."""
-        rule = self.worker.rule_set.rules[self.rule_number]
-        if partitions == self.all_partitions:
-            rule_rows = self.rule_rows
-        else:
-            undivided_rows = self.undivided_rows.select_partitions(partitions)
-            rule_rows = undivided_rows.divide(rule.dividing_columns)
-        rule_worker = RuleWorker(
-            rule.compiled_query,
-            batch_maker=partial(self.worker.make_batches, self.rule_number),
-            orders=self.worker.task_input.orders,
-            rule_rows=rule_rows,
-        )
-        return rule_worker.match_rows()
-
-    def take_failed_row(self, partition: int) -> pa.Table:
-        """Return the first row of a partition."""
-        first_row = int(self.undivided_rows.starts[partition])
-        return self.undivided_rows.table.slice(first_row, 1)
+    try:
+        output = list(search(partitions))  # a search that fails has no output
+    except MatchRecognizeError as error:
+        if len(partitions) > 1:
+            half = len(partitions) // 2
+            yield from isolate_failures(partitions[:half], search, report_failure)
+            yield from isolate_failures(partitions[half:], search, report_failure)
+            return
+        output = [report_failure(partitions[0], error)]
+    yield from output
 
 
 @dataclass(frozen=True, kw_only=True)

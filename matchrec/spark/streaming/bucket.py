@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.rule_set import Version
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.streams import rule_changed_in_the_past, stream_state_too_large
 from matchrec.memory import may_take
 from matchrec.search.partitions import IntArray
@@ -54,7 +55,7 @@ from matchrec.spark.transport import Worker
 from matchrec.worker import wire
 from matchrec.worker.arrays import write_batches
 from matchrec.worker.query_worker import QueryWorker
-from matchrec.worker.rule_set import RuleSearch, RuleSetWorker
+from matchrec.worker.rule_set import RuleSetWorker
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState
@@ -317,8 +318,7 @@ class Bucket:
             watermark: in microseconds.
         """
         search = self.searches[number]
-        new = arrived.find_new_rows(search.version).take(key_state.keys)
-        rows = arrived.select(key_state.states[PLACES], new, watermark)
+        rows = select_rows(search, key_state, arrived, watermark)
         new_states = yield from search.search(key_state.states, rows)
         return key_state.advance(rows, new_states, search.end)
 
@@ -327,7 +327,7 @@ class Bucket:
 class RulesOfBucket(Bucket):
     """A search for all rules of a set over the events of a bucket. Picklable.
 
-    A rule that fails for one key goes on with the others.
+    A rule that fails for one key goes on with the others. For the rules, a key is a partition.
     """
 
     # The worker of the set, which writes the output rows of rules.
@@ -337,60 +337,42 @@ class RulesOfBucket(Bucket):
         self, number: int, key_state: KeyState, arrived: ArrivedRows, watermark: int
     ) -> KeySearching:
         """Go on with some keys, except those for which the rule fails, see `Bucket.search`."""
-        key_search = KeyRuleSearch(
-            worker=self.rules,
-            rule_number=number,
-            bucket=self,
-            key_state=key_state,
-            arrived=arrived,
-            watermark=watermark,
-        )
-        yield from key_search.run(key_search.all_keys)
-        return reduce(KeyState.merge, key_search.results)
+        rule_search = self.searches[number]
+        search_keys = super().search
+        new_states: list[KeyState] = []
 
-    def search_rule(
-        self, number: int, key_state: KeyState, arrived: ArrivedRows, watermark: int
-    ) -> KeySearching:
-        """Go on with some keys, see `Bucket.search`. The rule may fail."""
-        return super().search(number, key_state, arrived, watermark)
+        def search_some(indices: range) -> Iterator[pa.RecordBatch]:
+            """Go on with some of the keys, and keep their new state."""
+            some = key_state
+            if len(indices) < len(key_state.keys):
+                some = key_state.take(np.array(indices))
+            new_states.append((yield from search_keys(number, some, arrived, watermark)))
+
+        def report_failure(index: int, error: MatchRecognizeError) -> pa.RecordBatch:
+            """Mark a key as failed, and return the output row that says why."""
+            failed = key_state.take(np.array([index]))
+            new_states.append(make_key_state(rule_search, failed.keys, failed=True))
+            first_row = select_rows(rule_search, failed, arrived, watermark).rows.slice(0, 1)
+            return self.rules.make_failure_row(number, first_row, error)
+
+        all_keys = range(len(key_state.keys))
+        yield from self.rules.handle_failures(number, all_keys, search_some, report_failure)
+        return reduce(KeyState.merge, new_states)
 
 
-@dataclass(frozen=True)
-class KeyRuleSearch(RuleSearch):
-    """A search of some keys of a bucket for the matches of one rule. A key is a partition."""
+def select_rows(
+    search: KeySearch, key_state: KeyState, arrived: ArrivedRows, watermark: int
+) -> SearchRows:
+    """Return the rows that a search reads of some keys: those that it has kept, then new ones.
 
-    bucket: RulesOfBucket
-    # What the search needs of the keys.
-    key_state: KeyState
-    # The rows of the bucket.
-    arrived: ArrivedRows
-    watermark: int  # in microseconds
-    # The new states of the keys that have been searched, or in which the rule has failed.
-    results: list[KeyState] = field(default_factory=list)
-
-    @property
-    def all_keys(self) -> range:
-        """Return the indices of all keys."""
-        return range(len(self.key_state.keys))
-
-    def search(self, partitions: range) -> Iterator[pa.RecordBatch]:
-        """Search some of the keys, and record their new state."""
-        key_state = self.key_state
-        if partitions != self.all_keys:
-            key_state = key_state.take(np.array(partitions))
-        result = yield from self.bucket.search_rule(
-            self.rule_number, key_state, self.arrived, self.watermark
-        )
-        self.results.append(result)
-
-    def take_failed_row(self, partition: int) -> pa.Table:
-        """Mark a key as failed, and return its first row."""
-        rule_search = self.bucket.searches[self.rule_number]
-        failed = self.key_state.take(np.array([partition]))
-        self.results.append(make_key_state(rule_search, failed.keys, failed=True))
-        new = self.arrived.find_new_rows(rule_search.version).take(failed.keys)
-        rows = self.arrived.select(failed.states[PLACES], new, self.watermark).rows
-        return rows.slice(0, 1)
+    Args:
+        search: the search.
+        key_state: what it needs of the keys.
+        arrived: the rows of the bucket.
+        watermark: in microseconds.
+    """
+    new = arrived.find_new_rows(search.version).take(key_state.keys)
+    return arrived.select(key_state.states[PLACES], new, watermark)
 
 
 def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:
