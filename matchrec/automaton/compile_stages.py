@@ -1,15 +1,30 @@
-"""Compile stages to an NFA^b program of TAKE, IGNORE and PROCEED edges, back to front.
+"""Compile stages to an NFA^b program of TAKE, IGNORE and PROCEED edges.
 
 A run that has mapped a row is in a state. The next row follows the proceed edges whose formulas
-hold for it, and then a take or ignore edge of a state that they lead to. What holds only until the
-next row is mapped, such as that no row may satisfy a NOT, is part of the key of a state
-(`Constraints`). So a state after a NOT is not the same as the state after a mapped row.
+hold for it, and then a take or ignore edge of a state that they lead to. For example, `a`, then a
+row that is not a `c`, then `b`:
 
-    single stage        take if C; ignore if not C (relaxed) or always (any), in a companion without
-                        proceed edges where there are some, so that each is followed once
+    a start
+        take a -> c       if A
+        ignore -> a       if not A
+    c
+        proceed -> b      if not C
+        proceed -> stop   if C
+    b
+        take b -> end     if B
+        ignore -> b       if not B
+
+A state has a key: what follows it, and what the next row must not be. What holds only until the
+next row is mapped, such as that no row may satisfy a NOT, is part of the key (`Constraints`). So a
+state after a NOT is not the same as the state after a mapped row. The edges of a state follow from
+its key. This is how each part is compiled; C is the condition of a stage:
+
+    single stage        take if C; ignore if not C (relaxed) or always (any). If the state has
+                        proceed edges, a run skips rows in a companion without them, so that it
+                        follows each of them once.
     may be left         proceed to what follows
     loop with until U   take and ignore only if not U; waiting for the first row, U is ignored
-    greedy              what follows: no edge if C; with until, lifted if U holds for the next row
+    greedy              in what follows no edge if C; with until, lifted if U holds for the next row
     not_next N          proceed if not N; if N, to the stop state
     not_followed_by N   what follows, and the loop before: proceed if N, to the stop state
     group               a state between repetitions: proceed to its first stage, and to what follows
@@ -22,143 +37,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain, takewhile
+
+from typing_extensions import assert_never
 
 from matchrec.automaton.program import Action, Edge, Program, State, StateId
+from matchrec.automaton.remaining_steps import (
+    NO_CONSTRAINTS,
+    Constraints,
+    Nots,
+    RemainingSteps,
+    Repetitions,
+    StageNames,
+    find_following_nots,
+    is_over,
+    name_part,
+)
 from matchrec.automaton.state_order import order_states, renumber_states
 from matchrec.errors.sql.pattern import pattern_too_large
-from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, SingleStage, Steps
-
-# What is left of a pattern of stages while it is compiled, and what holds until the next row.
-#
-# The key of a state is what follows it (`RemainingSteps`, `Repetitions`) and what the next row must
-# not be (`Constraints`).
-
-StageNames = tuple[str, ...]
-Nots = tuple[ForbiddenEvent, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Constraints:
-    """The tests that the next rows must not satisfy, until one of them is mapped."""
-
-    # A row that satisfies one of these tests stops the run.
-    stopping_tests: StageNames = ()
-    # No edge may read a row that satisfies one of these tests.
-    unread_tests: StageNames = ()
-    # The NOTs since the last part. If nothing follows, they end the pattern.
-    pending_nots: Nots = ()
-    # Number of enclosing groups, counted from the innermost, whose repetition has no row yet.
-    empty_groups: int = 0
-
-    def add_stopping_tests(self, *tests: str) -> Constraints:
-        """Add tests to `stopping_tests`, each once."""
-        return replace(self, stopping_tests=tuple(dict.fromkeys((*self.stopping_tests, *tests))))
-
-    def add_unread_tests(self, *tests: str | None) -> Constraints:
-        """Add tests to `unread_tests`, each once. None is ignored."""
-        unread_tests = (test for test in (*self.unread_tests, *tests) if test is not None)
-        return replace(self, unread_tests=tuple(dict.fromkeys(unread_tests)))
-
-
-NO_CONSTRAINTS = Constraints()
-
-
-@dataclass(frozen=True, slots=True)
-class RemainingSteps:
-    """The part of a pattern that follows: some steps from an index on, and what follows them.
-
-    The hash does not visit the steps, because many of these share them.
-    """
-
-    steps: tuple[RepeatedPart | ForbiddenEvent, ...]
-    # The index of the first step.
-    index: int
-    # What follows the steps; None is the end of the pattern.
-    then: RemainingSteps | Repetitions | None
-    # Tests of the enclosing groups' loops that end them. None of the steps may read their rows.
-    until: StageNames = ()
-    # The contiguity of the first step if an enclosing group decides it.
-    first_contiguity: Contiguity | None = None
-
-    def skip_first(self) -> RemainingSteps:
-        """Return what follows the first step."""
-        return replace(self, index=self.index + 1, first_contiguity=None)
-
-    def __hash__(self) -> int:
-        return hash((self.index, self.then, self.until, self.first_contiguity))
-
-
-@dataclass(frozen=True, slots=True)
-class Repetitions:
-    """The part of a pattern that follows some repetitions of a part."""
-
-    part: RepeatedPart
-    # Number of repetitions so far.
-    count: int
-    # The remaining steps; the first one is the part.
-    remaining: RemainingSteps
-
-    def repeat_once(self) -> Repetitions:
-        """Return what follows one more repetition."""
-        count = self.count + 1
-        if self.part.most is None:
-            # Beyond the least number of an unbounded loop, the count makes no difference.
-            count = min(count, self.part.least)
-        return replace(self, count=count)
-
-    @property
-    def may_leave(self) -> bool:
-        """Return whether the part may be left after these repetitions."""
-        return self.count >= self.part.least or (self.count == 0 and self.part.optional)
-
-    @property
-    def is_enough(self) -> bool:
-        """Return whether a group need not be repeated if its last repetition had no rows."""
-        return self.count >= (self.part.least if self.part.most is None else self.part.most)
-
-    @property
-    def contiguity(self) -> Contiguity:
-        """Return which rows may be skipped before the next repetition."""
-        if self.count > 0:
-            return self.part.inner
-        return self.remaining.first_contiguity or self.part.contiguity
-
-
-def find_following_nots(remaining: RemainingSteps | Repetitions | None) -> Nots:
-    """Return the NOTs directly after a part, which hold between its repetitions, too.
-
-    NOTs that wait for the end of the window are left out: they judge each prefix of a loop by
-    itself.
-    """
-    if remaining is None:
-        return ()
-    if isinstance(remaining, Repetitions):
-        return find_following_nots(remaining.remaining.skip_first())
-    if remaining.index == len(remaining.steps):
-        return find_following_nots(remaining.then)
-    leading = takewhile(
-        lambda step: isinstance(step, ForbiddenEvent), remaining.steps[remaining.index :]
-    )
-    nots = tuple(step for step in leading if isinstance(step, ForbiddenEvent))
-    ends_pattern = remaining.then is None and remaining.index + len(nots) == len(remaining.steps)
-    if ends_pattern and nots and not nots[-1].only_next:
-        return tuple(event for event in nots if event.only_next)
-    return nots
-
-
-def is_over(remaining: RemainingSteps) -> bool:
-    """Return whether only NOTs follow until the end of the pattern."""
-    only_nots = all(isinstance(step, ForbiddenEvent) for step in remaining.steps[remaining.index :])
-    return only_nots and remaining.then is None
-
-
-def name_part(part: RepeatedPart) -> str:
-    """Return the names of the stages of a part, separated by spaces."""
-    if isinstance(part.content, SingleStage):
-        return part.content.name
-    return " ".join(name_part(step) for step in part.content if isinstance(step, RepeatedPart))
-
+from matchrec.plan.stages import Contiguity, RepeatedPart, SingleStage, Steps
 
 # The most states of a program of stages.
 MOST_STATES = 5_000
@@ -177,9 +73,7 @@ def compile_stages(steps: Steps, variables: StageNames) -> Program:
     compiler = _StageCompiler({name: number for number, name in enumerate(variables)})
     all_steps = RemainingSteps(steps=steps, index=0, then=None)
     start = compiler.compile_remaining(all_steps, NO_CONSTRAINTS)
-    while compiler.unfilled:  # making edges may add states
-        state, edges = compiler.unfilled.pop()
-        compiler.states[state] = State(tuple(edges))
+    compiler.fill_states()
     states = compiler.states
     final = compiler.FINAL
     stop = compiler.STOP
@@ -199,7 +93,7 @@ def compile_stages(steps: Steps, variables: StageNames) -> Program:
     ).check()
 
 
-# Keys of states. A state is made once for each key.
+# Keys of states. A state is made once for each key, from which its edges follow.
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +127,53 @@ class _RepetitionsKey:
 _StateKey = _NotsKey | _EndKey | _RepetitionsKey
 
 
+def name_state(key: _StateKey) -> str:
+    """Return the name of the state with a key: the stage or the NOT that it waits for."""
+    match key:
+        case _NotsKey():
+            return key.nots[0].name
+        case _EndKey():
+            return key.closing[-1].name
+        case _RepetitionsKey():
+            part = key.repetitions.part
+            return f"({name_part(part)})" if isinstance(part.content, tuple) else name_part(part)
+        case _:
+            assert_never(key)
+
+
+def constrain_repetition(repetitions: Repetitions, constraints: Constraints) -> Constraints:
+    """Return what holds until the next row if a part is repeated once more.
+
+    Args:
+        repetitions: the part and its repetitions so far.
+        constraints: what holds in any case.
+    """
+    if repetitions.count == 0:
+        return constraints
+    nots = find_following_nots(repetitions.remaining.skip_first())
+    lasting_tests = (event.test for event in nots if not event.only_next)
+    return constraints.add_unread_tests(repetitions.part.gap_test).add_stopping_tests(
+        *lasting_tests
+    )
+
+
+def constrain_group_body(repetitions: Repetitions, constraints: Constraints) -> Constraints:
+    """Return what holds until the next row inside one more repetition of a group, without a row."""
+    if_repeated = constrain_repetition(repetitions, constraints)
+    return replace(if_repeated, empty_groups=if_repeated.empty_groups + 1)
+
+
+def find_next_row_nots(repetitions: Repetitions) -> Nots:
+    """Return the NOTs after a part that only the next row must not satisfy, if it is repeated.
+
+    There are none before the first repetition, or if the part may not be left yet.
+    """
+    if repetitions.count == 0 or not repetitions.may_leave:
+        return ()
+    nots = find_following_nots(repetitions.remaining.skip_first())
+    return tuple(event for event in nots if event.only_next)
+
+
 @dataclass(slots=True)
 class _StageCompiler:
     """A compiler of stages, which makes a state for each key."""
@@ -245,20 +186,15 @@ class _StageCompiler:
     state_by_key: dict[_StateKey, StateId] = field(default_factory=dict)
     # States in which a run becomes a match when its window ends.
     completed_by_time: set[StateId] = field(default_factory=set)
-    # States whose edges are still to be made. As each waits for its turn, the stack is only as deep
-    # as groups are nested, however many stages there are.
-    unfilled: list[tuple[StateId, Iterator[Edge]]] = field(default_factory=list)
+    # The keys of states whose edges are still to be made. As each waits for its turn, the stack is
+    # only as deep as groups are nested, however many stages there are.
+    unfilled: list[_StateKey] = field(default_factory=list)
 
     FINAL = 0
     STOP = 1
 
-    def get_state(self, key: _StateKey, name: str, edges: Iterator[Edge]) -> StateId:
-        """Return the state with a key; make it if there is none yet.
-
-        Args:
-            key: identifies the state: what follows it, and what must hold for the next row.
-            name: its name.
-            edges: its edges, read later.
+    def get_state(self, key: _StateKey) -> StateId:
+        """Return the state with a key; add it, without edges, if there is none yet.
 
         Raises:
             MatchRecognizePlanError: there are more than MOST_STATES.
@@ -268,9 +204,29 @@ class _StageCompiler:
                 raise pattern_too_large(None, limit=MOST_STATES, what="states")
             self.state_by_key[key] = len(self.states)
             self.states.append(State())
-            self.names.append(name)
-            self.unfilled.append((self.state_by_key[key], edges))
+            self.names.append(name_state(key))
+            self.unfilled.append(key)
         return self.state_by_key[key]
+
+    def fill_states(self) -> None:
+        """Make the edges of all states. Edges may lead to new states, which get theirs as well."""
+        while self.unfilled:
+            key = self.unfilled.pop()
+            self.states[self.state_by_key[key]] = State(tuple(self.build_edges(key)))
+
+    def build_edges(self, key: _StateKey) -> Iterator[Edge]:
+        """Return the edges of the state with a key, in preferment order."""
+        match key:
+            case _NotsKey():
+                return self.build_not_edges(key)
+            case _EndKey():
+                return self.build_end_edges(key)
+            case _RepetitionsKey():
+                if isinstance(key.repetitions.part.content, tuple):
+                    return self.build_group_edges(key)
+                return self.build_stage_edges(key)
+            case _:
+                assert_never(key)
 
     def find_ids(self, tests: StageNames) -> tuple[int, ...]:
         """Return the ids of tests, each once."""
@@ -333,18 +289,15 @@ class _StageCompiler:
             constraints: what else holds until the next row is mapped.
             remaining: the state that follows, or the remaining steps, the first of them the NOT.
         """
-        edges = self.build_not_edges(nots, constraints, remaining)
-        return self.get_state(_NotsKey(nots, constraints, remaining), nots[0].name, edges)
+        return self.get_state(_NotsKey(nots, constraints, remaining))
 
-    def build_not_edges(
-        self, nots: Nots, constraints: Constraints, remaining: RemainingSteps | StateId
-    ) -> Iterator[Edge]:
+    def build_not_edges(self, key: _NotsKey) -> Iterator[Edge]:
         """Yield the edges of the state of `compile_nots`."""
-        tests = tuple(event.test for event in nots)
-        if isinstance(remaining, int):
-            target = remaining
+        tests = tuple(event.test for event in key.nots)
+        if isinstance(key.remaining, int):
+            target = key.remaining
         else:
-            target = self.compile_remaining(remaining.skip_first(), constraints)
+            target = self.compile_remaining(key.remaining.skip_first(), key.constraints)
         yield self.build_proceed_edge(target, forbids=tests)
         yield from self.build_stop_edges(tests)
 
@@ -353,20 +306,20 @@ class _StageCompiler:
         closing = constraints.pending_nots
         if not closing:
             return self.FINAL
-        edges = self.build_end_edges(closing)
-        state = self.get_state(_EndKey(closing), closing[-1].name, edges)
+        state = self.get_state(_EndKey(closing))
         if closing[-1].only_next:
             return state
         self.completed_by_time.add(state)
         next_row_nots = tuple(event for event in closing if event.only_next)
         return self.compile_nots(next_row_nots, constraints, state) if next_row_nots else state
 
-    def build_end_edges(self, closing: Nots) -> Iterator[Edge]:
+    def build_end_edges(self, key: _EndKey) -> Iterator[Edge]:
         """Yield the edges of a state in which a run waits for the end of the pattern.
 
         A NOT up to the end of the window has no edge to the stop state, because each prefix of a
         loop is judged by itself.
         """
+        closing = key.closing
         if closing[-1].only_next:
             tests = tuple(event.test for event in closing)
             yield Edge(Action.IGNORE, self.FINAL, forbids=self.find_ids(tests))
@@ -378,43 +331,41 @@ class _StageCompiler:
         for test in distance_tests:
             yield Edge(Action.IGNORE, self.FINAL, needs=self.find_ids((test,)))
         tests = (*(event.test for event in closing if not event.only_next), *distance_tests)
-        yield Edge(Action.IGNORE, self.state_by_key[_EndKey(closing)], forbids=self.find_ids(tests))
+        yield Edge(Action.IGNORE, self.state_by_key[key], forbids=self.find_ids(tests))
 
     def compile_part(self, repetitions: Repetitions, constraints: Constraints) -> StateId:
         """Return the state of a run after some repetitions of a part."""
         part = repetitions.part
         if part.most is not None and repetitions.count >= part.most:
             return self.compile_exit(repetitions, constraints)
-        # What holds if the run goes on with another repetition.
-        if_repeated = constraints
-        next_row_nots = Nots()
-        if repetitions.count > 0:
-            nots = find_following_nots(repetitions.remaining.skip_first())
-            lasting_tests = (event.test for event in nots if not event.only_next)
-            if_repeated = constraints.add_unread_tests(part.gap_test).add_stopping_tests(
-                *lasting_tests
-            )
-            if repetitions.may_leave:
-                next_row_nots = tuple(event for event in nots if event.only_next)
-        if isinstance(part.content, tuple):
-            return self.compile_group(repetitions, if_repeated, constraints, next_row_nots)
-        key = _RepetitionsKey(repetitions, constraints)
-        name = part.content.name
+        if isinstance(part.content, tuple) and not repetitions.may_leave:
+            # The group must be repeated, so its first stage is the state.
+            return self.compile_group_body(repetitions, part.content, constraints)
+        return self.get_state(_RepetitionsKey(repetitions, constraints))
+
+    def build_stage_edges(self, key: _RepetitionsKey) -> Iterator[Edge]:
+        """Yield the edges of a state after some repetitions of a single stage.
+
+        A run that skips rows follows the proceed edges once. So it waits in a companion of the
+        state, which has none.
+        """
+        repetitions = key.repetitions
+        if_repeated = constrain_repetition(repetitions, key.constraints)
+        if key.is_companion:
+            yield from self.build_reading_edges(repetitions, if_repeated, key)
+            return
         waiting_key = key
         if repetitions.may_leave and repetitions.contiguity is not Contiguity.STRICT:
-            # A companion without proceed edges, so that a run that skips rows follows them once.
             waiting_key = replace(key, is_companion=True)
-            companion_edges = self.build_stage_edges(repetitions, if_repeated, waiting_key)
-            self.get_state(waiting_key, name, companion_edges)
-        # What holds for the next row, but not for the rows after a skipped one.
-        first_constraints = if_repeated.add_stopping_tests(*(event.test for event in next_row_nots))
-        edges = self.build_stage_edges(repetitions, first_constraints, waiting_key)
+        # These hold for the next row, but not for the rows after a skipped one.
+        next_row_tests = (event.test for event in find_next_row_nots(repetitions))
+        first_constraints = if_repeated.add_stopping_tests(*next_row_tests)
+        yield from self.build_reading_edges(repetitions, first_constraints, waiting_key)
         if repetitions.may_leave:
-            edges = chain(edges, self.build_exit_edges(repetitions, constraints))
-        return self.get_state(key, name, edges)
+            yield from self.build_exit_edges(repetitions, key.constraints)
 
-    def build_stage_edges(
-        self, repetitions: Repetitions, constraints: Constraints, waiting_key: _StateKey
+    def build_reading_edges(
+        self, repetitions: Repetitions, constraints: Constraints, waiting_key: _RepetitionsKey
     ) -> Iterator[Edge]:
         """Yield the edges of a single stage that read a row, and those to the stop state.
 
@@ -442,7 +393,7 @@ class _StageCompiler:
             # While it waits for its first row, a loop ignores the event that would end it.
             ending = until_tests if repetitions.count > 0 else ()
             forbids = self.find_ids((*takeable, *ending, *unread_tests))
-            yield Edge(Action.IGNORE, self.state_by_key[waiting_key], forbids=forbids)
+            yield Edge(Action.IGNORE, self.get_state(waiting_key), forbids=forbids)
         yield from self.build_stop_edges(constraints.stopping_tests)
 
     def build_exit_edges(
@@ -471,49 +422,40 @@ class _StageCompiler:
             constraints = constraints.add_unread_tests(part.content.test)
         return self.compile_remaining(repetitions.remaining.skip_first(), constraints)
 
-    def compile_group(
-        self,
-        repetitions: Repetitions,
-        if_repeated: Constraints,
-        if_left: Constraints,
-        next_row_nots: Nots,
+    def build_group_edges(self, key: _RepetitionsKey) -> Iterator[Edge]:
+        """Yield the edges of a state between two repetitions of a group that may be left."""
+        repetitions = key.repetitions
+        assert isinstance(repetitions.part.content, tuple)
+        first_state = self.compile_group_body(
+            repetitions, repetitions.part.content, key.constraints
+        )
+        next_row_nots = find_next_row_nots(repetitions)
+        if next_row_nots:
+            inside = constrain_group_body(repetitions, key.constraints)
+            first_state = self.compile_nots(next_row_nots, inside, first_state)
+        yield self.build_proceed_edge(first_state)
+        yield from self.build_exit_edges(repetitions, key.constraints)
+
+    def compile_group_body(
+        self, repetitions: Repetitions, steps: Steps, constraints: Constraints
     ) -> StateId:
-        """Return the state before a repetition of a group.
+        """Return the state before the first step of one more repetition of a group.
 
         Args:
             repetitions: the group and its repetitions so far.
-            if_repeated: what holds until the next row if the group is repeated.
-            if_left: what holds until the next row if the group is left.
-            next_row_nots: what the next row must not be if the group is repeated.
+            steps: the steps of the group.
+            constraints: what holds until the next row if the group is left.
         """
         part = repetitions.part
-        remaining = repetitions.remaining
-        assert isinstance(part.content, tuple)
-        inside = replace(if_repeated, empty_groups=if_repeated.empty_groups + 1)
-        until = remaining.until if part.until is None else (*remaining.until, part.until.test)
+        outer_until = repetitions.remaining.until
         body = RemainingSteps(
-            steps=part.content,
+            steps=steps,
             index=0,
             then=repetitions.repeat_once(),
-            until=until,
+            until=outer_until if part.until is None else (*outer_until, part.until.test),
             first_contiguity=repetitions.contiguity,
         )
-        if not repetitions.may_leave:
-            return self.compile_remaining(body, inside)
-        edges = chain(
-            self.build_entry_edges(body, inside, next_row_nots),
-            self.build_exit_edges(repetitions, if_left),
-        )
-        return self.get_state(_RepetitionsKey(repetitions, if_left), f"({name_part(part)})", edges)
-
-    def build_entry_edges(
-        self, body: RemainingSteps, constraints: Constraints, next_row_nots: Nots
-    ) -> Iterator[Edge]:
-        """Yield the edge to the first stage of a group."""
-        head = self.compile_remaining(body, constraints)
-        if next_row_nots:
-            head = self.compile_nots(next_row_nots, constraints, head)
-        yield self.build_proceed_edge(head)
+        return self.compile_remaining(body, constrain_group_body(repetitions, constraints))
 
 
 def number_names(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -61,6 +61,7 @@ MODULES_OF_OTHER_QUERIES = (
     "syntax.pattern_windows",
     "automaton.compile_stages",
     "automaton.fold_stages",
+    "automaton.remaining_steps",
     "explain.pictures",
     "plan.stages",
     "spark.counters",
