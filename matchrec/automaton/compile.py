@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.automaton.compile_program import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
-from matchrec.automaton.folding import fold
+from matchrec.automaton.fold_program import fold
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import simplify

@@ -11,8 +11,9 @@ from functools import cached_property, partial, reduce
 from graphlib import CycleError, TopologicalSorter
 from operator import or_
 
+from matchrec.automaton.explore_states import find_reachable
 from matchrec.automaton.facts import FollowSets, find_states_worth_remembering, find_targets
-from matchrec.automaton.folding import Folding, find_reachable
+from matchrec.automaton.folding import Folding
 from matchrec.automaton.program import Program
 
 # A program with more states counts as ambiguous without a search, because the search takes the

@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from matchrec.automaton.folding import Choice, Effect, Folded, Folding, find_reachable
+from matchrec.automaton.explore_states import find_reachable
+from matchrec.automaton.folding import Choice, Effect, Folded, Folding
 from matchrec.automaton.program import GUARD_END, VariableId
 from matchrec.automaton.run_endings import A_MATCH, NOTHING
 

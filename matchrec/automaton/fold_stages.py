@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folding, limit_choices, number_states
+from matchrec.automaton.explore_states import limit_choices, number_states
+from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folding
 from matchrec.automaton.program import Action, Edge, Program, StateId, VariableId
 from matchrec.automaton.run_endings import (
     A_MATCH,

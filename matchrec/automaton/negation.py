@@ -21,13 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from matchrec.automaton.folding import (
-    ANCHORS,
-    Choice,
-    Folding,
-    find_forbidden_variables,
-    number_states,
-)
+from matchrec.automaton.explore_states import number_states
+from matchrec.automaton.folding import ANCHORS, Choice, Folding, find_forbidden_variables
 from matchrec.automaton.program import VariableIds
 from matchrec.errors.sql.pattern import negation_at_start, several_negations_at_end
 from matchrec.source import Span

@@ -29,7 +29,8 @@ from itertools import accumulate
 from matchrec.automaton.compile_program import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import find_least_rows
-from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folded, Folding, fold
+from matchrec.automaton.fold_program import fold
+from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folded, Folding
 from matchrec.automaton.program import GUARD_START, VariableId
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.automaton.sibling_states import StateSet, brings_nearer, copy_states_by_siblings

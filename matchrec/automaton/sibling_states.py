@@ -29,8 +29,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from matchrec.automaton.explore_states import limit_choices, number_states
 from matchrec.automaton.facts import find_least_rows
-from matchrec.automaton.folding import Choice, Folded, Folding, limit_choices, number_states
+from matchrec.automaton.folding import Choice, Folded, Folding
 from matchrec.automaton.program import GUARD_START
 from matchrec.source import Span
 

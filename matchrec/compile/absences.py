@@ -30,14 +30,8 @@ from itertools import product
 
 from typing_extensions import Self
 
-from matchrec.automaton.folding import (
-    Choice,
-    Effect,
-    Folded,
-    Folding,
-    find_reachable,
-    number_states,
-)
+from matchrec.automaton.explore_states import find_reachable, number_states
+from matchrec.automaton.folding import Choice, Effect, Folded, Folding
 from matchrec.automaton.program import StateId
 from matchrec.compile.absence_conditions import check_condition
 from matchrec.errors import match_totals as errors

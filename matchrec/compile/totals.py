@@ -20,8 +20,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from matchrec.automaton.determinise import determinise
 from matchrec.automaton.facts import can_find_match_twice
-from matchrec.automaton.folding import Effect, Folding, determinise
+from matchrec.automaton.folding import Effect, Folding
 from matchrec.automaton.program import VariableIds
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.compile.absences import end_runs_at_absent_rows

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from matchrec.automaton.compile_program import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
-from matchrec.automaton.folding import Folded, fold
+from matchrec.automaton.fold_program import fold
+from matchrec.automaton.folding import Folded
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import RowPattern, list_variable_names
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.automaton import folding
+from matchrec.automaton import explore_states
 from matchrec.automaton.occurrences import Occurrences, compile_occurrences
 from matchrec.errors import MatchRecognizePlanError
 from tests.tasks.contiguous import Query, make_query
@@ -59,6 +59,6 @@ def test_copies_where_needed(text: str, copied: bool) -> None:
 
 
 def test_too_many_copies_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folding, "MOST_CHOICES", 30)
+    monkeypatch.setattr(explore_states, "MOST_CHOICES", 30)
     with pytest.raises(MatchRecognizePlanError, match="over 30 choices"):
         compile_query("PERMUTE(A+, B, C)+")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from matchrec.automaton.compile_program import compile_program
-from matchrec.automaton.folding import Folded, fold
+from matchrec.automaton.fold_program import fold
+from matchrec.automaton.folding import Folded
 from matchrec.automaton.program import GUARD_END, GUARD_START
 from matchrec.plan.pattern import list_variable_names
 from matchrec.syntax.row_pattern import parse_row_pattern

@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from matchrec.automaton import compile as nfa
-from matchrec.automaton import folding
+from matchrec.automaton import explore_states
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.resolved_query import resolve_query
 from matchrec.compile.split_query import split_query
@@ -70,8 +70,8 @@ def test_a_worker_compiles_nothing_again(plan: MatchPlan) -> None:
 @pytest.fixture
 def few_choices(monkeypatch: pytest.MonkeyPatch) -> int:
     """A limit that a small pattern is over."""
-    monkeypatch.setattr(folding, "MOST_CHOICES", 2000)
-    return folding.MOST_CHOICES
+    monkeypatch.setattr(explore_states, "MOST_CHOICES", 2000)
+    return explore_states.MOST_CHOICES
 
 
 @pytest.mark.parametrize("output", [MatchOutput.PREFERRED, ALL])

@@ -7,7 +7,7 @@ import pstats
 
 import pytest
 
-from matchrec.automaton import folding
+from matchrec.automaton import explore_states
 from matchrec.conditions.typing import steps
 from matchrec.errors import MatchRecognizeError
 from tests.benchmarks.planning import QueryFamily, list_families, plan_family
@@ -88,7 +88,7 @@ def test_quadratic_growth_is_rejected_with_the_limit(
     monkeypatch: pytest.MonkeyPatch, name: str, limit: str
 ) -> None:
     """The limits are a hundredth of the real ones, which take seconds to reach."""
-    monkeypatch.setattr(folding, "MOST_CHOICES", 2_000)
+    monkeypatch.setattr(explore_states, "MOST_CHOICES", 2_000)
     monkeypatch.setattr(steps, "MOST_OPERATIONS", 2_000)
     (queries,) = (family for family in list_families() if family.name == name)
     with pytest.raises(MatchRecognizeError, match=limit):

@@ -1,0 +1,71 @@
+"""Make a folding that finds each match in one way only.
+
+`A B | A C` has two choices of A, each with a state of its own. The result has one, which leads to
+the set of both states, and from there a choice of B and one of C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+from matchrec.automaton.explore_states import number_states
+from matchrec.automaton.folding import Choice, Folding
+
+# The most states of a deterministic folding. Each further part of a pattern may double them.
+MOST_SETS = 200
+
+
+def depends_on_variable_alone(choice: Choice) -> bool:
+    """Return whether a choice is possible exactly if the row satisfies its variable's condition."""
+    return choice.guard == 0 and choice.test is None and choice.effect is None
+
+
+def determinise(folding: Folding) -> Folding | None:
+    """Return a folding that finds each match in one way only.
+
+    Its states are sets of states: those in which a run may be that has mapped the same rows to the
+    same variables. This is correct only if it does not depend on the state whether a row may be
+    skipped.
+
+    All choices of a set of states that map a row to the same variable become one, which is like the
+    most preferred one of them. So what the others test or do would be lost:
+
+    - `test`: `A+ NOT B` begins with two choices of A. One tests that the next row is not a B, and
+      the other tests that it is. Only one of the tests would remain.
+    - `effect`: all effects of a set would become one.
+    - `excluded`: only this may be lost, because it decides which rows of a match are output and not
+      which matches there are.
+
+    Source: Rabin and Scott, "Finite automata and their decision problems", subset construction.
+
+    Returns:
+        The folding, or None if it would have more than MOST_SETS states, or the pattern has anchors
+        or choices with tests or effects.
+    """
+    if not all(depends_on_variable_alone(choice) for state in folding.choices for choice in state):
+        return None
+
+    def merge_choices(members: frozenset[int]) -> Iterator[tuple[Choice, frozenset[int] | None]]:
+        """Yield at most one acceptance, then one choice for each variable."""
+        choices = [choice for state in sorted(members) for choice in folding.choices[state]]
+        acceptances = [choice for choice in choices if choice.accepts]
+        if acceptances:
+            yield acceptances[0], None
+        # Reversed, so that the most preferred choice of a variable is kept.
+        by_variable = {
+            choice.variable: choice for choice in reversed(choices) if not choice.accepts
+        }
+        for variable, choice in by_variable.items():
+            next_states = (other.target for other in choices if other.variable == variable)
+            target = frozenset(state for state in next_states if state is not None)
+            yield replace(choice, repeats_loop=False), target
+
+    start = frozenset(range(folding.start_count))
+    numbered = list(islice(number_states([start], merge_choices), MOST_SETS + 1))
+    if len(numbered) > MOST_SETS:
+        return None
+    sets, choices = zip(*numbered, strict=True)
+    states = tuple(folding.states[min(members)] for members in sets)
+    return Folding(choices=choices, states=states)

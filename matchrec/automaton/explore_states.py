@@ -1,0 +1,78 @@
+"""Explore the states of an automaton: number those that can be reached, and limit their choices.
+
+The states can be of any type that can be compared, such as records that say what is known of a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from matchrec.automaton.folding import Choice
+from matchrec.errors.sql.pattern import pattern_too_large
+from matchrec.source import Span
+
+# The most choices of a folding.
+MOST_CHOICES = 200_000
+
+_State = TypeVar("_State", bound=Hashable)
+
+
+def number_states(
+    starts: Iterable[_State],
+    list_choices: Callable[[_State], Iterable[tuple[Choice, _State | None]]],
+) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
+    """Explore states from some starts, and number them in the order in which they are met.
+
+    Args:
+        starts: the states with the first numbers.
+        list_choices: returns the choices of a state, and the state to which each leads, None if it
+            leads nowhere.
+
+    Yields:
+        Each state with its choices, whose targets are numbers of states.
+    """
+    order = list(starts)
+    numbers = {state: number for number, state in enumerate(order)}
+    for state in order:  # grows while it is read
+        choices = []
+        for choice, target in list_choices(state):
+            if target is None:
+                choices.append(choice)
+                continue
+            if target not in numbers:
+                numbers[target] = len(order)
+                order.append(target)
+            choices.append(replace(choice, target=numbers[target]))
+        yield state, tuple(choices)
+
+
+def limit_choices(
+    numbered: Iterable[tuple[_State, tuple[Choice, ...]]], span: Span | None
+) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
+    """Pass the states of `number_states` on while they have few choices together.
+
+    Raises:
+        MatchRecognizePlanError: there are more than MOST_CHOICES.
+    """
+    total = 0
+    for state, choices in numbered:
+        total += len(choices)
+        if total > MOST_CHOICES:
+            raise pattern_too_large(span, limit=MOST_CHOICES, what="choices")
+        yield state, choices
+
+
+def find_reachable(
+    starts: Iterable[_State], list_targets: Callable[[_State], Iterable[_State]]
+) -> Iterator[_State]:
+    """Yield the starts and all states reachable from them, each once, in any order."""
+    reached = set(starts)
+    waiting = list(reached)
+    while waiting:
+        state = waiting.pop()
+        yield state
+        new_states = set(list_targets(state)) - reached
+        reached |= new_states
+        waiting += new_states
