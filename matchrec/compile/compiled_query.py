@@ -1,63 +1,24 @@
-"""A compiled query: what Spark computes before the match, what the search gets, what is output."""
+"""A compiled query: what Spark computes before the match, what the search gets, what is output.
+
+`build_query` makes a `CompiledQuery`, and Spark carries it to its workers. The other records are
+parts of it: `SentColumns` are the columns that a worker receives, `ResultColumn` is a column of the
+result, and `TotalledColumn` is a column that aggregates over all matches read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from matchrec.automaton.program import GUARD_END, GUARD_START
+from matchrec.compile.lookaround import Lookaround, find_lookaround
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.output.measure_sql import RowAggregate, SqlPieces
-from matchrec.output.reads import Read, ReadNavigation
+from matchrec.output.reads import Read
 from matchrec.plan.clauses import Distance, RowsPerMatch
 from matchrec.plan.expression import Frame
 from matchrec.search.strategy import Strategy
 from matchrec.search.task import NearbyCondition, Task
-
-# How far a query looks around the rows of a run, so that a partition can be searched in pieces.
-#
-# A search can decide about a starting row as soon as it has all rows that it looks at. So a worker
-# can search a large partition in pieces, which overlap by the rows that conditions and measures
-# read before and after a match: see `worker.batches`.
-
-
-@dataclass(frozen=True, slots=True)
-class Lookaround:
-    """How many rows around a run are read."""
-
-    before: int  # rows before the first row of the run
-    after: int  # rows after its last row
-
-
-def find_lookaround(
-    task: Task, integers: int, reads: Iterable[Read], offsets: Iterable[int] = ()
-) -> Lookaround | None:
-    """Return how far conditions and measures look around a run; None if that is not bounded.
-
-    Args:
-        task: the task of the search.
-        integers: the number of integer columns that conditions on the run read.
-        reads: the reads of each output row.
-        offsets: the distances from the current row at which the row conditions read that the worker
-            computes; negative for rows before.
-    """
-    if task.needs_event_selection or task.partial is not None:
-        return None
-    from matchrec.search.kernel_input import compile_task
-
-    guards = task.pattern.guards
-    all_offsets = [0, *offsets]
-    if guards & GUARD_START:
-        all_offsets.append(-1)  # `^` holds if there is no row before
-    if guards & GUARD_END:
-        all_offsets.append(1)  # `$` holds if there is no row after
-    all_offsets += [
-        read.navigation.physical_offset for read in reads if isinstance(read, ReadNavigation)
-    ]
-    all_offsets += compile_task(task, integers).offsets
-    return Lookaround(before=-min(all_offsets), after=max(all_offsets))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec import memory
-from matchrec.compile.compiled_query import Lookaround
+from matchrec.compile.lookaround import Lookaround
 from matchrec.search.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.worker import wire
 from matchrec.worker.arrays import Batches, add_structs, read_numbers, take_column

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from matchrec.compile.compiled_query import CompiledQuery, Lookaround
+from matchrec.compile.compiled_query import CompiledQuery
+from matchrec.compile.lookaround import Lookaround
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import wire
 from matchrec.worker.failing import hold_garbage_collection

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.compiled_query import find_lookaround
+from matchrec.compile.lookaround import find_lookaround
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
 from matchrec.plan.pattern import PartitionEnd, PartitionStart, show_pattern, walk_pattern

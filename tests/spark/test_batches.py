@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.compiled_query import Lookaround
+from matchrec.compile.lookaround import Lookaround
 from matchrec.worker.batches import Piece, split_into_pieces
 
 

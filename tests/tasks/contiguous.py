@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.negation import Restriction, replace_negations
-from matchrec.compile.compiled_query import find_lookaround
+from matchrec.compile.lookaround import find_lookaround
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind
 from matchrec.errors.run import failures

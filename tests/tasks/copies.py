@@ -21,7 +21,7 @@ import pytest
 from hypothesis import currently_in_test_context
 
 from matchrec.automaton.run_endings import A_MATCH
-from matchrec.compile.compiled_query import find_lookaround
+from matchrec.compile.lookaround import find_lookaround
 from matchrec.conditions.run_condition import TriedMatchNumber, walk_expression
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.search.coverage import AnnotatedTask, Counts, find_matches

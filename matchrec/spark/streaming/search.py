@@ -15,7 +15,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.compiled_query import CompiledQuery, Lookaround
+from matchrec.compile.compiled_query import CompiledQuery
+from matchrec.compile.lookaround import Lookaround
 from matchrec.compile.rule_set import Version
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.search.kernel_input import compile_task

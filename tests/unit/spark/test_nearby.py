@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.compiled_query import CompiledQuery, Lookaround
+from matchrec.compile.compiled_query import CompiledQuery
+from matchrec.compile.lookaround import Lookaround
 from matchrec.conditions.row_column import build_row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import (

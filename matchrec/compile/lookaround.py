@@ -1,0 +1,52 @@
+"""Find how far a query looks around a run, so that a partition can be searched in pieces.
+
+A search can decide about a starting row as soon as it has all rows that it looks at. So a worker
+can search a large partition in pieces, which overlap by the rows that conditions and measures read
+before and after a match: see `worker.batches`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from matchrec.automaton.program import GUARD_END, GUARD_START
+from matchrec.output.reads import Read, ReadNavigation
+from matchrec.search.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Lookaround:
+    """How many rows around a run are read."""
+
+    before: int  # rows before the first row of the run
+    after: int  # rows after its last row
+
+
+def find_lookaround(
+    task: Task, integers: int, reads: Iterable[Read], offsets: Iterable[int] = ()
+) -> Lookaround | None:
+    """Return how far conditions and measures look around a run; None if that is not bounded.
+
+    Args:
+        task: the task of the search.
+        integers: the number of integer columns that conditions on the run read.
+        reads: the reads of each output row.
+        offsets: the distances from the current row at which the row conditions read that the worker
+            computes; negative for rows before.
+    """
+    if task.needs_event_selection or task.partial is not None:
+        return None
+    from matchrec.search.kernel_input import compile_task
+
+    guards = task.pattern.guards
+    all_offsets = [0, *offsets]
+    if guards & GUARD_START:
+        all_offsets.append(-1)  # `^` holds if there is no row before
+    if guards & GUARD_END:
+        all_offsets.append(1)  # `$` holds if there is no row after
+    all_offsets += [
+        read.navigation.physical_offset for read in reads if isinstance(read, ReadNavigation)
+    ]
+    all_offsets += compile_task(task, integers).offsets
+    return Lookaround(before=-min(all_offsets), after=max(all_offsets))
