@@ -7,9 +7,8 @@ of the algorithm, lookaround and cost read its facts. The search makes its array
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from graphlib import CycleError, TopologicalSorter
-from operator import or_
 
 from matchrec.automaton.explore_states import find_reachable
 from matchrec.automaton.facts import FollowSets, find_states_worth_remembering, find_targets
@@ -93,8 +92,11 @@ class CompiledPattern:
     @cached_property
     def guards(self) -> int:
         """Return the guards of all choices, as one set of bits."""
-        guards = (choice.guard for choices in self.folding.choices for choice in choices)
-        return reduce(or_, guards, 0)
+        guards = 0
+        for choices in self.folding.choices:
+            for choice in choices:
+                guards |= choice.guard
+        return guards
 
     @cached_property
     def follow(self) -> FollowSets:

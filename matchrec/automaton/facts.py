@@ -12,20 +12,23 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from matchrec.automaton.explore_states import find_reachable
 from matchrec.automaton.folding import Choice, Effect, Folded, Folding
 from matchrec.automaton.program import GUARD_END, VariableId
 from matchrec.automaton.run_endings import A_MATCH, NOTHING
 
+# A number of rows that stands for "no number of rows is enough".
 UNREACHABLE = 1 << 30
 
 
 def find_least_rows(folded: Folded) -> tuple[int, ...]:
     """Return for each state the least number of rows that a match needs from there.
 
-    UNREACHABLE if no way leads to an acceptance, as in `A $ B`.
+    UNREACHABLE if no way leads to an acceptance, as in `A $ B`. For `A B* C` it is 2, 1, 0.
     """
+    # Breadth-first search from the accepting states, backwards.
     sources: list[list[int]] = [[] for _ in folded]
     for state in range(len(folded)):
         for target in find_targets(folded, state):
@@ -192,6 +195,16 @@ def can_complete(folding: Folding, state: int) -> bool:
     return folding.find_ending_kind(state) == A_MATCH
 
 
+class RunPair(NamedTuple):
+    """Two runs that have mapped the same rows to the same variables."""
+
+    # Their states.
+    left: int
+    right: int
+    # Whether they have come to their states in different ways.
+    differs: bool
+
+
 def can_find_match_twice(folding: Folding, waiting_states: tuple[int | None, ...]) -> bool:
     """Return whether two ways may map the same rows to the same variables and both be a match.
 
@@ -208,24 +221,23 @@ def can_find_match_twice(folding: Folding, waiting_states: tuple[int | None, ...
     folded = folding.choices
     completing = [can_complete(folding, state) for state in range(len(folded))]
 
-    def list_next_pairs(pair: tuple[int, int, bool]) -> Iterator[tuple[int, int, bool]]:
+    def list_next_pairs(pair: RunPair) -> Iterator[RunPair]:
         """Yield the pairs of states that two runs can reach with the next row."""
-        left, right, differs = pair
-        left_waiting = waiting_states[left]
-        right_waiting = waiting_states[right]
+        left_waiting = waiting_states[pair.left]
+        right_waiting = waiting_states[pair.right]
         if left_waiting is not None and right_waiting is not None:
-            yield left_waiting, right_waiting, differs
-        for left_index, left_choice in enumerate(folded[left]):
-            for right_index, right_choice in enumerate(folded[right]):
+            yield RunPair(left_waiting, right_waiting, pair.differs)
+        for left_index, left_choice in enumerate(folded[pair.left]):
+            for right_index, right_choice in enumerate(folded[pair.right]):
                 if left_choice.variable != right_choice.variable:
                     continue
                 if left_choice.target is not None and right_choice.target is not None:
-                    is_same = left_index == right_index
-                    yield left_choice.target, right_choice.target, differs or not is_same
+                    differs = pair.differs or left_index != right_index
+                    yield RunPair(left_choice.target, right_choice.target, differs)
 
     starts = range(folding.start_count)
-    first_pairs = ((left, right, left != right) for left in starts for right in starts)
+    first_pairs = (RunPair(left, right, left != right) for left in starts for right in starts)
     return any(
-        differs and completing[left] and completing[right]
-        for left, right, differs in find_reachable(first_pairs, list_next_pairs)
+        pair.differs and completing[pair.left] and completing[pair.right]
+        for pair in find_reachable(first_pairs, list_next_pairs)
     )
