@@ -14,6 +14,7 @@ from matchrec.conditions.run_condition import (
     BasicOperator,
     Comparison,
     Constant,
+    OnError,
     PythonAggregate,
     PythonCall,
     ReadClassifier,
@@ -83,7 +84,7 @@ def find_obstacle_in_condition(part: RunExpression) -> str | None:
             return errors.ABSENCE_BY_SUM if function is Reduction.SUM else None
         case RunOperation(operator=operator):
             return None if operator in SAFE_OPERATORS else errors.ABSENCE_BY_OPERATION
-        case Arithmetic(ansi=ansi, is_null_on_error=is_null_on_error):
-            return errors.ABSENCE_BY_OPERATION if ansi and not is_null_on_error else None
+        case Arithmetic(on_error=on_error):
+            return errors.ABSENCE_BY_OPERATION if on_error is OnError.RAISE else None
         case _:
             assert_never(part)

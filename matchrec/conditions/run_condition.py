@@ -7,6 +7,13 @@ sends.
 Every value is an int64 or a float64 with a NULL flag: integers, booleans (0 and 1), dates (days),
 timestamps and day-time intervals (microseconds), and ranks of any other sortable type are INTEGER.
 Logic is three-valued. NaN equals NaN and is greater than any other number, as in Spark.
+
+For `price > 2 * LAST(A.price)`, where `price` is column 0 and `2 * price` column 1, both doubles:
+
+    RunOperation(Comparison.GREATER, (
+        ReadValue(0, Kind.FLOATING),
+        ReadValue(1, Kind.FLOATING, Navigation("A")),
+    ))
 """
 
 from __future__ import annotations
@@ -23,6 +30,122 @@ from matchrec.plan.expression import Navigation
 
 if TYPE_CHECKING:
     from matchrec.conditions.functions.function import AggregateUse, FunctionUse
+
+
+# Operators. Their values are Spark's names or symbols for them.
+
+
+class Reduction(Enum):
+    """The aggregates that the search updates row by row: the basic forms of `aggregate_table`."""
+
+    COUNT = "count"
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+
+    @property
+    def adds(self) -> bool:
+        """Return whether it adds up values, which must be numbers."""
+        return self in (Reduction.SUM, Reduction.AVG)
+
+    @property
+    def is_extreme(self) -> bool:
+        """Return whether its result is one of the values, which must have an order."""
+        return self in (Reduction.MIN, Reduction.MAX)
+
+
+class MathFunction(Enum):
+    """Functions of one or two floats.
+
+    They are NULL if an argument is NULL or the function is not defined there. FLOOR and CEILING
+    return an INTEGER. ROUND, whose second argument is the number of decimal digits, is also NULL if
+    compiled code cannot be certain of the result.
+    """
+
+    SQRT = "SQRT"
+    EXP = "EXP"
+    LN = "LN"
+    LOG = "LOG"
+    LOG2 = "LOG2"
+    LOG10 = "LOG10"
+    POWER = "POWER"
+    SIGN = "SIGN"
+    FLOOR = "FLOOR"
+    CEILING = "CEIL"
+    RADIANS = "RADIANS"
+    SIN = "SIN"
+    COS = "COS"
+    ASIN = "ASIN"
+    ACOS = "ACOS"
+    ROUND = "ROUND"
+
+
+class Comparison(Enum):
+    """Comparisons of two values of one kind."""
+
+    EQUAL = "="
+    NOT_EQUAL = "<>"
+    LESS = "<"
+    LESS_OR_EQUAL = "<="
+    GREATER = ">"
+    GREATER_OR_EQUAL = ">="
+    NULL_SAFE_EQUAL = "<=>"
+
+
+class ArithmeticOperator(Enum):
+    """Operators of arithmetic. Compiled code knows them by their index."""
+
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+    REMAINDER = "%"
+
+
+class OnError(Enum):
+    """What arithmetic does if an integer result does not fit its type, or a divisor is zero."""
+
+    # The query ends with an error: ANSI mode.
+    RAISE = "error"
+    # The integer wraps around, the quotient is NULL: a session without ANSI mode.
+    WRAP = "wrap around"
+    # The result is NULL, as of `try_add`.
+    NULL = "NULL"
+
+    @classmethod
+    def find(cls, *, ansi: bool) -> OnError:
+        """Return what arithmetic does in a session with or without ANSI mode."""
+        return cls.RAISE if ansi else cls.WRAP
+
+
+class BasicOperator(Enum):
+    """Operators of logic, and of one value."""
+
+    AND = "AND"
+    OR = "OR"
+    NOT = "NOT"
+    IS_NULL = "IS NULL"
+    # The second operand if the first one is true, otherwise the third one. Only that operand is
+    # evaluated. Both are of one kind.
+    CHOOSE = "IF"
+    # An INTEGER value as FLOATING.
+    WIDEN = "WIDEN"
+    # A value as FLOATING, rounded to the 32 bits of a float.
+    NARROW = "NARROW"
+
+
+Operator = Comparison | MathFunction | BasicOperator
+
+# Functions whose value is an INTEGER.
+INTEGER_FUNCTIONS = (MathFunction.FLOOR, MathFunction.CEILING)
+# Operators whose value is FLOATING.
+FLOATING_OPERATORS = {*MathFunction, BasicOperator.WIDEN, BasicOperator.NARROW} - set(
+    INTEGER_FUNCTIONS
+)
+
+
+# Expressions.
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +289,11 @@ class Arithmetic:
     kind: Kind
     # The width of an integer result, 8 to 64.
     bits: int = 64
-    # Whether it is an error if a result does not fit or the divisor is zero. Otherwise the result
-    # wraps or is NULL.
-    ansi: bool = True
-    # Whether the result is NULL instead of each such error, as in `try_add`.
-    is_null_on_error: bool = False
+    # What happens if the result does not fit, or the divisor is zero.
+    on_error: OnError = OnError.RAISE
 
 
+# An expression of a run condition: a literal, a read from the run, or an operation on expressions.
 RunExpression = (
     Constant
     | ReadValue
@@ -231,8 +352,10 @@ def find_kind(expression: RunExpression) -> Kind:
             return expression.kind
         case PythonCall() | PythonAggregate():
             return expression.type.kind
-        case RunAggregate(function=function, kind=kind):
-            return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)
+        case RunAggregate(function=Reduction.COUNT):
+            return Kind.INTEGER
+        case RunAggregate():
+            return expression.kind
         case RunOperation(BasicOperator.CHOOSE, (_, then, _)):
             return find_kind(then)
         case RunOperation(operator):
@@ -241,100 +364,3 @@ def find_kind(expression: RunExpression) -> Kind:
             return Kind.INTEGER
         case _:
             assert_never(expression)
-
-
-# The operations of kernels. Their values are Spark's names or symbols for them.
-
-
-class Reduction(Enum):
-    """The aggregates that the search updates row by row: the basic forms of `aggregate_table`."""
-
-    COUNT = "count"
-    SUM = "sum"
-    AVG = "avg"
-    MIN = "min"
-    MAX = "max"
-
-    @property
-    def adds(self) -> bool:
-        """Return whether it adds up values, which must be numbers."""
-        return self in (Reduction.SUM, Reduction.AVG)
-
-    @property
-    def is_extreme(self) -> bool:
-        """Return whether its result is one of the values, which must have an order."""
-        return self in (Reduction.MIN, Reduction.MAX)
-
-
-class MathFunction(Enum):
-    """Functions of one or two floats.
-
-    They are NULL if an argument is NULL or the function is not defined there. FLOOR and CEILING
-    return an INTEGER. ROUND, whose second argument is the number of decimal digits, is also NULL if
-    compiled code cannot be certain of the result.
-    """
-
-    SQRT = "SQRT"
-    EXP = "EXP"
-    LN = "LN"
-    LOG = "LOG"
-    LOG2 = "LOG2"
-    LOG10 = "LOG10"
-    POWER = "POWER"
-    SIGN = "SIGN"
-    FLOOR = "FLOOR"
-    CEILING = "CEIL"
-    RADIANS = "RADIANS"
-    SIN = "SIN"
-    COS = "COS"
-    ASIN = "ASIN"
-    ACOS = "ACOS"
-    ROUND = "ROUND"
-
-
-class Comparison(Enum):
-    """Comparisons of two values of one kind."""
-
-    EQUAL = "="
-    NOT_EQUAL = "<>"
-    LESS = "<"
-    LESS_OR_EQUAL = "<="
-    GREATER = ">"
-    GREATER_OR_EQUAL = ">="
-    NULL_SAFE_EQUAL = "<=>"
-
-
-class ArithmeticOperator(Enum):
-    """Operators of arithmetic. Compiled code knows them by their index."""
-
-    ADD = "+"
-    SUBTRACT = "-"
-    MULTIPLY = "*"
-    DIVIDE = "/"
-    REMAINDER = "%"
-
-
-class BasicOperator(Enum):
-    """Operators of logic, and of one value."""
-
-    AND = "AND"
-    OR = "OR"
-    NOT = "NOT"
-    IS_NULL = "IS NULL"
-    # The second operand if the first one is true, otherwise the third one. Only that operand is
-    # evaluated. Both are of one kind.
-    CHOOSE = "IF"
-    # An INTEGER value as FLOATING.
-    WIDEN = "WIDEN"
-    # A value as FLOATING, rounded to the 32 bits of a float.
-    NARROW = "NARROW"
-
-
-Operator = Comparison | MathFunction | BasicOperator
-
-# Functions whose value is an INTEGER.
-INTEGER_FUNCTIONS = (MathFunction.FLOOR, MathFunction.CEILING)
-# Operators whose value is FLOATING.
-FLOATING_OPERATORS = {*MathFunction, BasicOperator.WIDEN, BasicOperator.NARROW} - set(
-    INTEGER_FUNCTIONS
-)

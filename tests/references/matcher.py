@@ -26,6 +26,7 @@ from matchrec.conditions.run_condition import (
     BasicOperator,
     Comparison,
     Constant,
+    OnError,
     PythonAggregate,
     ReadClassifier,
     ReadValue,
@@ -400,7 +401,7 @@ class Candidate:
             return None
         divides = expression.operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)
         if divides and right == 0:
-            if expression.ansi and not expression.is_null_on_error:
+            if expression.on_error is OnError.RAISE:
                 raise Failure("division_by_zero", self.row)
             return None
         match expression.operator:
@@ -421,9 +422,9 @@ class Candidate:
         if expression.kind is Kind.FLOATING:
             return result
         fitting = wrap_around(result, expression.bits)
-        if fitting == result or not (expression.ansi or expression.is_null_on_error):
+        if fitting == result or expression.on_error is OnError.WRAP:
             return fitting
-        if expression.is_null_on_error:
+        if expression.on_error is OnError.NULL:
             return None
         raise Failure("overflow_in_condition", self.row)
 

@@ -37,6 +37,7 @@ from matchrec.conditions.run_condition import (
     Constant,
     ListItem,
     MathFunction,
+    OnError,
     Operator,
     PythonAggregate,
     PythonCall,
@@ -70,6 +71,7 @@ class Instruction(NamedTuple):
 
 _COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
 _NARROW = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
+_ON_ERROR = {OnError.RAISE: op.ANSI, OnError.WRAP: 0, OnError.NULL: op.NULL_ON_ERROR}
 _UNARY = {
     BasicOperator.WIDEN: op.WIDEN,
     BasicOperator.NOT: op.NOT,
@@ -144,10 +146,7 @@ class ConditionCompiler:
     def _emit_arithmetic(self, expression: Arithmetic) -> None:
         """Append an arithmetic operation."""
         function = op.ARITHMETIC + op.OPERATORS[expression.operator]
-        if expression.is_null_on_error:
-            function += op.NULL_ON_ERROR
-        elif expression.ansi:
-            function += op.ANSI
+        function += _ON_ERROR[expression.on_error]
         if expression.kind is Kind.INTEGER:
             function += op.BITS * expression.bits
         self._add_operands(expression.operands)

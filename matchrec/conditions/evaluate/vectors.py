@@ -34,6 +34,7 @@ from matchrec.conditions.run_condition import (
     BasicOperator,
     Comparison,
     Constant,
+    OnError,
     ReadValue,
     RunExpression,
     RunOperation,
@@ -211,7 +212,7 @@ class VectorEvaluator:
         operator = expression.operator
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right.values, 0)
-            if expression.ansi and not expression.is_null_on_error:
+            if expression.on_error is OnError.RAISE:
                 self.check_rows(failures.division_by_zero, is_zero & valid, demanded)
             valid = both(valid, np.logical_not(is_zero))
         limits = find_result_limits(operator, left.limits, right.limits)
@@ -223,9 +224,9 @@ class VectorEvaluator:
             compute = np.add if operator is ArithmeticOperator.ADD else np.subtract
             return NullableVector(compute(left.values, right.values), valid, limits)
         values, overflows = compute_integers(operator, left.values, right.values, expression.bits)
-        if expression.is_null_on_error:
+        if expression.on_error is OnError.NULL:
             valid = both(valid, np.logical_not(overflows))
-        elif expression.ansi and overflows.any():
+        elif expression.on_error is OnError.RAISE and overflows.any():
             self.check_rows(failures.overflow_in_condition, overflows & valid, demanded)
         return NullableVector(values, valid)
 

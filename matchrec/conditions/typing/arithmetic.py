@@ -18,6 +18,7 @@ from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
     MathFunction,
+    OnError,
     PythonCall,
     PythonExpression,
     RunExpression,
@@ -160,7 +161,7 @@ def make_null_on_error(expression: RunExpression) -> RunExpression:
     """Return arithmetic changed so that it is NULL instead of an error."""
     match expression:
         case Arithmetic():
-            return replace(expression, is_null_on_error=True)
+            return replace(expression, on_error=OnError.NULL)
         case RunOperation(BasicOperator.NARROW, (value,)):
             return build_operation(BasicOperator.NARROW, make_null_on_error(value))
         case PythonCall(use=use):
@@ -426,7 +427,8 @@ def type_integer_division(typer: Typer, step: TypedOperation) -> TypedStep:
 
     def calculate(operator: ArithmeticOperator, *operands: RunExpression) -> RunExpression:
         """Return an operation on integers in the session's ANSI mode."""
-        return Arithmetic(operator, operands, Kind.INTEGER, ansi=typer.ansi)
+        on_error = OnError.find(ansi=typer.ansi)
+        return Arithmetic(operator, operands, Kind.INTEGER, on_error=on_error)
 
     dividend = left.expression
     divisor = right.expression

@@ -14,6 +14,7 @@ from matchrec.conditions.run_condition import (
     BasicOperator,
     Comparison,
     Constant,
+    OnError,
     RunExpression,
     build_operation,
 )
@@ -129,7 +130,8 @@ def compute_numbers(
         return compute_decimals(operator, left, right)
     type_ = left.type if left.type.bits >= right.type.bits else right.type
     operands = (left.expression, right.expression)
-    expression = Arithmetic(operator, operands, type_.kind, type_.bits, ansi=ansi)
+    on_error = OnError.find(ansi=ansi)
+    expression = Arithmetic(operator, operands, type_.kind, type_.bits, on_error)
     # The search computes with doubles. Results of floats are rounded; the remainder is exact.
     if type_ == FLOAT and operator is not ArithmeticOperator.REMAINDER:
         return TypedStep(build_operation(BasicOperator.NARROW, expression), type_)
@@ -165,9 +167,10 @@ def negate(value: TypedStep, *, ansi: bool) -> TypedStep:
         operands: tuple[RunExpression, ...] = (minus_one, value.expression)
         return TypedStep(Arithmetic(ArithmeticOperator.MULTIPLY, operands, Kind.FLOATING), type_)
     operands = (Constant(0, Kind.INTEGER), value.expression)
-    fails = ansi or type_.family is not Family.INTEGER
+    # Decimals and intervals never wrap around.
+    on_error = OnError.find(ansi=ansi or type_.family is not Family.INTEGER)
     difference = Arithmetic(
-        ArithmeticOperator.SUBTRACT, operands, Kind.INTEGER, bits=type_.bits, ansi=fails
+        ArithmeticOperator.SUBTRACT, operands, Kind.INTEGER, type_.bits, on_error
     )
     return TypedStep(difference, type_)
 
@@ -242,4 +245,4 @@ def scale_interval(
 def compute_days(operator: ArithmeticOperator, left: TypedStep, right: TypedStep) -> RunExpression:
     """Return arithmetic of days. It wraps around in 32 bits, in ANSI mode, too."""
     operands = (left.expression, right.expression)
-    return Arithmetic(operator, operands, Kind.INTEGER, INT.bits, ansi=False)
+    return Arithmetic(operator, operands, Kind.INTEGER, INT.bits, OnError.WRAP)

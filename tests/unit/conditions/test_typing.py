@@ -10,6 +10,7 @@ from matchrec.conditions.run_condition import (
     Arithmetic,
     BasicOperator,
     Constant,
+    OnError,
     ReadValue,
     RunAggregate,
     RunExpression,
@@ -129,8 +130,8 @@ def test_integers_stay_integers() -> None:
     assert (
         expression.operands[0].kind,
         expression.operands[0].bits,
-        expression.operands[0].ansi,
-    ) == (Kind.INTEGER, 32, True)
+        expression.operands[0].on_error,
+    ) == (Kind.INTEGER, 32, OnError.RAISE)
     assert expression.operands[1] == Constant(3, Kind.INTEGER)
 
 
