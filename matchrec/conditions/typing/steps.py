@@ -34,11 +34,19 @@ from matchrec.conditions.run_condition import (
     build_operation,
 )
 from matchrec.conditions.types import BOOLEAN, INT, Kind
-from matchrec.conditions.typing import arithmetic
-from matchrec.conditions.typing.calls import needs_python, type_branches, type_call
+from matchrec.conditions.typing.arithmetic import type_arithmetic, type_try_function
+from matchrec.conditions.typing.calls import type_call
 from matchrec.conditions.typing.computed_columns import type_deferred, type_formula
 from matchrec.conditions.typing.constants import find_constant, make_null
 from matchrec.conditions.typing.failures import operation_may_fail
+from matchrec.conditions.typing.mathematics import type_mathematics
+from matchrec.conditions.typing.operand_types import (
+    limit_to_38_digits,
+    unify_branches,
+    unify_compared_operands,
+    unify_with_floats,
+)
+from matchrec.conditions.typing.python_values import needs_python
 from matchrec.conditions.typing.running_aggregates import type_running_aggregate
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import (
@@ -158,11 +166,11 @@ class StepTyper(Typer):
         entry = OPERATORS.get(step.operator)
         kind = None if entry is None else entry.kind
         if kind is OperatorKind.MATHEMATICS:
-            return arithmetic.type_mathematics(self, step)
-        step = arithmetic.limit_to_38_digits(self, step)
+            return type_mathematics(self, step)
+        step = limit_to_38_digits(self, step)
         if needs_python(self, step):
             return type_call(self, step)
-        step_with_floats = arithmetic.unify_with_floats(self, step)
+        step_with_floats = unify_with_floats(self, step)
         rewritten = rewrite_operation(step_with_floats)
         if rewritten is not None:
             return self.type_step(rewritten)
@@ -187,9 +195,9 @@ class StepTyper(Typer):
             case OperatorKind.COMPARISON:
                 return self.type_comparison(step)
             case OperatorKind.TRY:
-                return arithmetic.type_try_function(self, step)
+                return type_try_function(self, step)
             case OperatorKind.ARITHMETIC | OperatorKind.DAYS:
-                return arithmetic.type_arithmetic(self, step)
+                return type_arithmetic(self, step)
             case _:
                 raise AssertionError(step)
 
@@ -199,7 +207,7 @@ class StepTyper(Typer):
         Raises:
             MatchRecognizeUnsupportedError: the values cannot be compared.
         """
-        left, right = arithmetic.unify_compared_operands(self, step)
+        left, right = unify_compared_operands(self, step)
         if not left.type.is_ordered:
             raise types_cannot_be_combined(
                 step.operator, left.type.name, right.type.name, step.span
@@ -211,7 +219,7 @@ class StepTyper(Typer):
         """Return IF(condition, then, otherwise) with its type; `otherwise` is NULL by default."""
         condition = self.type_truth(step.operands[0])
         if len(step.operands) > 2:
-            then, otherwise = type_branches(self, step)
+            then, otherwise = unify_branches(self, step)
         else:
             then = step.operands[1]
             otherwise = make_null(then.type)

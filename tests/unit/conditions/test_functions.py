@@ -11,7 +11,7 @@ from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.comparisons import COMPARISONS
 from matchrec.conditions.residual import ColumnRead, CombinedStep
 from matchrec.conditions.split import split_conditions
-from matchrec.conditions.typing.calls import NEVER_IN_PYTHON
+from matchrec.conditions.typing.python_values import NEVER_IN_PYTHON
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.operators import BASIC_OPERATORS, OperatorKind, find_operator_names
 from matchrec.syntax.grammar import parse_clause

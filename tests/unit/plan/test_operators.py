@@ -17,7 +17,7 @@ from matchrec.conditions.run_condition import (
     MathFunction,
 )
 from matchrec.conditions.split import is_computed_in_run
-from matchrec.conditions.typing.calls import NEVER_IN_PYTHON
+from matchrec.conditions.typing.python_values import NEVER_IN_PYTHON
 from matchrec.plan.forms import apply_form
 from matchrec.plan.operations import find_call_operations, find_operator_operations, may_fail
 from matchrec.plan.operators import (

@@ -1,0 +1,132 @@
+"""Convert the arguments of a function that Python computes to the types that it takes.
+
+1. What Spark casts implicitly is cast here, and nowhere else. In `levenshtein(A.s, B.s, C.l)`,
+   where l is a BIGINT, the last argument becomes `CAST(C.l AS INT)`.
+2. Nested values and their elements are brought to one type, as Spark does before it computes. In
+   `array_contains(A.ints, B.i)`, the elements and B.i get the wider of their types.
+
+`Function.parameters` lists the types that a function takes.
+
+Source: Spark's rules of implicit casts, `TypeCoercion.implicitCast`. The tests ask Spark which
+types it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matchrec.conditions.functions.function import ParameterType
+from matchrec.conditions.residual import TypedOperation, TypedStep
+from matchrec.conditions.types import (
+    INT,
+    NESTED,
+    NUMBERS,
+    VOID,
+    Family,
+    ValueType,
+    build_array_type,
+    is_wide_decimal,
+    number_fields,
+)
+from matchrec.conditions.typing.constants import make_null
+from matchrec.conditions.typing.failures import cast_may_fail
+from matchrec.conditions.typing.numbers import find_common_nested, widen
+from matchrec.conditions.typing.python_values import cast_in_python
+from matchrec.conditions.typing.typer import Typer
+from matchrec.errors import conditions
+from matchrec.plan.expression import COMPARISONS
+
+# What Spark casts to numbers.
+NUMBER_SOURCES = NUMBERS | {Family.STRING}
+
+# For types of each family, the families that Spark casts to them. Binary values are left out:
+# functions of them have the same names.
+IMPLICIT_SOURCES: Mapping[Family, frozenset[Family]] = {
+    Family.INTEGER: NUMBER_SOURCES,
+    Family.FLOATING: NUMBER_SOURCES,
+    Family.STRING: frozenset(Family) - NESTED - {Family.BINARY, Family.OTHER},
+}
+
+# Functions of two values that are brought to one type.
+UNIFIED_FUNCTIONS = COMPARISONS | frozenset({"ARRAY_INTERSECT", "ARRAYS_OVERLAP"})
+
+
+def convert_argument(
+    typer: Typer, step: TypedOperation, operand: TypedStep, parameter: ParameterType
+) -> TypedStep:
+    """Return a value as an argument that a function takes.
+
+    A parameter that is a type takes what Spark casts to the type. A parameter that is a family
+    takes only values of the family, and None takes any value.
+
+    Raises:
+        MatchRecognizeUnsupportedError: Spark does not cast it implicitly, or Python cannot.
+    """
+    if parameter is None:
+        return operand
+    type_ = operand.type
+    if isinstance(parameter, Family):
+        if type_ == VOID and parameter is Family.INTEGER:
+            return make_null(INT)
+        if type_.family is not parameter:
+            raise conditions.wrong_argument_type(
+                step.span, function=step.operator, value=type_.name
+            )
+        return operand
+    if type_ == VOID:
+        return make_null(parameter)
+    if type_.family not in IMPLICIT_SOURCES[parameter.family]:
+        raise conditions.wrong_argument_type(step.span, function=step.operator, value=type_.name)
+    if type_.family is parameter.family and type_.bits <= parameter.bits:
+        if type_.family is Family.STRING:
+            return operand
+        # A number of fewer bits is held as one of more bits.
+        return TypedStep(operand.expression, parameter)
+    return cast_implicitly(typer, step, operand, parameter)
+
+
+def cast_implicitly(
+    typer: Typer, step: TypedOperation, operand: TypedStep, target: ValueType
+) -> TypedStep:
+    """Return an argument cast to a type by Spark, the search or Python.
+
+    Spark casts a column for every row, so it does so only if the cast cannot fail.
+    """
+    type_ = operand.type
+    if operand.column_read is not None and not (typer.ansi and cast_may_fail(type_, target)):
+        return typer.cast_column(operand, target)
+    search_has_number = type_.family in NUMBERS and not is_wide_decimal(type_)
+    if target.family is Family.FLOATING and search_has_number:
+        return widen(operand, target)
+    return cast_in_python(typer, step, operand, target)
+
+
+def unify_arguments(
+    typer: Typer, step: TypedOperation, arguments: Sequence[TypedStep]
+) -> list[TypedStep]:
+    """Return the arguments of a function, with nested values brought to one type."""
+    targets = find_common_types(typer, step.operator, [argument.type for argument in arguments])
+    if targets is None:
+        return list(arguments)
+    return [
+        typer.convert(step, argument, target)
+        for argument, target in zip(arguments, targets, strict=True)
+    ]
+
+
+def find_common_types(
+    typer: Typer, name: str, types: Sequence[ValueType]
+) -> list[ValueType] | None:
+    """Return the types to which Spark brings the arguments of a function.
+
+    None if they keep their types.
+    """
+    if name == "ARRAY_CONTAINS" and types[0].element is not None:
+        element = find_common_nested(types[0].element, types[1], ansi=typer.ansi)
+        return None if element is None else [build_array_type(element), element]
+    if name not in UNIFIED_FUNCTIONS or all(type_.family not in NESTED for type_ in types):
+        return None
+    if name in COMPARISONS and len({number_fields(type_) for type_ in types}) == 1:
+        return None  # the names of fields do not matter
+    common = find_common_nested(types[0], types[1], ansi=typer.ansi)
+    return None if common is None else [common, common]
