@@ -1,17 +1,19 @@
 """Rules that every plan must keep, whatever language it was written in.
 
-Each rule is a function `check_...` that raises an error if a plan breaks the rule, and returns at
-once if the plan has nothing that the rule is about. `RULES` lists the rules in order.
+Each rule is a function `check_...` of a plan that raises a `MatchRecognizeError` if the plan breaks
+the rule. `RULES` lists them in the order in which `check_plan` checks them. A function that several
+rules call is before or after the first of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors import rules as errors
-from matchrec.errors.sql import pattern as negation
+from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql.expression import unknown_variable
 from matchrec.plan.clauses import (
     ONE_MATCH_PER_START,
@@ -95,11 +97,11 @@ def _make_unknown_variable(
 
 @dataclass(frozen=True, slots=True)
 class VariableUse:
-    """A place in a plan that reads the rows of a variable."""
+    """The name of a variable, written in a part of the clause that reads the rows of it."""
 
     # The variable; None for the universal variable.
     name: str | None
-    # The part of the clause that the use is in, such as `SUBSET`.
+    # The part of the clause, such as `SUBSET`.
     clause: str
     # Where it is written; None if the user did not write it.
     span: Span | None
@@ -111,11 +113,13 @@ def check_negated_variables(plan: MatchPlan) -> None:
         return
     for use in list_variable_uses(plan):
         if use.name is not None and use.name in plan.forbidden:
-            raise negation.variable_under_negation(use.span, name=use.name, clause=use.clause)
+            raise pattern_errors.variable_under_negation(
+                use.span, name=use.name, clause=use.clause
+            )
 
 
 def list_variable_uses(plan: MatchPlan) -> Iterator[VariableUse]:
-    """Yield the uses of variables, except in PATTERN and in their own conditions."""
+    """Yield the uses of variables outside PATTERN, except those in a variable's own condition."""
     skip = plan.after_match
     yield VariableUse(skip.variable, "AFTER MATCH SKIP", skip.span)
     for subset in plan.subsets:
@@ -133,8 +137,8 @@ def list_variable_uses(plan: MatchPlan) -> Iterator[VariableUse]:
 
 
 def list_uses_in_expression(scalar: Scalar, clause: str) -> Iterator[VariableUse]:
-    """Yield the uses of variables in an expression, which is in a part of the clause."""
-    for reference in list_all_references(scalar):
+    """Yield the uses of variables in an expression of this part of the clause."""
+    for reference in walk_references(scalar):
         yield VariableUse(find_variable(reference), clause, reference.span)
 
 
@@ -157,7 +161,8 @@ def check_defined_variables(plan: MatchPlan) -> None:
 def check_eaten_braces(definition: Definition, plan: MatchPlan) -> None:
     """Check that a Python f-string has not turned `B{3}` of the pattern into `B3`.
 
-    That is likely if `B3` is in the pattern but has no condition.
+    That is likely if `B3` is in the pattern but has no condition: Python reads `{3}` in an f-string
+    as the expression 3.
 
     Args:
         definition: the condition of `B`, which is not in the pattern.
@@ -166,7 +171,8 @@ def check_eaten_braces(definition: Definition, plan: MatchPlan) -> None:
     defined = {definition.variable for definition in plan.definitions}
     for variable in plan.variables:
         digits = variable.removeprefix(definition.variable)
-        if variable not in defined and digits != variable and digits.isdecimal():
+        is_name_with_digits = digits != variable and digits.isdecimal()
+        if is_name_with_digits and variable not in defined:
             raise errors.definition_of_eaten(
                 definition.span, name=definition.variable, variables=plan.variables, count=digits
             )
@@ -186,7 +192,7 @@ def check_unique(
     """Check that no name is repeated.
 
     Args:
-        names: names, each with where it is written.
+        names: the names, each with where it is written, in the order of the text.
         make_error: makes the error from the spans of both occurrences and the name.
         fold: returns a name in the form in which names are compared, such as in lower case.
 
@@ -207,6 +213,7 @@ def check_skip_target(plan: MatchPlan) -> None:
     if target is None or target in (*plan.variables, *plan.unions):
         return
     span = plan.after_match.span
+    # The parser reads `SKIP TO NEXT` without ROW as a variable.
     if target in ("NEXT", "PAST", "FIRST", "LAST", "ROW"):
         raise errors.incomplete_skip(span, word=target)
     raise _make_unknown_variable(target, "AFTER MATCH SKIP", span, plan, plan.unions)
@@ -267,14 +274,17 @@ def check_lengths_of_windows(plan: MatchPlan) -> None:
 
 
 def check_gaps(plan: MatchPlan) -> None:
-    """Check that WITHIN FROM a variable TO another one names two different known variables."""
+    """Check that `WITHIN ... FROM a TO b` names two known variables without a row in common."""
     for gap in plan.gaps:
+        if gap.after is None or gap.to is None:
+            continue
         for name in (gap.after, gap.to):
-            if name is not None and name not in (*plan.variables, *plan.unions):
+            if name not in (*plan.variables, *plan.unions):
                 raise _make_unknown_variable(name, "WITHIN", gap.span, plan, plan.unions)
-        common = plan.members[gap.after] & plan.members[gap.to]
-        if gap.to is not None and common:
-            raise errors.within_between_same_variable(gap.span, name=plan.variables[min(common)])
+        common_members = plan.members[gap.after] & plan.members[gap.to]
+        if common_members:
+            name = plan.variables[min(common_members)]
+            raise errors.within_between_same_variable(gap.span, name=name)
 
 
 def check_classifiers(plan: MatchPlan) -> None:
@@ -309,13 +319,13 @@ def check_match_number(plan: MatchPlan) -> None:
     if plan.output not in (MatchOutput.ALL, MatchOutput.GRAPH):
         return
     for definition in plan.definitions:
-        for reference in list_all_references(definition.condition):
+        for reference in walk_references(definition.condition):
             if reference == MATCH_NUMBER:
                 raise errors.match_number_with_all_matches(reference.span)
 
 
-def list_all_references(scalar: Scalar) -> Iterator[Reference]:
-    """Yield the references of an expression, each before those inside it if it is an aggregate."""
+def walk_references(scalar: Scalar) -> Iterator[Reference]:
+    """Yield the references of an expression, and after each aggregate those in its inputs."""
     for reference in scalar.references:
         yield reference
         if isinstance(reference, Aggregate):
@@ -336,28 +346,42 @@ def check_rows_back(plan: MatchPlan) -> None:
     A run keeps the positions of all rows between its last row and the one it looks back to.
     """
     for reference in list_condition_references(plan):
-        if isinstance(reference, ColumnReference | Classifier):
-            function, row_count = count_rows_back(reference)
-            if row_count > MOST_ROWS_BACK:
-                raise errors.looks_too_far_back(
-                    reference.span, function=function, rows=row_count, limit=MOST_ROWS_BACK
-                )
+        if not isinstance(reference, ColumnReference | Classifier):
+            continue
+        look_back = find_look_back(reference)
+        if look_back.row_count > MOST_ROWS_BACK:
+            raise errors.looks_too_far_back(
+                reference.span,
+                function=look_back.function,
+                rows=look_back.row_count,
+                limit=MOST_ROWS_BACK,
+            )
 
 
-def count_rows_back(reference: ColumnReference | Classifier) -> tuple[str, int]:
-    """Return which function of a reference looks back farther, LAST or PREV, and how many rows."""
+class LookBack(NamedTuple):
+    """How far a reference looks back in the match."""
+
+    # The function that looks back, LAST or PREV.
+    function: str
+    # How many rows it looks back; 0 if it does not look back.
+    row_count: int
+
+
+def find_look_back(reference: ColumnReference | Classifier) -> LookBack:
+    """Return how far a reference looks back by LAST or PREV, whichever is farther."""
     navigation = reference.navigation
     logical = navigation.logical_offset if navigation.end is End.LAST else 0
     # PREV of a column reads the row at its position in the partition: no position of a row between
     # is kept for it. PREV of a CLASSIFIER needs to know how those rows are mapped.
     physical = -navigation.physical_offset if isinstance(reference, Classifier) else 0
-    return ("LAST", logical) if logical >= physical else ("PREV", physical)
+    return LookBack("LAST", logical) if logical >= physical else LookBack("PREV", physical)
 
 
 def check_partial_matches(plan: MatchPlan) -> None:
     """Check that a plan that outputs partial matches can do so.
 
-    They are output with matches that begin at different rows, or timed out runs with all matches.
+    They are output together with one match for each starting row. Runs that have timed out are also
+    output together with all matches.
     """
     partial = plan.partial
     if partial is None:

@@ -26,7 +26,7 @@ from matchrec.plan.expression import (
     map_references,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.rules import check_unique, list_all_references
+from matchrec.plan.rules import check_unique, walk_references
 from matchrec.source import Span
 from matchrec.syntax.amounts import read_whole_number
 from matchrec.syntax.expressions.expression import parse_row_expression
@@ -151,7 +151,7 @@ def _reject_options_in_window(clause: MatchRecognize) -> None:
 
 def _reject_functions_in_window(plan: MatchPlan) -> None:
     """Raise an error for functions that a window may not call."""
-    for reference in chain.from_iterable(map(list_all_references, plan.expressions)):
+    for reference in chain.from_iterable(map(walk_references, plan.expressions)):
         span = reference.span or Span(0, 0)
         if reference == MATCH_NUMBER:
             raise errors.part_not_allowed_in_window(span, what="MATCH_NUMBER()")
