@@ -1,7 +1,13 @@
-"""The small parts of a match plan: sorting, rows per match, after match skip, union variables, …
+"""The small parts of a match plan: everything but the row pattern and the expressions.
 
-Each option is declared once, here: its keywords, its meaning, and which rows it reads in addition
-to those of a match. See `plan.choices`.
+    keys         `RowExpression`, `SortItem`
+    options      `RowsPerMatch`, `PartialMatches`, `ColumnOrder`, `AfterMatchSkip`, `EventSelection`,
+                 `MatchOutput`, `FirstMatches`; `Grouping` of aggregates over all matches
+    windows      `Within`, `Gap`, `Distance`
+    variables    `Absence`, `Subset`, `Definition`, `Measure`
+
+The choices of an option are declared once, here: the keywords, the meaning, and what the choice
+reads in addition to the rows of a match. See `plan.choices`.
 """
 
 from __future__ import annotations
@@ -30,11 +36,12 @@ class RowExpression:
     span: Span | None = field(default=None, compare=False)
     # The name of a partition column in the result, if the user gave one.
     name: str | None = None
-    # The value if it is a literal number or interval, as in `expression.Term`.
+    # The value if it is a literal number or interval, otherwise None.
     amount: Amount | None = field(default=None, compare=False, repr=False)
-    # The name of the column if it is just a column, as in `expression.ColumnReference`.
+    # The name of the column, perhaps after a qualifier: ("t", "price"). Empty if the SQL is not just
+    # a column.
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    # Whether its value is the same for all rows but only Spark can compute it: `1 - 1` or `:gap`.
+    # Whether the value is the same for all rows, but only Spark can compute it: `1 - 1` or `:gap`.
     is_constant: bool = field(default=False, compare=False, repr=False)
 
     @property
@@ -55,8 +62,9 @@ class SortItem:
     @property
     def direction(self) -> str:
         """Return the words of Spark SQL for the direction, for example `DESC NULLS LAST`."""
-        way = "DESC" if self.descending else "ASC"
-        return f"{way} NULLS {'LAST' if self.puts_nulls_last else 'FIRST'}"
+        order = "DESC" if self.descending else "ASC"
+        nulls = "LAST" if self.puts_nulls_last else "FIRST"
+        return f"{order} NULLS {nulls}"
 
     @property
     def puts_nulls_last(self) -> bool:
@@ -79,8 +87,8 @@ class RowsPerMatch(OptionChoice):
         dependencies=(Dependency.UNMATCHED_ROWS, Dependency.NEIGHBOURS),
     )
 
-    # Other modules ask these questions instead of comparing members, so that a new member changes
-    # only what it is about.
+    # Other modules use these properties instead of comparing members, so that a new member changes
+    # only the properties that are different for it.
 
     @property
     def is_window_output(self) -> bool:
@@ -89,7 +97,7 @@ class RowsPerMatch(OptionChoice):
 
     @property
     def has_one_row_per_match(self) -> bool:
-        """Return whether a match has one output row, whose measures look from its last row."""
+        """Return whether a match has one output row, whose measures are computed at its last row."""
         return self in (RowsPerMatch.ONE_ROW, RowsPerMatch.EACH_ROW)
 
     @property
@@ -128,7 +136,11 @@ class PartialMatches:
     @property
     def words(self) -> str:
         """Return the option as it is written."""
-        kinds = ["TIMEOUT"] * self.timed_out + ["UNFINISHED"] * self.unfinished
+        kinds = []
+        if self.timed_out:
+            kinds.append("TIMEOUT")
+        if self.unfinished:
+            kinds.append("UNFINISHED")
         return f"SHOW {' AND '.join(kinds)} MATCHES"
 
 
@@ -156,8 +168,8 @@ class SkipDeclaration:
 class SkipTo(Enum):
     """The row at which the search goes on after a non-empty match, in the standard's words.
 
-    It is `past` rows after the first or the last row of the match (`end`), or of its rows that are
-    mapped to a variable. The search knows a strategy only by these two, see `search.matches`.
+    The row is `past` rows after the anchor row: the first or the last row (`end`) of the match, or
+    of its rows that are mapped to a variable. `search.matches` reads only `past` and `end`.
     """
 
     NEXT_ROW = SkipDeclaration("TO NEXT ROW", End.FIRST, past=1)
@@ -237,8 +249,8 @@ class MatchOutput(OptionChoice):
     )
     # Every mapping of rows to variables that is a match.
     ALL = ChoiceDeclaration("ALL MATCHES", "every match, once")
-    # If several matches complete first, the one that starts first; if several start there, the one
-    # with the least row positions.
+    # If several matches are complete at one row, the one that starts first. If several start there,
+    # the one whose row positions, compared one by one, are the least.
     NON_OVERLAPPING = ChoiceDeclaration(
         "NON-OVERLAPPING MATCHES",
         "the first match to be complete; the next match begins after it",
@@ -286,8 +298,8 @@ def needs_event_selection(
     Args:
         selection: which rows a match may skip.
         output: which matches are output.
-        absences: the variables that are absent in a part of the match.
-        match_condition: the condition on a complete match, or None.
+        absences: the rows that must be absent; only whether there are any makes a difference.
+        match_condition: the condition on a complete match, of any type; None if there is none.
     """
     return (
         selection is not EventSelection.STRICT_CONTIGUITY
@@ -306,9 +318,9 @@ class Grouping(OptionChoice):
 
 
 class DistanceForm(Enum):
-    """The form of a condition that limits the distance of a row x from the first row.
+    """The form of a condition that limits the distance of a row x from the first row of the match.
 
-    The operator is `<=` or `<`.
+    The values show it with `<=`. The operator may also be `<`.
     """
 
     DIFFERENCE = "x - first <= limit"
@@ -322,20 +334,21 @@ class DistanceForm(Enum):
 class Distance:
     """The exact length of a window: how far a row in it can be from the row that it begins with."""
 
-    # In units of the order column, in which int64 values are exact (days, microseconds, digits of a
-    # decimal). A float if the column is a DOUBLE; then rounding depends on the form.
+    # The greatest distance of a row in the window, in the units in which the order column is an
+    # int64: days, microseconds, or units of the last digit of a decimal. A float if the column is a
+    # DOUBLE; then rounding depends on the form.
     limit: int | float
     # The length as the user wrote it, for explanations, such as `at most 300`.
     text: str
-    # The variables whose conditions form the window; empty if it was written as a window.
+    # The variables whose conditions form the window; empty if it was written after WITHIN.
     variables: tuple[str, ...] = ()
     # The forms of these conditions; only one if the column is a DOUBLE.
     forms: tuple[DistanceForm, ...] = ()
-    # Whether a row exactly at the limit is outside. Only if the column is a DOUBLE.
+    # Whether a row exactly at the limit is outside. Always False unless the column is a DOUBLE.
     strict: bool = False
     # Whether the first row must be in its own window. It is not if its order column is NULL.
     first_must_be_inside: bool = True
-    # The width of an integer order column, else 0.
+    # The number of bits of an integer order column; 0 for a column of another type.
     bits: int = 0
 
 
@@ -343,9 +356,9 @@ class Distance:
 class Within:
     """`WITHIN interval`: the last row of a match comes less than `interval` after the first."""
 
-    # The length as SQL; empty if conditions form the window.
+    # The length as SQL; its text is empty if conditions form the window.
     interval: RowExpression
-    # The length of the window if it is known, as it is if conditions form the window.
+    # The exact length; None while only the SQL is known. If conditions form the window, it is known.
     distance: Distance | None = None
 
 
@@ -364,17 +377,18 @@ class Gap:
     to: str | None = None
     # Where the window is written.
     span: Span | None = field(default=None, compare=False)
-    # As in `Within`.
+    # The exact length; None while only the SQL is known.
     distance: Distance | None = None
-    # The width of an integer order column whose type is known, else 0.
+    # The number of bits of an integer order column; 0 if its type is another one or not known.
     bits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """A negated part of a sequence, as in SASE+.
+    """A negated part of a sequence, as in SASE+: `A NOT B C`.
 
-    No row between two rows of the match may satisfy the condition of `variable`.
+    No row between two rows of the match, here those of A and C, may satisfy the condition of
+    `variable`, here B.
     """
 
     # The variable whose condition no row may satisfy.
@@ -420,9 +434,9 @@ class Measure:
     value: Scalar
     # Where the name is written.
     span: Span | None = field(default=None, compare=False)
-    # Whether it has a value even for a row without a match, as functions over a row pattern window
-    # have. Other measures are NULL there.
+    # Whether it has a value even in a row without a match, like functions over a row pattern window.
+    # Other measures are NULL there.
     has_value_without_match: bool = False
-    # The name by which later measures refer to it, if that is not `name`. In a row pattern window,
+    # The name by which later measures refer to it; None if that is `name`. In a row pattern window,
     # columns have other names than the measures.
     reference_name: str | None = None
