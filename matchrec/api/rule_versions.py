@@ -20,7 +20,7 @@ from json import loads
 from typing import Any, NamedTuple, TypeAlias
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import NullType, StringType
+from pyspark.sql.types import DataType, NullType, StringType
 
 from matchrec.arguments import ArgumentKind, OrderValue, is_dataframe, make_class_test
 from matchrec.compile.rule_set import Version
@@ -42,7 +42,10 @@ FixedRules: TypeAlias = (
 # The argument `rules` of `match_rules`: rules, or a function that returns the current rules.
 Rules: TypeAlias = "FixedRules | Callable[[], FixedRules]"
 
-PARAMETERS = "parameters"  # the column of a DataFrame of rules with the values of parameters
+# The column of a DataFrame of rules with the values of parameters.
+PARAMETERS = "parameters"
+
+# Returns whether a value is a rule without versions: a text or a Pattern.
 is_rule = make_class_test(str, Pattern)
 
 
@@ -193,9 +196,12 @@ def find_times(relation: Relation, order: str) -> OrderNumbers:
 class VersionRow(NamedTuple):
     """A version of a rule, before it is known when the next version begins."""
 
+    # The name of the rule.
     rule: str
-    content: str | Pattern | None  # None ends the rule
-    parameters: str | None  # see `WrittenRule`
+    # The text or Pattern; None ends the rule.
+    content: str | Pattern | None
+    # As in `WrittenRule`.
+    parameters: str | None
     # When the version begins, see `OrderNumbers.convert_value`; None for the beginning.
     since: int | None
 
@@ -226,6 +232,27 @@ def read_table(table: DataFrame, times: OrderNumbers) -> list[VersionRow]:
         if name not in types:
             raise errors.rules_column_missing(name=name, columns=table.columns)
     types.setdefault(PARAMETERS, NullType())
+    check_column_types(types, times)
+    since = f"{times.write_number('valid_from')} AS since"
+    parameters = "NULL" if isinstance(types[PARAMETERS], NullType) else PARAMETERS
+    rows = table.selectExpr("rule", "text", parameters, since).collect()
+    if any(rule is None or not rule.strip() for rule, *_ in rows):
+        raise errors.rule_without_name()
+    versions = [VersionRow(*row) for row in rows]
+    check_names(version.rule for version in versions)
+    return sorted(versions, key=lambda version: version.rule)
+
+
+def check_column_types(types: Mapping[str, DataType], times: OrderNumbers) -> None:
+    """Check the types of the columns of a DataFrame of rules.
+
+    Args:
+        types: the types, by the names of the columns in lower case.
+        times: how the times in `valid_from` are read.
+
+    Raises:
+        MatchRecognizePlanError: a column has another type.
+    """
     for name in ("rule", "text", PARAMETERS):
         if not isinstance(types[name], StringType | NullType):
             expected_type = "string: see to_json" if name == PARAMETERS else "string"
@@ -238,14 +265,6 @@ def read_table(table: DataFrame, times: OrderNumbers) -> list[VersionRow]:
             type_name=types["valid_from"].simpleString(),
             expected_type=times.type.simpleString(),
         )
-    since = f"{times.write_number('valid_from')} AS since"
-    parameters = "NULL" if isinstance(types[PARAMETERS], NullType) else PARAMETERS
-    rows = table.selectExpr("rule", "text", parameters, since).collect()
-    if any(rule is None or not rule.strip() for rule, *_ in rows):
-        raise errors.rule_without_name()
-    versions = [VersionRow(*row) for row in rows]
-    check_names(version.rule for version in versions)
-    return sorted(versions, key=lambda version: version.rule)
 
 
 def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[WrittenRule]:
@@ -265,8 +284,7 @@ def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[
             expected_value = f"{times.value_noun} of {times.type.simpleString().upper()}"
             raise errors.wrong_valid_from(name=row.rule, value=row.since, expected=expected_value)
         if row.since in versions:
-            time = "the beginning" if row.since is None else times.show(row.since)
-            raise errors.duplicate_rule_version(name=row.rule, time=time)
+            raise errors.duplicate_rule_version(name=row.rule, time=show_time(row.since, times))
         versions[row.since] = row
     for rule, versions in versions_by_rule.items():
         begins = sorted(versions, key=lambda since: (since is not None, since))  # None is first
@@ -276,3 +294,8 @@ def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[
                 name = rule if since is None else f"{rule}, valid from {times.show(since)}"
                 version = Version(rule, since, until)
                 yield WrittenRule(name, row.content, version, row.parameters)
+
+
+def show_time(since: int | None, times: OrderNumbers) -> str:
+    """Return the time at which a version begins, as messages show it."""
+    return "the beginning" if since is None else times.show(since)
