@@ -38,6 +38,8 @@ from matchrec.loading import explain_missing_spark, pause_garbage_collection
 
 if TYPE_CHECKING:
     from matchrec import warnings as warnings
+    from matchrec.api.enable import disable as disable
+    from matchrec.api.enable import enable as enable
     from matchrec.api.events import explode_graph as explode_graph
     from matchrec.api.events import match_pattern as match_pattern
     from matchrec.api.events import match_sase as match_sase
@@ -45,8 +47,6 @@ if TYPE_CHECKING:
     from matchrec.api.rule_matches import RuleMatches as RuleMatches
     from matchrec.api.rules import match_rules as match_rules
     from matchrec.api.session import session as session
-    from matchrec.api.sql import disable as disable
-    from matchrec.api.sql import enable as enable
     from matchrec.api.sql import explode_matches as explode_matches
     from matchrec.api.sql import match_recognize as match_recognize
     from matchrec.api.sql import query as query
@@ -81,12 +81,13 @@ if TYPE_CHECKING:
 
 _ERRORS = ("", "Parse", "Plan", "Run", "Unsupported")
 _HOMES = {
+    "matchrec.api.enable": ("disable", "enable"),
     "matchrec.api.events": ("explode_graph", "match_pattern", "match_sase"),
     "matchrec.api.query": ("Query",),
     "matchrec.api.rule_matches": ("RuleMatches",),
     "matchrec.api.rules": ("match_rules",),
     "matchrec.api.session": ("session",),
-    "matchrec.api.sql": ("disable", "enable", "explode_matches", "match_recognize", "query", "sql"),
+    "matchrec.api.sql": ("explode_matches", "match_recognize", "query", "sql"),
     "matchrec.api.sweep": ("sweep",),
     "matchrec.api.transpile": ("transpile",),
     "matchrec.dialects.edits": ("TranslationNote",),

@@ -4,8 +4,6 @@
    different types, so the translation may need types.
 2. The types of a clause's columns are known only once the clauses before it have been planned. So a
    query is translated and planned in turns, clause by clause: see `parse_query`.
-3. If a query cannot be planned in the dialect that the user named, but can be in another one, the
-   error suggests the other dialect: see `suggest_dialect`.
 
 The rules of products are imported by the functions that need them, because most users write Spark
 SQL.
@@ -13,37 +11,31 @@ SQL.
 
 from __future__ import annotations
 
-import re
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api import inputs
-from matchrec.api.evaluate import SqlQuery, lower_site
-from matchrec.api.parameters import fill_parameters, reject_unused
+from matchrec.api.evaluate import SqlQuery
+from matchrec.api.parameters import fill_parameters
 from matchrec.arguments import Arguments
-from matchrec.dialects.products import PRODUCTS, SPARK, Product, find_likely_products
+from matchrec.dialects.products import PRODUCTS, SPARK, Product
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import locate_errors
-from matchrec.errors.sql.foreign_names import add_dialect_hint
 from matchrec.errors.warnings import differs_in_product, warn_caller
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Source
 from matchrec.spark.backends import find_backend
-from matchrec.spark.errors.users_terms import RewrittenEngineError
 from matchrec.spark.request import NO_OPTIONS
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.locate import QueryNode, has_clause, may_have_clause, parse_sql
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.spellings import find_spellings
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import SPARK as SPARK_QUOTES
 from matchrec.syntax.tokens import Dialect
 
 if TYPE_CHECKING:
@@ -182,67 +174,6 @@ def parse_clause_in_dialect(
     return replace(clause, columns=product.columns), source
 
 
-# Checks before there is a session, which takes seconds to start. A text that is parsed here is not
-# parsed again later, unless settings of the session or types of columns change its meaning.
-
-
-def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
-    """Raise an error for a mistake that can be found without a session.
-
-    Args:
-        text: the query.
-        language: a dialect, or "sase".
-        values: the values of its `:name` parameters.
-
-    Raises:
-        MatchRecognizeError: the query has a mistake.
-    """
-    with leave_rest_to_session(text):
-        if language == "sase":
-            from matchrec.patterns.sase.parser import parse_once as parse_sase_once
-
-            parse_sase_once(text, None)
-        elif PRODUCTS[language] is SPARK:
-            query = parse_once(text, (), SPARK_QUOTES)
-            with locate_errors(query.source):
-                for site in query.sites:
-                    lower_site(site, values)
-        else:
-            from matchrec.dialects.translate import QueryKnowledge, translate_query
-
-            translate_query(
-                text, PRODUCTS[language], SPARK, QueryKnowledge(parameter_values=values)
-            )
-        reject_unused(text, values)
-
-
-def check_clause(text: str) -> None:
-    """Check the syntax of a clause of Spark SQL.
-
-    Raises:
-        MatchRecognizeError: the clause has a mistake.
-    """
-    with leave_rest_to_session(text):
-        parse_clause_once(text, SPARK_QUOTES)
-
-
-@contextmanager
-def leave_rest_to_session(text: str) -> Iterator[None]:
-    """Drop an error raised inside if a session may not raise it, or may say more.
-
-    It may not raise it if the text has double quotes, because a setting decides what they mean. It
-    can say more if the text may be of another product: with a session, that product's dialect is
-    tried, so that the error can suggest it.
-    """
-    try:
-        yield
-    except MatchRecognizeError as error:
-        depends_on_settings = '"' in text
-        other_products = find_likely_products(f"{text}\n{error}")
-        if not depends_on_settings and not other_products:
-            raise
-
-
 def find_clause_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
     """Return the types of columns of the first `count` clauses and, if there is one, the next.
 
@@ -299,82 +230,3 @@ def warn_about_differences(translation: Translation, source: Source, product: Pr
     """
     messages = [note.show(source) for note in translation.notes if not note.is_compensated]
     warn_caller(*(differs_in_product(title=product.title, message=message) for message in messages))
-
-
-# Suggest another dialect if a query cannot be planned in the one that the user named.
-
-# Plans a query in the dialect with this name, or raises an error.
-PlanInDialect = Callable[[str], object]
-
-
-@contextmanager
-def suggest_dialect(text: str, dialect: str, plan: PlanInDialect) -> Iterator[None]:
-    """Make an error raised inside suggest another dialect, if the text can be planned in it.
-
-    Args:
-        text: the query.
-        dialect: the dialect that the user named.
-        plan: plans the query in another dialect.
-    """
-    try:
-        yield
-    except (MatchRecognizeError, AnalysisException) as error:
-        message = str(error)
-        names_dialect = re.search(r"dialect ?=|--dialect ", message) is not None
-        if not names_dialect:
-            other_dialect = find_other_dialect(f"{text}\n{message}", dialect, plan)
-            if other_dialect is not None:
-                add_dialect_to_error(error, other_dialect)
-        raise
-
-
-def add_dialect_to_error(
-    error: MatchRecognizeError | AnalysisException, other_dialect: str
-) -> None:
-    """Add to an error that the query can be planned in another dialect."""
-    if isinstance(error, RewrittenEngineError):
-        error.add_help(add_dialect_hint(None, other_dialect))
-    elif isinstance(error, MatchRecognizeError):
-        error.hint = add_dialect_hint(error.hint, other_dialect)
-
-
-def find_other_dialect(text: str, dialect: str, plan: PlanInDialect) -> str | None:
-    """Return the first other dialect in which a query can be planned, or None.
-
-    Args:
-        text: the query and the error. Only products whose spellings it has are tried.
-        dialect: the dialect in which the query cannot be planned.
-        plan: plans the query in a dialect.
-    """
-    for product in find_likely_products(text):
-        if product != dialect and can_plan(plan, product):
-            return product
-    return None
-
-
-def can_plan(plan: PlanInDialect, dialect: str) -> bool:
-    """Return whether a query can be planned in a dialect. Warnings of the attempt are dropped."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            plan(dialect)
-        except (PySparkException, LookupError, ValueError):
-            # An error of matchrec, of Spark, or of sqlglot, which fails on text that is not SQL.
-            return False
-    return True
-
-
-# The beginning of a query, after comments and parentheses.
-_QUERY = re.compile(
-    r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/|\()*(SELECT|WITH|FROM|VALUES)\b", re.IGNORECASE
-)
-_WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)
-
-
-def is_query(text: str) -> bool:
-    """Return whether a statement is certainly a query, which changes nothing.
-
-    >>> is_query("-- all\\nSELECT 1"), is_query("WITH c AS (SELECT 1) INSERT INTO t FROM c")
-    (True, False)
-    """
-    return _QUERY.match(text) is not None and _WRITES.search(text) is None

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, NoReturn
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.clause_warnings import Warnings, find_clause_warnings, find_tuning_warnings
-from matchrec.api.dialects import is_query, suggest_dialect
 from matchrec.api.evaluate import EngineQuery, ParsedQuery, find_clause_number
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, FRAME, KEY, NAME, PER, TARGET_DIALECT
+from matchrec.api.suggested_dialects import suggest_dialect
+from matchrec.api.text_kinds import is_query
 from matchrec.arguments import (
     AggregatePer,
     DialectName,

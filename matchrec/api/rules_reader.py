@@ -18,7 +18,7 @@ from matchrec.api.inputs import build_relation
 from matchrec.api.parameters import fill_parameters
 from matchrec.api.rule_matches import RejectedRules, RuleMatches
 from matchrec.api.rule_versions import WrittenRule
-from matchrec.api.sql import IS_SASE
+from matchrec.api.text_kinds import IS_SASE
 from matchrec.arguments import OnError
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import rule_sets as errors

@@ -60,7 +60,7 @@ def session(
         new_session = start(engine, None, cores, memory)
         # Imported here, because Spark's start loads most of what it imports, while it waits.
         with pause_garbage_collection():
-            from matchrec.api.sql import enable
+            from matchrec.api.enable import enable
 
         enable(new_session)
         return new_session

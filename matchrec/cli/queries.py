@@ -206,7 +206,7 @@ class QueryRequest:
         Raises:
             MatchRecognizeError: a text has a mistake, or no text has a parameter of `--arg`.
         """
-        from matchrec.api.dialects import check_query
+        from matchrec.api.early_checks import check_query
         from matchrec.api.parameters import reject_unused
 
         language = self.dialect if self.language is QueryLanguage.SQL else self.language.value

@@ -224,7 +224,7 @@ def sweep(
     Example:
       matchrec sweep falls.clause --table stocks=stocks.csv --grid days=3,5,8
     """
-    from matchrec.api.dialects import check_clause
+    from matchrec.api.early_checks import check_clause
 
     clause_text = request.query_statement.text
     table_name = clause_table or request.events

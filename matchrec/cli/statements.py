@@ -43,7 +43,7 @@ class Statement:
     @property
     def is_query(self) -> bool:
         """Return whether the statement only returns rows and changes nothing."""
-        from matchrec.api.dialects import is_query
+        from matchrec.api.text_kinds import is_query
 
         return is_query(self.text)
 

@@ -23,8 +23,10 @@ from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
 from pyspark.sql.connect.plan import CachedRelation
 from pyspark.sql.connect.session import SparkSession as ConnectSession
 
+from matchrec.api.enable import build_answer
 from matchrec.api.query import Query
-from matchrec.api.sql import BLANKS, build_answer, build_sql_query
+from matchrec.api.sql_texts import build_sql_query
+from matchrec.api.text_kinds import BLANKS
 from matchrec.errors.language import GATEWAY, use_surface
 from matchrec.gateway import settings
 from matchrec.gateway.statements import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import matchrec
 from matchrec.api.frames import to_dataframe
-from matchrec.api.sql import IS_SASE
+from matchrec.api.text_kinds import IS_SASE
 from matchrec.arguments import is_dataframe, is_frame
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.rows import fetch_first_texts

@@ -16,7 +16,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from pyspark.errors import PySparkException, PythonException
 
-from matchrec.api.sql import build_answer
+from matchrec.api.enable import build_answer
 from matchrec.cli.engine_errors import shorten_engine_message
 from matchrec.cli.messages import report_warnings
 from matchrec.cli.rows import SHOWN_ROWS

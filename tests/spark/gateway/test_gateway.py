@@ -24,7 +24,7 @@ from pyspark.sql import functions as sf
 
 import matchrec
 from matchrec.api.evaluate import ParsedQuery
-from matchrec.api.sql import SqlText
+from matchrec.api.sql_texts import SqlText
 from matchrec.gateway import status
 from matchrec.gateway.forward import HEALTH_CHECK, SERVICE, SERVING
 from matchrec.gateway.serve import Gateway

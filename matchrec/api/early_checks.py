@@ -1,0 +1,75 @@
+"""Find mistakes in a text before there is a session, which takes seconds to start.
+
+A text that is parsed here is not parsed again later, unless settings of the session or types of
+columns change its meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from matchrec.api.dialects import parse_clause_once, parse_once
+from matchrec.api.evaluate import lower_site
+from matchrec.api.parameters import reject_unused
+from matchrec.dialects.products import PRODUCTS, SPARK, find_likely_products
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.kinds import locate_errors
+from matchrec.syntax.tokens import SPARK as SPARK_QUOTES
+
+
+def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
+    """Raise an error for a mistake that can be found without a session.
+
+    Args:
+        text: the query.
+        language: a dialect, or "sase".
+        values: the values of its `:name` parameters.
+
+    Raises:
+        MatchRecognizeError: the query has a mistake.
+    """
+    with leave_rest_to_session(text):
+        if language == "sase":
+            from matchrec.patterns.sase.parser import parse_once as parse_sase_once
+
+            parse_sase_once(text, None)
+        elif PRODUCTS[language] is SPARK:
+            query = parse_once(text, (), SPARK_QUOTES)
+            with locate_errors(query.source):
+                for site in query.sites:
+                    lower_site(site, values)
+        else:
+            from matchrec.dialects.translate import QueryKnowledge, translate_query
+
+            translate_query(
+                text, PRODUCTS[language], SPARK, QueryKnowledge(parameter_values=values)
+            )
+        reject_unused(text, values)
+
+
+def check_clause(text: str) -> None:
+    """Check the syntax of a clause of Spark SQL.
+
+    Raises:
+        MatchRecognizeError: the clause has a mistake.
+    """
+    with leave_rest_to_session(text):
+        parse_clause_once(text, SPARK_QUOTES)
+
+
+@contextmanager
+def leave_rest_to_session(text: str) -> Iterator[None]:
+    """Drop an error raised inside if a session may not raise it, or may say more.
+
+    It may not raise it if the text has double quotes, because a setting decides what they mean. It
+    can say more if the text may be of another product: with a session, that product's dialect is
+    tried, so that the error can suggest it.
+    """
+    try:
+        yield
+    except MatchRecognizeError as error:
+        depends_on_settings = '"' in text
+        other_products = find_likely_products(f"{text}\n{error}")
+        if not depends_on_settings and not other_products:
+            raise

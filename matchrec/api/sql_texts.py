@@ -1,0 +1,144 @@
+"""SQL texts and clauses as queries: what `sql` and `match_recognize` build before anything runs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
+
+from matchrec.api.clause import Clause
+from matchrec.api.dialects import parse_clause_in_dialect, parse_query
+from matchrec.api.evaluate import ClauseQuery, EngineQuery, ParsedQuery, SqlQuery
+from matchrec.api.frames import to_dataframe
+from matchrec.api.inputs import Frames, build_relation, build_runner
+from matchrec.api.query import FrontEnd, Query, resolve_options
+from matchrec.api.text_kinds import IS_SASE, NO_QUERY
+from matchrec.arguments import Arguments, DialectName, NamedArguments
+from matchrec.errors import calls as errors
+from matchrec.errors.kinds import locate_errors, with_source
+from matchrec.source import Source, Span
+from matchrec.spark.request import OPTIONS, Options
+from matchrec.syntax.lower import lower_clause
+
+if TYPE_CHECKING:
+    from matchrec.dialects.writing.convert import Conversion
+
+
+def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
+    spark: SparkSession,
+    query: str,
+    args: Arguments | None,
+    dialect: DialectName,
+    options: Options | None,
+    frames: Frames,
+) -> Query:
+    """Return the query of a SQL text. It takes the arguments of `sql`.
+
+    Raises:
+        MatchRecognizePlanError: a DataFrame was passed that the text does not name.
+    """
+    for name in frames:
+        if not re.search(rf"{{\s*{re.escape(name)}\b", query):
+            raise errors.unknown_argument(name, ("args", "dialect", "options"), OPTIONS)
+    front_end = SqlText(spark, query, args, convert_frames(spark, frames))
+    return Query(query, "SQL", dialect, resolve_options("sql", options), front_end)
+
+
+def convert_frames(spark: SparkSession, frames: Frames) -> Frames:
+    """Convert the frames of other libraries that a query names to DataFrames of Spark."""
+    return {name: to_dataframe(spark, name, frame) for name, frame in frames.items()}
+
+
+@dataclass(frozen=True)
+class SqlText(FrontEnd):
+    """A SQL text, the values of its parameters, and the DataFrames that it names."""
+
+    spark: SparkSession
+    text: str
+    args: Arguments | None
+    frames: Frames  # all of them DataFrames of Spark, if the text may have a clause
+
+    @property
+    def session(self) -> SparkSession:
+        """Return the session that runs the query."""
+        return self.spark
+
+    def parse(self, dialect: str, options: Options) -> ParsedQuery:
+        """Return the parsed query; an `EngineQuery` if the session can run the text as it is."""
+        self.check_is_query()
+        node = parse_query(self.spark, self.text, self.args, self.frames, dialect)
+        is_translated = node.source.text != self.text  # from another dialect
+        if not node.sites and not is_translated:
+            return EngineQuery(self.text, self.spark, self.args, self.frames)
+        return SqlQuery(node, build_runner(self.spark, node, self.args, self.frames), options)
+
+    def check_is_query(self) -> None:
+        """Check that the text is a query, rather than a clause or a SASE+ text.
+
+        Raises:
+            MatchRecognizePlanError: it is one of these. The error says which function takes it.
+        """
+        beginning = NO_QUERY.match(self.text)
+        if beginning is None:
+            return
+        call = "match_sase" if IS_SASE.match(self.text) else "match_recognize"
+        span = Span(*beginning.span("word"))
+        word = beginning["word"]
+        if word.upper() == "SEQ":
+            error = errors.sase_without_pattern(span, word=word, call=call)
+        else:
+            error = errors.not_a_query(span, word=word, call=call)
+        raise with_source(error, Source(self.text))
+
+    def convert(self, dialect: str, write: str, events: str) -> Conversion:
+        """Convert the query to the language `write`."""
+        from matchrec.api.transpile import convert_query
+
+        return convert_query(self.text, dialect, write, events)
+
+
+def build_clause_query(
+    df: DataFrame,
+    clause: str,
+    args: NamedArguments | None,
+    dialect: DialectName,
+    options: Options | None,
+) -> Query:
+    """Return the query of a clause over a DataFrame.
+
+    It takes the same arguments as `match_recognize`.
+    """
+    front_end = ClauseText(df, clause, args)
+    return Query(
+        clause, "a clause", dialect, resolve_options("match_recognize", options), front_end
+    )
+
+
+@dataclass(frozen=True)
+class ClauseText(FrontEnd):
+    """The text of a clause, the DataFrame that it reads, and the values of its parameters."""
+
+    df: DataFrame
+    text: str  # the text between the parentheses of MATCH_RECOGNIZE
+    args: NamedArguments | None
+
+    @property
+    def session(self) -> SparkSession:
+        """Return the session of the DataFrame."""
+        return self.df.sparkSession
+
+    def parse(self, dialect: str, options: Options) -> ParsedQuery:
+        """Return the query of the clause over the DataFrame."""
+        node, source = parse_clause_in_dialect(self.df, self.text, dialect)
+        with locate_errors(source):
+            plan = lower_clause(node, self.args or {})
+            return ClauseQuery(Clause(plan, build_relation(self.df, self.args), options, source))
+
+    def convert(self, dialect: str, write: str, events: str) -> Conversion:
+        """Convert a query with the clause, over the table `events`, to the language `write`."""
+        from matchrec.api.transpile import convert_query
+
+        query = f"SELECT * FROM {events} MATCH_RECOGNIZE ({self.text})"
+        return convert_query(query, dialect, write, events)

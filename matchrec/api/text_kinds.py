@@ -1,0 +1,35 @@
+"""Tell what a text is by its beginning: a query, a clause or a SASE+ text."""
+
+from __future__ import annotations
+
+import re
+
+# White space and comments.
+BLANKS = r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*"
+
+# The beginning of a SASE+ text, also of one that lacks PATTERN. In a clause of SQL, PATTERN is
+# followed by a parenthesis.
+IS_SASE = re.compile(rf"{BLANKS}(PATTERN\s+SEQ\b|SEQ\s*\()", re.IGNORECASE)
+
+# The beginning of a clause or of a SASE+ text. No statement of Spark begins like this.
+NO_QUERY = re.compile(
+    rf"{BLANKS}(?P<word>PARTITION\s+BY|ORDER\s+BY|MEASURES|PATTERN|MATCH_RECOGNIZE|SEQ(?=\s*\())\b",
+    re.IGNORECASE,
+)
+
+# The beginning of a query, after comments and parentheses.
+_QUERY = re.compile(
+    r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/|\()*(SELECT|WITH|FROM|VALUES)\b", re.IGNORECASE
+)
+
+# A word of a statement that changes a table, also after WITH.
+_WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)
+
+
+def is_query(text: str) -> bool:
+    """Return whether a statement is certainly a query, which changes nothing.
+
+    >>> is_query("-- all\\nSELECT 1"), is_query("WITH c AS (SELECT 1) INSERT INTO t FROM c")
+    (True, False)
+    """
+    return _QUERY.match(text) is not None and _WRITES.search(text) is None
