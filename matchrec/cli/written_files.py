@@ -31,7 +31,9 @@ WRITTEN_FORMATS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
-PART_FOLDER = ".matchrec-"  # the beginning of the name of a folder with an incomplete file
+
+# The beginning of the name of a folder with an incomplete file.
+PART_FOLDER_PREFIX = ".matchrec-"
 
 
 def check_writable(path: str, suffixes: Sequence[str] = ()) -> Path:
@@ -75,9 +77,11 @@ def check_target(path: Path) -> None:
     if target.exists() and not os.access(target, os.W_OK):
         raise errors.output_not_writable(path=str(path), reason=os.strerror(errno.EACCES))
     try:
-        tempfile.TemporaryDirectory(prefix=PART_FOLDER, dir=folder).cleanup()
+        tempfile.TemporaryDirectory(prefix=PART_FOLDER_PREFIX, dir=folder).cleanup()
     except OSError as error:
-        raise errors.output_folder_not_writable(path=str(path), reason=describe(error)) from error
+        raise errors.output_folder_not_writable(
+            path=str(path), reason=describe_os_error(error)
+        ) from error
 
 
 def find_target(path: Path) -> Path:
@@ -90,11 +94,13 @@ def find_target(path: Path) -> Path:
         path.stat()
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise errors.output_not_writable(path=str(path), reason=describe(error)) from error
+            raise errors.output_not_writable(
+                path=str(path), reason=describe_os_error(error)
+            ) from error
     return path.resolve()
 
 
-def describe(error: OSError) -> str:
+def describe_os_error(error: OSError) -> str:
     """Return what the system says about an error, without the path."""
     return os.strerror(error.errno) if error.errno else str(error)
 
@@ -111,7 +117,7 @@ def replace_when_complete(path: Path) -> Iterator[Path]:
     """
     target = find_target(path)
     try:
-        with tempfile.TemporaryDirectory(prefix=PART_FOLDER, dir=target.parent) as folder:
+        with tempfile.TemporaryDirectory(prefix=PART_FOLDER_PREFIX, dir=target.parent) as folder:
             part = Path(folder) / f"rows{''.join(target.suffixes[-2:])}"
             yield part
             if target.exists():
@@ -120,7 +126,7 @@ def replace_when_complete(path: Path) -> Iterator[Path]:
     except ConnectionError:  # of the engine, which computes rows while they are written
         raise
     except OSError as error:
-        raise errors.output_not_written(path=str(path), reason=describe(error)) from error
+        raise errors.output_not_written(path=str(path), reason=describe_os_error(error)) from error
 
 
 def write_text(path: Path, text: str) -> None:

@@ -112,7 +112,9 @@ def test_a_disk_error_leaves_the_file_as_it_was(embedded: Path) -> None:
     assert result.exit_code == 3
     assert "`x.csv` cannot be written: File too large" in result.stderr
     assert (embedded / "x.csv").read_text() == "before"
-    assert not [name for name in list_names(embedded) if name.startswith(written_files.PART_FOLDER)]
+    assert not [
+        name for name in list_names(embedded) if name.startswith(written_files.PART_FOLDER_PREFIX)
+    ]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MatchRecognizeError])
