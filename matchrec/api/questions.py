@@ -11,19 +11,23 @@ from matchrec.compile.pruning.gap_conditions import replace_gaps_by_conditions
 from matchrec.errors.run.location import RowLocation
 from matchrec.explain.clause_coverage import ClauseCoverage
 from matchrec.explain.coverage_summary import summarise
-from matchrec.explain.tracing.condition_parts import WriteExpression, split_into_parts
+from matchrec.explain.tracing.condition_parts import (
+    ConditionParts,
+    WriteExpression,
+    split_into_parts,
+)
 from matchrec.explain.tracing.explainer import Explainer, choose_trials, make_matches_of_trials
 from matchrec.explain.tracing.story import StoryWriter, TracedRows
-from matchrec.explain.tracing.trace import trace_search
+from matchrec.explain.tracing.trace import Trace, trace_search
 from matchrec.explain.tracing.why import Why
 from matchrec.plan.expression import Scalar
 from matchrec.plan.match_plan import MatchPlan, drop_output_options
 from matchrec.plan.show import show_scalar
 from matchrec.search.matches import RunFailure
 from matchrec.spark.coverage import count_starting_rows
-from matchrec.spark.request import Options, Purpose
+from matchrec.spark.request import MatchRequest, Options, Purpose
 from matchrec.spark.traced_measures import compute_measures
-from matchrec.spark.tracing import Target, collect_partition
+from matchrec.spark.tracing import CollectedPartition, Target, collect_partition
 
 
 def cover(clause: Clause) -> ClauseCoverage:
@@ -54,42 +58,70 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
         MatchRecognizeError: there is no such partition or row, or the search fails.
     """
     plan = clause.find_searched_plan("why")
+    parts = split_conditions(clause, plan)
+    partition = collect_partition(build_trace_request(clause, plan, parts), target)
+    search = trace_partition(partition, target, limit)
+    explainer = build_explainer(partition, parts, search)
+    rows = TracedRows(
+        partition.keys, partition.orders, partition.order_values, partition.irrelevant
+    )
+    task = partition.compiled_query.task
+    writer = StoryWriter(plan, task, rows, search, explainer.explain_conditions())
+    return Why(writer.write_story())
+
+
+def split_conditions(clause: Clause, plan: MatchPlan) -> ConditionParts:
+    """Split the conditions of a clause into parts that are true or false by themselves."""
     pattern = compile_pattern(plan)
     negations = ((test.mapped, test.definition) for test in find_negation_tests(plan, pattern))
     plan_of_conditions = plan
     if plan.gaps:
         # The search checks a gap between rows as a condition if it can. Explain it like that, too.
         plan_of_conditions = replace_gaps_by_conditions(plan, pattern.follow)
-    parts = split_into_parts(plan_of_conditions, build_writer(clause, plan), negations)
+    return split_into_parts(plan_of_conditions, build_writer(clause, plan), negations)
 
-    # Only the algorithm decides how the story goes. The search runs here over rows that are
-    # collected in order: nobody sorts or packs rows for workers, counters would stay empty, and the
-    # search that exceeds `max_steps` is often the one to explain.
+
+def build_trace_request(clause: Clause, plan: MatchPlan, parts: ConditionParts) -> MatchRequest:
+    """Return the request for the rows of one partition, and for a search of them on the driver.
+
+    Of the options, only the algorithm decides how the story goes. The search runs over rows that
+    are collected in order: nobody sorts or packs rows for workers, counters would stay empty, and
+    the search that exceeds `max_steps` is often the one to explain.
+    """
     options = Options(algorithm=clause.options.algorithm)
     searched_plan = drop_output_options(plan, parts.measures)
-    request = clause.build_request(searched_plan, options, purpose=Purpose.TRACE)
-    partition = collect_partition(request, target)
-    task = partition.compiled_query.task
-    strategy = partition.compiled_query.strategy
-    try:
-        search = trace_search(task, strategy, partition.partitions, partition.target_rows, limit)
-    except RunFailure as failure:
-        row_place = RowLocation(target.partition or {}, failure.row + 1)
-        raise failure.build_error(row_place) from failure
+    return clause.build_request(searched_plan, options, purpose=Purpose.TRACE)
 
+
+def trace_partition(partition: CollectedPartition, target: Target, limit: int) -> Trace:
+    """Search a partition as a worker does, and trace each attempt.
+
+    Raises:
+        MatchRecognizeError: the search fails. The error names the row.
+    """
+    query = partition.compiled_query
+    try:
+        return trace_search(
+            query.task, query.strategy, partition.partitions, partition.target_rows, limit
+        )
+    except RunFailure as failure:
+        location = RowLocation(target.partition or {}, failure.row + 1)
+        raise failure.build_error(location) from failure
+
+
+def build_explainer(
+    partition: CollectedPartition, parts: ConditionParts, search: Trace
+) -> Explainer:
+    """Return what explains the conditions of the attempts that are shown.
+
+    Runs a job for the values that their parts had, if there are such attempts.
+    """
+    task = partition.compiled_query.task
     trials = choose_trials(search.attempts)
     values = {}
     if trials:
         values = compute_measures(partition, make_matches_of_trials(task, search.attempts, trials))
-
-    explainer = Explainer(
-        task, parts, search.attempts, trials, values, rows=partition.partitions.rows
-    )
-    rows = TracedRows(
-        partition.keys, partition.orders, partition.order_values, partition.irrelevant
-    )
-    writer = StoryWriter(plan, task, rows, search, explainer.explain_conditions())
-    return Why(writer.write_story())
+    return Explainer(task, parts, search.attempts, trials, values, rows=partition.partitions.rows)
 
 
 def build_writer(clause: Clause, plan: MatchPlan) -> WriteExpression | None:
