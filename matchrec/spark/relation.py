@@ -25,7 +25,7 @@ from matchrec.conditions.types import ValueType
 from matchrec.plan.templates import Template, View, join_template, write_select
 from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL, quote_name
 from matchrec.source import Source
-from matchrec.spark.errors import users_terms
+from matchrec.spark.errors import filled_template, users_terms
 from matchrec.spark.session import (
     SUBQUERY_START,
     TEXT_ERRORS,
@@ -149,7 +149,7 @@ class Runner:
             try:
                 return self.analyse(self._send_to_engine(text, view_names), text)
             except TEXT_ERRORS as error:
-                filled = users_terms.FilledTemplate(text, view_names, self.source)
+                filled = filled_template.FilledTemplate(text, view_names, self.source)
                 raise users_terms.rewrite_engine_error(
                     error, filled, self.list_tables, self.list_functions
                 ) from None
@@ -157,7 +157,7 @@ class Runner:
     def _send_to_engine(self, text: Template, view_names: Mapping[str, str]) -> DataFrame:
         """Run a text with Spark's own `sql`, even if `enable` has replaced the session's."""
         frames = {hole: self.frames[hole] for hole in list_holes(text) if hole not in view_names}
-        pieces = [users_terms.fill_piece(piece, view_names) for piece in text]
+        pieces = [filled_template.fill_piece(piece, view_names) for piece in text]
         if frames:
             sql = "".join(escape_for_pyspark(piece, frames) for piece in pieces)
         else:  # PySpark formats no text that comes without frames, so nothing is escaped

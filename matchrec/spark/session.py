@@ -34,7 +34,7 @@ from pyspark.sql import DataFrame, SparkSession
 from matchrec.errors.language import set_variable
 from matchrec.plan.templates import Template, View
 from matchrec.shortcuts import keep_parsed
-from matchrec.spark.errors import users_terms
+from matchrec.spark.errors import filled_template
 
 if TYPE_CHECKING:
     from pyspark import SparkContext  # which a client of Connect alone does not have
@@ -236,7 +236,7 @@ def escape_for_pyspark(piece: str | View, frames: Mapping[str, Any]) -> str:
         return piece.replace("{", "{{").replace("}", "}}")
     if not is_dataframe(frames[piece.name]):
         return f"{{{piece.name}}}"
-    return f"{{{piece.name}:<{max(piece.width, users_terms.PYSPARK_LENGTH)}}}"
+    return f"{{{piece.name}:<{max(piece.width, filled_template.PYSPARK_LENGTH)}}}"
 
 
 def keep_once_per_session(

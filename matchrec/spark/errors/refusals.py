@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from pyspark.errors import PySparkException
 
-from matchrec.spark.sail.words import find_error_condition, simplify_refusal
+from matchrec.spark.sail.words import RefusedName, find_sail_name, simplify_refusal
 
 # A text literal, which contains no parameter, or a parameter `:name`. A `:` after a word, a quote,
 # a bracket or another `:` reads a field of a value instead.
 PARAMETER = re.compile(r"'[^']*'|(?<![\w`:\])]):([A-Za-z_]\w*)")
-
-
-class RefusedName(NamedTuple):
-    """A name that an engine refuses."""
-
-    # Spark's error condition, such as UNRESOLVED_COLUMN, also if Sail refuses the name.
-    condition: str
-    # The parts of the name, separated by points and not quoted.
-    name: str
 
 
 def find_refused_name(error_text: str, refused_text: str = "") -> RefusedName | None:
@@ -42,8 +32,7 @@ def find_refused_name(error_text: str, refused_text: str = "") -> RefusedName | 
     by_spark = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", error_text, re.DOTALL)
     if by_spark is not None:
         return RefusedName(by_spark[1], by_spark[2].replace("`", "").rstrip("."))
-    by_sail = find_error_condition(error_text)
-    return None if by_sail is None else RefusedName(*by_sail)
+    return find_sail_name(error_text)
 
 
 def list_parameters_without_value(text: str, parameters: Sequence[str]) -> list[str]:
@@ -61,11 +50,10 @@ def find_unbound_name(refusal: PySparkException) -> str | None:
     by_spark = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
     if by_spark is not None:
         return by_spark[1]
-    by_sail = find_error_condition(str(refusal))
-    if by_sail is None:
+    by_sail = find_sail_name(str(refusal))
+    if by_sail is None or by_sail.condition != "UNBOUND_SQL_PARAMETER":
         return None
-    condition, name = by_sail
-    return name if condition == "UNBOUND_SQL_PARAMETER" else None
+    return by_sail.name
 
 
 def find_refused_function(refusal: PySparkException) -> str:

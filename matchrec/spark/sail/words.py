@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from matchrec.errors.wording import uncapitalise
 from matchrec.plan.words import NO_ALIAS_OF_SAIL
@@ -141,22 +141,31 @@ def find_matching_row(table: Mapping[str, V], error_text: str) -> tuple[re.Match
     return None
 
 
-def find_error_condition(error_text: str) -> tuple[str, str] | None:
-    """Return Spark's error condition and the name that a refusal by Sail is about.
+class RefusedName(NamedTuple):
+    """A name that an engine refuses."""
+
+    # Spark's error condition, such as UNRESOLVED_COLUMN, also if Sail refuses the name.
+    condition: str
+    # The parts of the name, separated by points and not quoted.
+    name: str
+
+
+def find_sail_name(error_text: str) -> RefusedName | None:
+    """Return the name that a refusal by Sail is about.
 
     None if the text is not a refusal by Sail, or not about a name.
 
     >>> missing = 'attribute ObjectName([Identifier("A"), Identifier("x")]) is missing from'
-    >>> find_error_condition(missing)
-    ('UNRESOLVED_COLUMN', 'A.x')
-    >>> find_error_condition("unknown function: uper")
-    ('UNRESOLVED_ROUTINE', 'uper')
+    >>> find_sail_name(missing)
+    RefusedName(condition='UNRESOLVED_COLUMN', name='A.x')
+    >>> find_sail_name("unknown function: uper")
+    RefusedName(condition='UNRESOLVED_ROUTINE', name='uper')
     """
     row = find_matching_row(SAID, error_text)
     if row is None:
         return None
     refusal, (condition, _) = row
-    return condition, read_name(refusal)
+    return RefusedName(condition, read_name(refusal))
 
 
 def read_name(name_match: re.Match[str]) -> str:
@@ -283,7 +292,7 @@ def explain_value_failure(error_text: str) -> str | None:
     >>> explain_value_failure("unknown function: uper") is None
     True
     """
-    if find_error_condition(error_text) is not None or OF_OTHERS.search(error_text):
+    if find_sail_name(error_text) is not None or OF_OTHERS.search(error_text):
         return None
     cause = find_cause(error_text).strip()
     row = find_matching_row(OF_VALUES, cause)

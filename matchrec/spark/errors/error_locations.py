@@ -1,0 +1,107 @@
+"""Find where the engine's text has an error, and the error's place in the user's text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from matchrec.source import Span
+from matchrec.spark.errors.filled_template import FilledTemplate, mask_names
+from matchrec.spark.sail.words import STAR, find_error_place, find_matching_row, find_sail_name
+
+# How to locate an error that the engine reports without a position. The key is a regular expression
+# of its sentence, the value one of the part of the query, in which groups of the sentence are
+# filled in. The part is located if the query has only one.
+PATTERNS_OF_PARTS = {
+    r"InSubquery": r"(?i:IN\\s*\\(\\s*SELECT)",
+    r"(?P<word>LIMIT|OFFSET) must be >=.*'-(?P<number>\d+)'": r"(?i:\g<word>)\\s+-\\s*\g<number>",
+    r"The (?P<word>limit|offset) expression must be .*-(?P<number>\d+)\.": (
+        r"(?i:\g<word>)\\s+-\\s*\g<number>"
+    ),
+    r"Expected (?P<word>LIMIT|OFFSET) to be": r"(?i:\g<word>)\\s+\\S+",
+    r"(?:unknown table function: |VALUED_FUNCTION\] Could not resolve `)(?P<name>\w+)": r"\g<name>",
+    r"^(?:invalid argument: )?found (?P<word>[^\s']+) at \d": (
+        r"(?i:DATE|TIMESTAMP\\w*|TIME|X|INTERVAL)\\s*'\g<word>[^']*'"
+    ),
+    r"near end of input|found end of input": r"\\S+(?=\\s*$)",
+}
+
+# What follows the sentence: a stack trace or the text, the plan, and the line and column.
+STACK = re.compile(r"\n+JVM stacktrace:\n|\n+== SQL\b")
+PLAN = re.compile(r";\n(?=[!'A-Z])")
+LINE_AND_COLUMN = re.compile(r"(?:; line (\d+) pos (\d+)|\s*\(line (\d+), pos (\d+)\))?;?$")
+
+
+class Position(NamedTuple):
+    """A position in the engine's text, as the engine counts."""
+
+    line: int  # from 1
+    column: int  # from 0
+
+
+def split_position(error_text: str) -> tuple[str, Position | None]:
+    """Split what the engine says into its sentence and a position, without stack trace and plan.
+
+    >>> split_position("Column `low` cannot be resolved.; line 1 pos 7;\\n'Project ['low]")
+    ('Column `low` cannot be resolved.', Position(line=1, column=7))
+
+    Returns:
+        The sentence, and the position; None if the engine gives none.
+    """
+    sentence = PLAN.split(STACK.split(error_text.strip(), maxsplit=1)[0], maxsplit=1)[0]
+    position_text = LINE_AND_COLUMN.search(sentence)
+    if position_text is None:
+        return sentence, None
+    numbers = [int(number) for number in position_text.groups() if number]
+    position = Position(*numbers) if numbers else None
+    return sentence[: position_text.start()], position
+
+
+def locate_context(context: Any, filled: FilledTemplate) -> Span | None:
+    """Return the location of one of Spark's contexts in the user's text; None if it has none."""
+    if context.contextType().name != "SQL":
+        return None
+    start = context.startIndex()
+    end = context.stopIndex() + 1
+    if mask_names(filled.text[start:end]) != mask_names(context.fragment()):
+        return None
+    return filled.locate(start, end)
+
+
+def locate_word(position: Position, filled: FilledTemplate) -> Span | None:
+    """Return the location in the user's text of the word at a position of the engine's text."""
+    lines_before = filled.text.split("\n")[: position.line - 1]
+    start = sum(len(line) + 1 for line in lines_before) + position.column
+    word = re.compile(r"[\w.`]+|.?").match(filled.text, start)
+    return filled.locate(start, max(word.end(), start + 1)) if word else None
+
+
+def locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
+    """Return the location of an error for which the engine gives none.
+
+    The error names characters, a name, or a part of the query that `PATTERNS_OF_PARTS` knows. A
+    name or part is located only if the query has it once.
+    """
+    characters = find_error_place(error_text, filled.text)
+    if characters is not None:
+        return filled.locate(*characters)
+    pattern = find_pattern(error_text)
+    if not pattern:
+        return None
+    occurrences = list(re.finditer(rf"(?<![\w.`]){pattern}(?![\w`])", filled.text))
+    if len(occurrences) != 1:
+        return None
+    return filled.locate(*occurrences[0].span())
+
+
+def find_pattern(error_text: str) -> str:
+    """Return a regular expression of the name or part that an error is about; empty if unknown."""
+    refused_name = find_sail_name(error_text)
+    if refused_name is not None:
+        star = ".*" if refused_name.condition == STAR else ""
+        return re.escape(refused_name.name + star)
+    row = find_matching_row(PATTERNS_OF_PARTS, error_text)
+    if row is None:
+        return ""
+    sentence, part_pattern = row
+    return sentence.expand(part_pattern)

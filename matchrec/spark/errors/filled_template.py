@@ -1,0 +1,127 @@
+"""A query text as the engine reads it: with a name in each hole of a template.
+
+A position in the engine's text is found again in the user's text: subtract how much longer the
+names before it are than their holes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from matchrec.plan.parameters import NAME_PREFIX
+from matchrec.plan.templates import Replacement, Template, View
+from matchrec.source import Source, Span
+
+# The names that PySpark gives to its temporary views, and how long they are over Spark Connect.
+PYSPARK_NAME = re.compile(r"_pyspark_(?:connect_temp_view_)?[0-9a-f]{32}")
+PYSPARK_LENGTH = len("_pyspark_connect_temp_view_") + 32
+
+# The name of the view of a clause, and what messages call it.
+CLAUSE = "match_recognize"
+
+# The name that a `?` has in the text that the engine reads.
+POSITIONAL_PARAMETER = re.compile(rf":{NAME_PREFIX}\d+")
+
+# The columns that Spark suggests instead of an unknown one.
+SUGGESTIONS = re.compile(r" Did you mean one of the following\? \[(?P<names>[^]]*)\]\.")
+
+
+def fill_piece(piece: str | View | Replacement, names: Mapping[str, str]) -> str | View:
+    """Return a piece of a template as the engine reads it. A hole without a name stays a hole."""
+    if isinstance(piece, Replacement):
+        return piece.text
+    if isinstance(piece, View) and piece.name in names:
+        return names[piece.name].ljust(piece.width)
+    return piece
+
+
+@dataclass(frozen=True)
+class FilledTemplate:
+    """A template as the engine reads it, and the user's text that it was made from.
+
+    the user's text      SELECT low FROM t MATCH_RECOGNIZE (...)
+    the template         `SELECT low FROM `, a hole as wide as `t MATCH_RECOGNIZE (...)`
+    the engine's text    SELECT low FROM _pyspark_2717...
+    """
+
+    template: Template
+    # The names of the views in the holes, by the hole. PySpark fills all other holes.
+    names: Mapping[str, str]
+    source: Source
+
+    @property
+    def text(self) -> str:
+        """The text that the engine reads, with `_` for each character of a name by PySpark."""
+        return "".join(self._fill(piece) for piece in self.template)
+
+    def _fill(self, piece: str | View | Replacement) -> str:
+        """Return the text of a piece, with `_` for a name that PySpark will choose."""
+        filled = fill_piece(piece, self.names)
+        if isinstance(filled, str):
+            return filled
+        return ("_" * PYSPARK_LENGTH).ljust(filled.width)
+
+    def locate(self, start: int, end: int) -> Span | None:
+        """Return the characters of the user's text for some of the engine's text.
+
+        Args:
+            start: the first of these characters of the engine's text.
+            end: the character after the last one.
+
+        Returns:
+            The span in the user's text; None if these characters stand for none of it.
+        """
+        span = Span(self._find_user_offset(start), self._find_user_offset(end))
+        return span if span.start < span.end <= len(self.source.text) else None
+
+    def _find_user_offset(self, offset: int) -> int:
+        """Return the offset in the user's text for an offset in the engine's text.
+
+        Within a replacement it is at most at the end of what was replaced. Within the name in a
+        hole it is counted from the start of the hole.
+        """
+        end = 0  # of the piece, in the engine's text
+        excess = 0  # how much longer the engine's text is than the user's, before the piece
+        for piece in self.template:
+            start = end
+            end = start + len(self._fill(piece))
+            if end > offset:
+                if isinstance(piece, Replacement):
+                    return start - excess + min(offset - start, piece.width)
+                break
+            if not isinstance(piece, str):
+                excess += len(self._fill(piece)) - piece.width
+        return offset - excess
+
+    def show(self, text: str) -> str:
+        """Return a text of the engine with the user's names for views, and `?` for parameters."""
+        text = SUGGESTIONS.sub(drop_hidden_names, POSITIONAL_PARAMETER.sub("?", text))
+        for hole, name in self.names.items():
+            text = text.replace(name, self._find_user_name(hole))
+        # Nobody knows which hole has which name by PySpark, unless there is a single hole.
+        holes = {piece.name for piece in self.template if isinstance(piece, View)}
+        user_name = self._find_user_name(*holes) if len(holes) == 1 else CLAUSE
+        return PYSPARK_NAME.sub(user_name, text)
+
+    @property
+    def has_clause(self) -> bool:
+        """Return whether the text is the query around a clause."""
+        views = (piece.name for piece in self.template if isinstance(piece, View))
+        return any(name.startswith(CLAUSE) for name in views)
+
+    def _find_user_name(self, hole: str) -> str:
+        """Return the user's name for a hole: a DataFrame in braces, or the clause."""
+        return CLAUSE if hole.startswith(CLAUSE) else f"{{{hole}}}"
+
+
+def drop_hidden_names(suggestions: re.Match[str]) -> str:
+    """Return Spark's suggestions of columns without the names that only matchrec knows."""
+    names = [name for name in suggestions["names"].split(", ") if f"`{NAME_PREFIX}" not in name]
+    return suggestions[0].replace(suggestions["names"], ", ".join(names)) if names else ""
+
+
+def mask_names(text: str) -> str:
+    """Return a text with `_` for each character of a name by PySpark, which only it knows."""
+    return PYSPARK_NAME.sub(lambda name: "_" * len(name[0]), text)
