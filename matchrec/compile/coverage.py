@@ -38,8 +38,8 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan, drop_output_options
 from matchrec.plan.pattern import list_negations, list_variable_names
+from matchrec.search.compiled_task import compile_task
 from matchrec.search.coverage import AnnotatedTask
-from matchrec.search.kernel_input import compile_task
 from matchrec.search.task import NearbyCondition
 
 CURRENT_ROW = Navigation()

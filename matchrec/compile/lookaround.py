@@ -37,7 +37,7 @@ def find_lookaround(
     """
     if task.needs_event_selection or task.partial is not None:
         return None
-    from matchrec.search.kernel_input import compile_task
+    from matchrec.search.compiled_task import compile_task
 
     guards = task.pattern.guards
     all_offsets = [0, *offsets]

@@ -17,7 +17,7 @@ from matchrec.automaton.program import Action, Program, StateId
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.explain.layout import limit_lines
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.search.kernel_input import compile_task
+from matchrec.search.compiled_task import compile_task
 from matchrec.search.task import Task
 
 

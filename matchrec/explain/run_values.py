@@ -24,7 +24,7 @@ from matchrec.conditions.evaluate.link import LinkedConditions
 from matchrec.conditions.row_column import show_column
 from matchrec.explain.layout import limit_lines
 from matchrec.plan.expression import End
-from matchrec.search.kernel_input import compile_task
+from matchrec.search.compiled_task import compile_task
 from matchrec.search.task import Task
 
 

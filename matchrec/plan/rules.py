@@ -113,9 +113,7 @@ def check_negated_variables(plan: MatchPlan) -> None:
         return
     for use in list_variable_uses(plan):
         if use.name is not None and use.name in plan.forbidden:
-            raise pattern_errors.variable_under_negation(
-                use.span, name=use.name, clause=use.clause
-            )
+            raise pattern_errors.variable_under_negation(use.span, name=use.name, clause=use.clause)
 
 
 def list_variable_uses(plan: MatchPlan) -> Iterator[VariableUse]:

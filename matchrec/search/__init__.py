@@ -7,9 +7,12 @@ Nothing here knows columns, SQL or Spark. In the order in which a reader may wan
     strategy       the base classes of strategies
     partitions     the rows that are searched
     matches        what a search returns
-    kernel_input   a task and its partitions, turned into the arrays that kernels read
+    compiled_task  the arrays of a task that kernels read
+    kernel_input   the arrays of a task and its partitions together
+    progress       the records in which a search notes how far it has come
     kernel_search  the base classes of searches: the loop around a kernel
     selection      event selection: the searches of its strategies
+    runs_search    the search of all runs at once for all matches
     match_lists    matches of event selection in order: sorted, joined and numbered
     releasing      skip strategies of event selection
     live_runs      the live runs of a search that is stopped

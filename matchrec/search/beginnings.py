@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.search.kernel_input import CompiledTask, SearchInput, build_row_arrays, compile_task
+from matchrec.search.compiled_task import CompiledTask, compile_task
+from matchrec.search.kernel_input import SearchInput, build_row_arrays
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.beginnings import (
     ALL_STATES,

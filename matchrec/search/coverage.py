@@ -18,7 +18,8 @@ import numpy as np
 
 from matchrec.automaton.facts import UNREACHABLE
 from matchrec.automaton.occurrences import Occurrences
-from matchrec.search.kernel_input import SearchInput, build_negation_arrays, find_bit, prepare_input
+from matchrec.search.compiled_task import find_bit
+from matchrec.search.kernel_input import SearchInput, build_negation_arrays, prepare_input
 from matchrec.search.kernel_search import KernelSearch, PathSearch, Shapes
 from matchrec.search.kernels import coverage, layout, nearest_runs, selection_coverage
 from matchrec.search.kernels.coverage import CoverageWork

@@ -22,9 +22,9 @@ import numpy.typing as npt
 from matchrec.automaton.run_endings import NO_NEIGHBOUR_WINDOW
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.registers import AggregateRegister, RowRegister
-from matchrec.search.kernel_input import SearchInput, compile_task, make_read_only, prepare_input
+from matchrec.search.compiled_task import compile_task
+from matchrec.search.kernel_input import SearchInput, make_read_only, prepare_input
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.kernels.match_order import SearchPosition
 from matchrec.search.kernels.totals import TotalsSearch
 from matchrec.search.live_runs import LiveRuns, list_row_extremes
@@ -32,6 +32,7 @@ from matchrec.search.match_lists import concatenate_matches, keep_first_matches,
 from matchrec.search.matches import Matches, Numbering, make_empty_matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, take_or_default
 from matchrec.search.releasing import Release, release_matches
+from matchrec.search.runs_search import RunsSearch
 from matchrec.search.task import MAX_STREAM_BYTES, Capacity, Task
 
 # An array as it is stored. The type of its elements depends on its name.

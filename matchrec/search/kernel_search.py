@@ -7,6 +7,7 @@ and `BufferSearch` for strategies that follow all runs at once.
 A kernel searches all partitions in one call and returns a status when something is full or has
 failed. `KernelSearch.find_matches` then acts on the status and calls the kernel again:
 
+    done             end
     output full      yield the matches found so far, and make a new output
     own arrays full  make them larger: the path, the memo, the runs or the nodes
     failure          raise RunFailure
@@ -27,15 +28,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from math import prod
+from math import ceil, prod
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from matchrec import memory
-from matchrec.automaton.facts import can_find_match_twice
-from matchrec.automaton.run_endings import A_MATCH, FIRST_NEIGHBOUR_WINDOW, TIMED_OUT
+from matchrec.automaton.run_endings import FIRST_NEIGHBOUR_WINDOW, TIMED_OUT
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
@@ -49,6 +49,7 @@ from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import PruningInput, compact
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray
+from matchrec.search.progress import make_progress
 from matchrec.search.task import Capacity, Task
 from matchrec.shortcuts import current_shortcuts
 
@@ -168,12 +169,13 @@ class KernelSearch(ABC, Generic[W]):
         # The output has room for one match of 16 rows for each row, up to the capacity. It is not
         # larger, because large arrays take milliseconds to allocate. It grows only if a single
         # match does not fit.
-        enough = max(int(self.arrays.rows.starts[-1]), MIN_OUTPUT_MATCHES)
+        match_room = max(int(self.arrays.rows.starts[-1]), MIN_OUTPUT_MATCHES)
+        most = Capacity(mapped_rows=16 * match_room, matches=match_room)
         output_matches = 0
         output_rows = 0
         status = layout.OUTPUT_FULL
         while status == layout.OUTPUT_FULL:
-            capacity = self.capacity.limit(Capacity(mapped_rows=16 * enough, matches=enough))
+            capacity = self.capacity.limit(most)  # `releasing` changes it between two chunks
             output_matches = max(output_matches, capacity.matches)
             output_rows = max(output_rows, capacity.mapped_rows)
             self.output = self.make_output(output_matches, output_rows)
@@ -181,7 +183,7 @@ class KernelSearch(ABC, Generic[W]):
             self.work = self.make_work()
             progress.match_count = progress.mapped_count = 0
             status = self.advance()
-            while status in self.sizes:
+            while status in self.sizes:  # working arrays are full
                 self.grow(status)
                 status = self.advance()
             self.raise_failure(status)
@@ -224,9 +226,9 @@ class KernelSearch(ABC, Generic[W]):
         """Return a new array.
 
         Args:
-            make: what makes it: `np.zeros` or `np.empty`.
+            make: `np.zeros` or `np.empty`, which makes it.
             shape: its shape.
-            dtype: its type.
+            dtype: the type of its elements.
 
         Raises:
             RunFailure: there is not enough memory for it.
@@ -236,12 +238,17 @@ class KernelSearch(ABC, Generic[W]):
         if memory.has_room(size):
             with suppress(MemoryError):
                 return make(shape, dtype)
-        builds_all = self.task.output is MatchOutput.ALL and self.task.totals is None
-        make_error = failures.no_room_for_matches if builds_all else failures.no_room_for_search
+        make_error = failures.no_room_for_search
+        if self.task.output is MatchOutput.ALL and self.task.totals is None:
+            make_error = failures.no_room_for_matches
         raise RunFailure(make_error, int(self.progress.start), {"mebibytes": size >> 20})
 
     def check_stream_limit(self, size: int) -> None:
-        """Raise RunFailure if a search over a stream may not take `size` bytes."""
+        """Check that a search over a stream may take `size` bytes.
+
+        Raises:
+            RunFailure: it may not.
+        """
         limit = self.capacity.max_bytes
         if limit is not None and not memory.may_take(size, limit):
             row = min(int(self.progress.start), int(self.arrays.rows.starts[-1]) - 1)
@@ -294,7 +301,7 @@ class KernelSearch(ABC, Generic[W]):
         )
         if self.arrays.end_times is None:
             return matches
-        return set_first_ended_window(matches, self.arrays.end_times)
+        return choose_first_ended_windows(matches, self.arrays.end_times)
 
     def fill_by_choice(
         self, column: int, choices: layout.ChoiceArray, values: WorkingArray
@@ -308,7 +315,11 @@ class KernelSearch(ABC, Generic[W]):
         np.take(by_choice, choices[: len(values)], out=values, mode="clip")
 
     def raise_failure(self, status: int) -> None:
-        """Raise RunFailure if a status of the kernel says that something has failed."""
+        """Check that a status of the kernel says nothing of a failure.
+
+        Raises:
+            RunFailure: a condition or AFTER MATCH SKIP has failed, or there were too many steps.
+        """
         make_error = ERROR_BY_STATUS.get(status)
         if make_error is None:
             return
@@ -332,21 +343,22 @@ class KernelSearch(ABC, Generic[W]):
     def shape_registers(self, runs: int) -> Shapes:
         """Return the shape of the registers, which is empty if the search needs none.
 
-        The first line is the registers before the first row. Each other line is the registers of
-        one run.
+        The first row of the array has the registers before the first row of a run. Each other row
+        has the registers of one run.
         """
         if self.arrays.compiled.linked is None and not self.arrays.for_event_selection:
             return {}
-        return {"registers": ((runs + 1, self.arrays.compiled.registers), np.int64)}
+        return {"registers": ((runs + 1, self.arrays.compiled.register_count), np.int64)}
 
     def shape_table(self, size: int) -> Shapes:
         """Return the shape of the hash table of computation states, which is at most half full."""
-        columns = layout.TABLE_REGISTERS + self.arrays.compiled.registers
+        columns = layout.TABLE_REGISTERS + self.arrays.compiled.register_count
         return {"table": ((size, columns), np.int64)}
 
     def shape_memo(self) -> Shapes:
         """Return the shape of the memo of failures: a ring of rows, a bit for each memo number."""
-        return {"memo": ((self.sizes[layout.MEMO_FULL], -(-self.remembered_states // 8)), np.uint8)}
+        bytes_per_row = ceil(self.remembered_states / 8)
+        return {"memo": ((self.sizes[layout.MEMO_FULL], bytes_per_row), np.uint8)}
 
     @property
     def remembered_states(self) -> int:
@@ -359,77 +371,6 @@ class MakeArray(Protocol):
 
     def __call__(self, shape: tuple[int, ...], dtype: type[Element], /) -> WorkingArray:
         """Return an array with this shape and type."""
-
-
-# The values with which fields of a progress begin, if not with 0.
-INITIAL_VALUES = {"partition": -1, "memo_window": -1, "best_start": -1, "match_kind": A_MATCH}
-
-
-def make_progress(kind: type[layout.Progress], task: Task) -> layout.Progress:
-    """Return the progress of a search that has not begun: a record of this class."""
-    progress = layout.make_record(kind)
-    for field in layout.list_fields(kind):
-        setattr(progress, field, INITIAL_VALUES.get(field, 0))
-    progress.match_limit = find_match_limit(task)
-    max_steps = None if task.needs_event_selection else task.max_steps
-    progress.step_limit = min(max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
-    return progress
-
-
-def make_last_live(task: Task, arrays: SearchInput) -> IntArray:
-    """Return the array in which a search notes when runs of a starting row were live last.
-
-    It has -1 for each row; it is empty if it does not matter when runs are live.
-    """
-    row_count = arrays.rows.starts[-1] if needs_release_times(task) else 0
-    return np.full(row_count, -1, np.int64)
-
-
-def find_match_limit(task: Task) -> int:
-    """Return after how many matches the search of a partition may end.
-
-    It may not end early if a skip strategy leaves out matches later, or if all matches are output
-    and some of them are found twice. `selection.find_by_one_run` lifts the limit, because it does
-    not find matches in the order in which they are numbered.
-    """
-    if task.most_matches is None or task.skip is not None:
-        return layout.NO_LIMIT
-    if task.output is MatchOutput.ALL and can_find_match_twice(
-        task.pattern.folding, task.waiting_states
-    ):
-        return layout.NO_LIMIT
-    return task.most_matches
-
-
-def needs_release_times(task: Task) -> bool:
-    """Return whether it matters when a match is released.
-
-    It does if runs that time out before that are output as well.
-    """
-    return task.stages is not None and task.stages.outputs_timeouts and task.skip is not None
-
-
-def set_first_ended_window(matches: Matches, end_times: IntArray) -> Matches:
-    """Set the kind of each run that timed out to the first window that ended at that time.
-
-    If several windows end at the same time, a run then has the same kind, whichever window it
-    waited in.
-
-    Args:
-        matches: matches, and runs that timed out.
-        end_times: see `Partitions.end_times`.
-    """
-    assert matches.kind is not None
-    assert matches.rows is not None
-    timed_out = np.flatnonzero(matches.kind >= FIRST_NEIGHBOUR_WINDOW)
-    last_row = matches.rows[matches.offsets[timed_out + 1] - 1]
-    times_near = end_times[1:, last_row]
-    time = times_near[matches.kind[timed_out] - FIRST_NEIGHBOUR_WINDOW, np.arange(len(timed_out))]
-    has_match_window_ended = end_times[0, matches.start[timed_out]] <= time
-    first_near = FIRST_NEIGHBOUR_WINDOW + (times_near == time).argmax(axis=0)
-    kind = matches.kind.copy()
-    kind[timed_out] = np.where(has_match_window_ended, TIMED_OUT, first_near)
-    return replace(matches, kind=kind)
 
 
 class PathSearch(KernelSearch[W]):
@@ -512,3 +453,27 @@ class BufferSearch(KernelSearch[W]):
             return False
         self.prune()
         return bool(4 * self.progress.node_count <= size)
+
+
+def choose_first_ended_windows(matches: Matches, end_times: IntArray) -> Matches:
+    """Return the matches with the first of the windows that ended a run as the run's kind.
+
+    If several windows end at the same time, a run then has the same kind, whichever window it
+    waited in. The window of the whole match comes first, then those between neighbours.
+
+    Args:
+        matches: matches, and runs that timed out.
+        end_times: see `Partitions.end_times`.
+    """
+    assert matches.kind is not None
+    assert matches.rows is not None
+    timed_out = np.flatnonzero(matches.kind >= FIRST_NEIGHBOUR_WINDOW)
+    last_row = matches.rows[matches.offsets[timed_out + 1] - 1]
+    neighbour_ends = end_times[1:, last_row]  # of each neighbour window and each of these runs
+    window = matches.kind[timed_out] - FIRST_NEIGHBOUR_WINDOW
+    end = neighbour_ends[window, np.arange(len(timed_out))]
+    has_match_window_ended = end_times[0, matches.start[timed_out]] <= end
+    first_window = FIRST_NEIGHBOUR_WINDOW + (neighbour_ends == end).argmax(axis=0)
+    kind = matches.kind.copy()
+    kind[timed_out] = np.where(has_match_window_ended, TIMED_OUT, first_window)
+    return replace(matches, kind=kind)

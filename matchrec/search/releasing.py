@@ -18,7 +18,6 @@ import numpy as np
 
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.errors.run import failures
-from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.kernels.match_order import (
     HELD,
     KEPT,
@@ -37,6 +36,7 @@ from matchrec.search.match_lists import (
 )
 from matchrec.search.matches import Matches, RunFailure, find_next_starts, make_empty_matches
 from matchrec.search.partitions import IntArray, take_or_default
+from matchrec.search.runs_search import RunsSearch
 from matchrec.search.task import Capacity, Task
 
 # From this share of the matches that were found on, many of them are released.

@@ -14,9 +14,7 @@ from collections.abc import Iterator
 
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.kernel_input import SearchInput
-from matchrec.search.kernel_search import needs_release_times
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.kernels.merging import MergingSearch
 from matchrec.search.kernels.skipping import MatchSearch
 from matchrec.search.match_lists import (
@@ -27,7 +25,9 @@ from matchrec.search.match_lists import (
 )
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import IntArray
+from matchrec.search.progress import needs_release_times
 from matchrec.search.releasing import ReleasingSearch
+from matchrec.search.runs_search import RunsSearch
 from matchrec.search.task import Capacity, Task
 
 # The sizes of chunks after which a search with a skip strategy decides on its matches: the small

@@ -18,7 +18,8 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.search.task import Capacity, Task
 
 if TYPE_CHECKING:
-    from matchrec.search.kernel_input import CompiledTask, SearchInput
+    from matchrec.search.compiled_task import CompiledTask
+    from matchrec.search.kernel_input import SearchInput
     from matchrec.search.matches import Matches
     from matchrec.search.partitions import IntArray, Partitions
 
@@ -176,6 +177,6 @@ def explain_run_conditions(task: Task) -> str | None:
 def compile_arrays(task: Task) -> CompiledTask:
     """Return the arrays of a task. They say which failures of a search can be remembered."""
     # Imported here, because it loads all that conditions on the run need.
-    from matchrec.search.kernel_input import compile_task
+    from matchrec.search.compiled_task import compile_task
 
     return compile_task(task, 0)

@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.all_matches import AllMatchesWork, RunsSearch
+from matchrec.search.kernels.all_matches import AllMatchesWork
+from matchrec.search.runs_search import RunsSearch
 from matchrec.search.task import Capacity
 from tests.benchmarks.machine import find_processor_name, read_load_averages
 from tests.benchmarks.markdown import format_table

@@ -22,10 +22,10 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.resolve import InputColumns
 from matchrec.search.kernel_input import SearchInput, prepare_input
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.match_lists import number_chunks, sort_matches
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import Partitions, find_ends_by_row_count
+from matchrec.search.runs_search import RunsSearch
 from matchrec.search.strategies import ALGORITHMS as PRODUCT
 from matchrec.search.task import Capacity, Task
 from tests.tasks.linking import link, split_plan

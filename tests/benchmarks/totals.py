@@ -30,9 +30,9 @@ from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.totals import find_each_match_once
 from matchrec.plan.clauses import Grouping, MatchOutput
 from matchrec.search.kernel_input import prepare_input
-from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.kernels.totals import TotalsSearch
 from matchrec.search.partitions import IntArray, Partitions
+from matchrec.search.runs_search import RunsSearch
 from matchrec.search.task import Capacity, Task, TaskTotals, Total, TotalFunction
 from tests.benchmarks.machine import find_processor_name, read_load_averages
 from tests.benchmarks.markdown import format_table

@@ -20,8 +20,8 @@ from matchrec.compile.totals import find_each_match_once
 from matchrec.conditions.types import Kind
 from matchrec.errors.match_totals import MustBuildMatchesError
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, Grouping, MatchOutput
+from matchrec.search.compiled_task import compile_task
 from matchrec.search.incremental import SearchCall, make_empty_state
-from matchrec.search.kernel_input import compile_task
 from matchrec.search.kernels import carried_totals as kernel
 from matchrec.search.live_runs import count_node_columns
 from matchrec.search.matches import Matches, RunFailure
@@ -406,7 +406,7 @@ def search_in_pieces(
     totals: GroupTotals = {}
     for partition, first_row in enumerate(partitions.starts[:-1].tolist()):
         all_rows = take_partition(partitions, partition)
-        registers = compile_task(totals_task, all_rows.integers).registers
+        registers = compile_task(totals_task, all_rows.integers).register_count
         state = make_empty_state(registers, count_node_columns(totals_task))
         arrived = 0
         for size, ends_by_clock in (*pieces, (all_rows.rows, True)):

@@ -1,13 +1,15 @@
 """The kernel of `search.all_matches`: all runs at once, row by row, for all matches.
 
-It is used for streams, too. `totals` goes over the runs by the same functions.
+`search.runs_search` calls it, also for streams. `kernels.totals` goes over the runs by the same
+functions.
 
-1. Each row goes to every live run and to a new one. For each choice whose conditions the row
-   satisfies, a run goes on with the row. If the row may be skipped, the run also waits.
+1. Each row is given to every live run and to a new one (`step_runs`). For each choice whose
+   conditions the row satisfies, a run goes on with the row. If the row may be skipped, the run also
+   waits (`step_run`).
 2. A run that accepts leads from its last node to its matches: to one, or, if runs have merged, to
-   one for each of these. They are unwound to `path`, tested and written out: see
-   `finished_matches`. For totals, what the run carries is added to its group instead.
-3. Runs with equal computation states merge: see `buffer`.
+   one for each of these. They are unwound to `path`, tested and written out (`accept`). For totals,
+   what the run carries is added to its group instead.
+3. A run that goes on is added to the runs after the row, or merges with an equal one (`add_run`).
 
     SEQ(A a, B b) with skip till any match, rows A B B
 
@@ -34,20 +36,14 @@ equivalent runs".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from matchrec.automaton.program import GUARD_END
-from matchrec.automaton.run_endings import A_MATCH
+from matchrec.automaton.run_endings import A_MATCH, NOTHING
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.cached_function import CachedFunction
 from matchrec.jit.decorators import spliced, stoppable_kernel
-from matchrec.search.graph import number_versions
-from matchrec.search.kernel_input import SearchInput
-from matchrec.search.kernel_search import BufferSearch, Shapes, make_last_live
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import add_node, is_expired, put_run
 from matchrec.search.kernels.carried_totals import add_totals, carry_totals, join_totals
@@ -79,12 +75,10 @@ from matchrec.search.kernels.mapping import (
 from matchrec.search.kernels.match_order import find_first_next_start
 from matchrec.search.kernels.memo import NOT_FOUND, find_live_registers, find_or_add_state
 from matchrec.search.kernels.search_loop import find_start, go_to_next_partition
-from matchrec.search.live_runs import LiveRuns
-from matchrec.search.matches import Matches, Pointers, make_one_row_matches
 from matchrec.search.partitions import IntArray
-from matchrec.search.task import Capacity, Task
 
-ROWS_APART = 8  # every how many rows equal runs merge, a power of two
+# Equal runs merge after every this many rows, a power of two.
+MERGE_INTERVAL = 8
 
 
 class AllMatchesProgress(SelectionProgress, BufferState):
@@ -93,7 +87,7 @@ class AllMatchesProgress(SelectionProgress, BufferState):
     There is a best match if matches may not overlap: the best one that is complete at the row.
     """
 
-    # How many runs there were after equal runs merged last.
+    # How many runs there were when equal runs had merged last.
     merged_run_count: int
     # Whether runs are kept at the end of the rows, because more will arrive: see `incremental`.
     keeps_runs: int
@@ -118,8 +112,8 @@ class AllMatchesWork(NamedTuple):
     table: IntArray
     # int64[5, d], the match that is written out, and the best one: see `layout`.
     path: IntArray
-    # int64[q, 2], the sides of joins that are still to be unwound: the node, and how many rows come
-    # after it.
+    # int64[q, 2], a stack of the sides of joins that are still to be unwound: the node, and how
+    # many rows of the match come after it.
     pending_sides: IntArray
     # int64[COUNTERS], what was counted: see `layout`. Work that is repeated with more room counts
     # once.
@@ -173,14 +167,13 @@ def search_start(
     """Give the row progress.start, or the end of the partition, to all runs and to new ones.
 
     Returns:
-        DONE, or another status; then nothing has been changed.
+        DONE, or another status. Then the runs, the nodes and the matches are as they were.
     """
     progress = work.progress
     counters = work.counters
     nodes = work.nodes
     row = progress.start
-    number = progress.match_number
-    if number >= progress.match_limit:
+    if progress.match_number >= progress.match_limit:
         return layout.MORE_ROWS
     if progress.run_count == 0 and rules.output != layout.GRAPH:
         progress.solo_start = row
@@ -188,42 +181,49 @@ def search_start(
         progress.node_count = 0
     elif 2 * progress.node_count > nodes.shape[0]:
         return layout.NODES_FULL
-    node_count = progress.node_count
-    matches = progress.match_count
-    mapped = progress.mapped_count
+    node_count_before = progress.node_count
+    match_number_before = progress.match_number
+    match_count_before = progress.match_count
+    mapped_count_before = progress.mapped_count
     progress.stamp += 1
     progress.completed = row
     status = step_runs(row, rules, selecting, rows, work, conditions, negation, None)
     progress.best_start = -1
     if status != layout.DONE:
-        progress.node_count = node_count
-        progress.match_number = number
-        progress.match_count = matches
-        progress.mapped_count = mapped
+        progress.node_count = node_count_before
+        progress.match_number = match_number_before
+        progress.match_count = match_count_before
+        progress.mapped_count = mapped_count_before
         return status
     progress.bank = 1 - progress.bank
     progress.run_count = progress.next_run_count
     progress.start = row + 1
     if progress.solo_read_limit != 0:
-        set_next_solo_row(progress.until, matches, rules, work)
+        set_next_solo_row(progress.until, match_count_before, rules, work)
     return layout.DONE
 
 
 @spliced
-def set_next_solo_row(end: int, matches: int, rules: Rules, work: AllMatchesWork) -> None:
+def set_next_solo_row(end: int, matches_before: int, rules: Rules, work: AllMatchesWork) -> None:
     """Set the next row while the runs of one starting row are followed alone.
 
-    It is the next start of the first match that has one after its starting row, because no run of
-    that starting row is needed then. Without such a match, it is the row after the starting row, as
-    soon as no run is live. If runs have read rows too often, all are followed at once from there
-    on, because runs of several starting rows may merge.
+    1. If a match of this starting row has a next start after it, the search goes on there, because
+       no more runs of the starting row are needed.
+    2. Otherwise, while runs are live, it goes on with the next row.
+    3. Otherwise it goes back to the row after the starting row. If runs have read rows too often,
+       all runs are followed at once from there on, so that runs of several starting rows can merge.
 
-    `end` is the row after the last one, and `matches` is how many matches there were before the
-    last row.
+    Args:
+        end: the row after the last one.
+        matches_before: how many matches there were before the last row.
+        rules: the query.
+        work: what the search works in.
     """
     progress = work.progress
     start = work.progress.solo_start
-    next_row = find_first_next_start(matches, rules.skip, rules.program, progress, work.output)
+    next_row = find_first_next_start(
+        matches_before, rules.skip, rules.program, progress, work.output
+    )
     if next_row <= start:
         if progress.run_count > 0 and progress.start < end:
             return
@@ -277,18 +277,18 @@ def step_runs(
     last_live = work.last_live
     window_end = rows.window_end
     ending_kinds = selecting.ending_kinds
-    count = progress.run_count
+    run_count = progress.run_count
     nodes_before = progress.node_count
     next_count = offered_count = read_count = fork_count = begun_count = np.int64(0)
-    merges = is_merging_row(row, count, rules, progress, totals)
-    begins = row < progress.partition_end and (count == 0 or progress.solo_read_limit == 0)
-    for index in range(count + selecting.start_count if begins else count):
+    merges = is_merging_row(row, run_count, rules, progress, totals)
+    begins = row < progress.partition_end and (run_count == 0 or progress.solo_read_limit == 0)
+    for index in range(run_count + selecting.start_count if begins else run_count):
         run = get_run(index, row, work)
-        is_live = index < count
+        is_live = index < run_count
         if is_live and last_live.shape[0] > 0:
             last_live[run.start] = row
         has_ended = window_end[run.start] <= row
-        if has_ended and (not is_live or ending_kinds[run.state] == 0):
+        if has_ended and (not is_live or ending_kinds[run.state] == NOTHING):
             continue
         read_count += not has_ended
         status, next_count, offered, ways = step_run(
@@ -309,10 +309,9 @@ def step_runs(
             return int(status)
         offered_count += offered
         fork_count += ways - int(ways > 0)
-        begun_count += int(ways > 0 and index == count)
-    return finish_step(
-        next_count, offered_count, read_count, fork_count, begun_count, nodes_before, merges, work
-    )
+        begun_count += int(ways > 0 and index == run_count)
+    counts = StepCounts(next_count, offered_count, read_count, fork_count, begun_count)
+    return finish_step(counts, nodes_before, merges, work)
 
 
 @spliced
@@ -347,35 +346,40 @@ def step_run(
         totals: the aggregates over all matches.
 
     Returns:
-        DONE or a status; how many runs there are after the row then; how many there would be more
-        if none had merged; and in how many ways the run goes on.
+        Four numbers: DONE or a status; how many runs there are after the row then; how many runs
+        follow from this one, before any of them merges; and in how many ways it goes on, also if
+        the run that follows would be over at once.
     """
     progress = work.progress
     program = rules.program
     may_continue = selecting.may_continue
-    kind = selecting.ending_kinds[run.state]
+    ending_kind = selecting.ending_kinds[run.state]
     status = np.int64(layout.DONE)
-    offered = way_count = blocked = stopped = np.int64(0)
+    offered = way_count = np.int64(0)
+    may_not_wait = np.int64(0)  # 1 once a choice keeps the run from skipping the row
+    must_end = np.int64(0)  # 1 once the run may only be completed by the row
     end_of_choices = rules.first_choice[run.state + 1]
     choice = (end_of_choices if has_ended else rules.first_choice[run.state]) - 1
     # The index after the choices stands for what the run does without mapping the row: it waits, or
     # it is output because its window has ended.
     while choice < end_of_choices:
         choice += 1
+        # 1. Is there room for the run that may follow?
         if next_count == work.runs.shape[1]:
             status = np.int64(layout.RUNS_FULL)
             break
         new_slot = find_slot(next_count, 1 - progress.bank)
         new_node = run.node
+        # 2. Map the row, or wait. `target` is the state of the run that follows, an effect or -1.
         target = -1
         is_match = has_ended
-        progress.match_kind = kind if has_ended else A_MATCH
-        if choice == end_of_choices and not has_ended and blocked == 0 and run.node >= 0:
+        progress.match_kind = ending_kind if has_ended else A_MATCH
+        if choice == end_of_choices and not has_ended and may_not_wait == 0 and run.node >= 0:
             target = selecting.waiting_states[run.state]
             copy_registers(run.slot, new_slot, conditions.registers)
         elif choice < end_of_choices:
             target = program[choice, layout.TARGET]
-            if target == layout.ACCEPT or (stopped and target >= 0 and may_continue[target]):
+            if target == layout.ACCEPT or (must_end and target >= 0 and may_continue[target]):
                 continue
             answer = may_map(
                 choice, run.slot, new_slot, row, program, rows.satisfied, progress, conditions
@@ -389,17 +393,18 @@ def step_run(
                 choice = end_of_choices - 1
                 continue
             if target >= 0:
-                blocked |= program[choice, layout.BLOCKS]
+                may_not_wait |= program[choice, layout.BLOCKS]
                 new_node = add_row(choice, row, run.node, run.start, work, totals)
                 if new_node < 0:
                     status = np.int64(layout.NODES_FULL)
                     break
                 is_match = is_accepting(target, row, selecting, progress)
             else:
-                blocked = np.int64(1)
-                stopped |= target == layout.END_UNLESS_COMPLETED
-                is_match = is_completed(target, kind, progress)
+                may_not_wait = np.int64(1)
+                must_end |= target == layout.END_UNLESS_COMPLETED
+                is_match = is_completed(target, ending_kind, progress)
         way_count += target >= 0
+        # 3. Write out the matches with which the run ends here.
         if is_match:
             # For the error, if a test of the match as a whole fails.
             progress.row = row
@@ -413,6 +418,7 @@ def step_run(
             )
             if status != layout.DONE:
                 break
+        # 4. Go on with the run that follows, if it can still become a match.
         if target == layout.END_RUN or target == layout.TIME_OUT:
             break
         if target >= 0 and (choice == end_of_choices or may_continue[target]):
@@ -436,73 +442,75 @@ def is_accepting(
 
 
 @spliced
-def is_completed(effect: int, kind: int, progress: AllMatchesProgress) -> bool:
+def is_completed(effect: int, ending_kind: int, progress: AllMatchesProgress) -> bool:
     """Return whether a row with an effect completes a run, as a match or because it times out.
 
-    `kind` is what the run is output as if it times out.
+    For a run that times out, set `progress.match_kind` to `ending_kind`: what it is output as.
     """
     if effect == layout.TIME_OUT:
-        progress.match_kind = kind
-        return bool(kind != 0)
+        progress.match_kind = ending_kind
+        return bool(ending_kind != NOTHING)
     return effect == layout.COMPLETE_RUN
 
 
+class StepCounts(NamedTuple):
+    """What was done when a row was given to all runs."""
+
+    next_count: int  # how many runs there are after the row
+    offered: int  # how many there would be if none had merged
+    reads: int  # how many runs have read the row
+    forks: int  # how many runs were added because a run went on in several ways
+    begun: int  # how many runs began with the row
+
+
 @spliced
-def finish_step(
-    alive: int,
-    offered: int,
-    reads: int,
-    forks: int,
-    begun: int,
-    nodes_before: int,
-    merges: bool,
-    work: AllMatchesWork,
-) -> int:
-    """Write out the best match of a row, if any, and count what was done; return a status.
+def finish_step(counts: StepCounts, nodes_before: int, merges: bool, work: AllMatchesWork) -> int:
+    """Write out the best match of a row, if any, and count what was done.
 
     Args:
-        alive: how many runs go on.
-        offered: how many runs would go on if none had merged.
-        reads: how many runs have read the row.
-        forks: how many runs were added because a run went on in several ways.
-        begun: how many runs began with the row.
+        counts: what was done.
         nodes_before: how many nodes there were before the row.
         merges: whether equal runs have merged.
         work: what the search works in.
+
+    Returns:
+        DONE or OUTPUT_FULL.
     """
     progress = work.progress
     counters = work.counters
+    next_count = counts.next_count
     if merges:
-        progress.merged_run_count = alive
+        progress.merged_run_count = next_count
     new_nodes = progress.node_count - nodes_before
-    merged = offered - alive
+    merged = counts.offered - next_count
     if progress.best_start >= 0:
         if write_path_row(layout.PATH_BEST_ROWS, progress.best_length, work) != layout.DONE:
             return layout.OUTPUT_FULL
-        alive = np.int64(0)  # the search goes on after the match
-    progress.next_run_count = alive
-    counters[layout.READS] += reads
+        next_count = np.int64(0)  # the search goes on after the match
+    progress.next_run_count = next_count
+    counters[layout.READS] += counts.reads
     if new_nodes + merged > 0:  # seldom, so most rows do not pay for the counters
         counters[layout.MERGES] += merged
-        counters[layout.FORKS] += forks
-        counters[layout.RUNS_CREATED] += forks + begun
+        counters[layout.FORKS] += counts.forks
+        counters[layout.RUNS_CREATED] += counts.forks + counts.begun
         counters[layout.NODES_CREATED] += new_nodes
-        counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], alive)
+        counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], next_count)
     return layout.DONE
 
 
 @spliced
 def is_merging_row(
-    row: int, count: int, rules: Rules, progress: AllMatchesProgress, totals: TotalArrays | None
+    row: int, run_count: int, rules: Rules, progress: AllMatchesProgress, totals: TotalArrays | None
 ) -> bool:
     """Return whether equal runs are compared and merged at a row.
 
-    Runs that carry totals merge at each row.
+    Runs that carry totals merge at each row. `run_count` is how many runs are live before the row.
     """
     if totals is not None:
         return True
-    is_time = row & (ROWS_APART - 1) == 0 or count >= 2 * progress.merged_run_count
-    return bool(rules.merge_runs and is_time)
+    is_due = row & (MERGE_INTERVAL - 1) == 0  # faster than the remainder
+    have_grown = run_count >= 2 * progress.merged_run_count
+    return bool(rules.merge_runs and (is_due or have_grown))
 
 
 @spliced
@@ -530,10 +538,21 @@ def accept(
     negation: NegationArrays | None,
     totals: TotalArrays | None,
 ) -> int:
-    """Write out the matches of a run that accepts, or add up its totals; return DONE or a status.
+    """Write out the matches of a run that accepts, or add up its totals.
 
-    `row` is the last row of the run, `node` is the node of that row, and `slot` has the registers
-    of the run.
+    Args:
+        node: the node of the last row of the run.
+        slot: the slot of its registers.
+        row: its last row.
+        rules: the query.
+        rows: the partitions.
+        work: what the search works in.
+        conditions: the conditions on the run.
+        negation: what a match as a whole is tested by.
+        totals: the aggregates over all matches.
+
+    Returns:
+        DONE, also if the matches fail a test as a whole; or another status.
     """
     if negation is not None:
         answer = satisfies_closing(row, slot, negation, rows.satisfied, conditions)
@@ -542,25 +561,44 @@ def accept(
         if answer != HOLDS:
             return make_failure_status(answer)
     if totals is not None:
-        last_node = work.nodes[node]
-        path = work.path
-        lower = work.progress.partition_begin
-        start = last_node[layout.NODE_START]
-        # Negations read only the first and the last row of these matches.
-        path[layout.PATH_ROWS, 0] = start
-        path[layout.PATH_ROWS, 1] = row
-        if negation is not None:
-            answer = satisfies_negations(
-                0, 2, slot, negation, rules.program, rows.window_end, path, lower, conditions
-            )
-            if answer != HOLDS:
-                return layout.DONE if answer == HOLDS_NOT else make_failure_status(answer)
-        group = row if totals.grouping == layout.BY_END else work.progress.partition
-        if totals.grouping == layout.BY_START:
-            group = start
-        add_totals(totals.groups[group], last_node[layout.NODE_SIZE :], totals)
-        return layout.DONE
+        return add_to_group(node, slot, row, rules, rows, work, conditions, negation, totals)
     return unwind_matches(node, row, slot, rules, rows, work, conditions, negation)
+
+
+@spliced
+def add_to_group(
+    node: int,
+    slot: int,
+    row: int,
+    rules: Rules,
+    rows: RowArrays,
+    work: AllMatchesWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
+    totals: TotalArrays,
+) -> int:
+    """Add the totals of the matches of a run to those of their group, see `accept`.
+
+    All of these matches have the first row of the node and the last row `row`.
+    """
+    last_node = work.nodes[node]
+    path = work.path
+    partition_begin = work.progress.partition_begin
+    start = last_node[layout.NODE_START]
+    # Negations read only the first and the last row of these matches.
+    path[layout.PATH_ROWS, 0] = start
+    path[layout.PATH_ROWS, 1] = row
+    if negation is not None:
+        answer = satisfies_negations(
+            0, 2, slot, negation, rules.program, rows.window_end, path, partition_begin, conditions
+        )
+        if answer != HOLDS:
+            return layout.DONE if answer == HOLDS_NOT else make_failure_status(answer)
+    group = row if totals.grouping == layout.BY_END else work.progress.partition
+    if totals.grouping == layout.BY_START:
+        group = start
+    add_totals(totals.groups[group], last_node[layout.NODE_SIZE :], totals)
+    return layout.DONE
 
 
 @spliced
@@ -574,7 +612,19 @@ def add_run(
     conditions: RunConditions,
     totals: TotalArrays | None,
 ) -> int:
-    """Add a run to `run` others, or merge it with one of them. Its registers are in their slot.
+    """Add a run to those after the row, or merge it with an equal one.
+
+    Its registers are in the slot of the run with the index `run`.
+
+    Args:
+        state: the state of the run.
+        node: the node of the row that it has mapped last.
+        start: its latest starting row.
+        merge: whether it merges with an equal run.
+        run: how many runs there are after the row so far, which is the index of this one.
+        work: what the search works in.
+        conditions: the conditions on the run.
+        totals: the aggregates over all matches.
 
     Returns:
         How many runs there are then, or -1 if there is no room for nodes.
@@ -626,8 +676,11 @@ def unwind_matches(
     """Write out each match that ends at `node`, or compare it with the best one; DONE or a status.
 
     `row` is the last row of the matches, and `slot` has their registers. A match is written to
-    `path` from its end, so that the rows after a join serve both of its sides. A match whose window
-    has ended is left out.
+    `path` from its end: column `size` - 1 has the last row. So the rows after a join are there for
+    both of its sides. A match whose window has ended is left out.
+
+        rows A0 B1 C2 and A0 B2' joined before D3:    path  [..., A0, B1, C2, D3]
+        then the other side is written before D3:     path  [..., A0, B2', D3]
     """
     nodes = work.nodes
     path = work.path
@@ -647,7 +700,7 @@ def unwind_matches(
         expired = is_expired(nodes, current, row, window_end)
         while current >= 0 and not expired:
             choice = nodes[current, layout.NODE_CHOICE]
-            if choice != layout.JOIN:
+            if choice != layout.JOIN:  # the node is a row
                 if length == size:
                     return layout.PATH_FULL
                 length += 1
@@ -655,6 +708,7 @@ def unwind_matches(
                 path[layout.PATH_CHOICES, size - length] = choice
                 current = nodes[current, layout.NODE_BEFORE]
                 continue
+            # The node is a join: keep its other side for later, and go on with this one.
             if top == pending_sides.shape[0]:
                 return layout.PATH_FULL
             pending_sides[top, 0] = nodes[current, layout.NODE_OTHER]
@@ -665,10 +719,16 @@ def unwind_matches(
         if expired:
             continue
         if negation is not None:
-            first = size - length
-            lower = progress.partition_begin
             answer = satisfies_negations(
-                first, length, slot, negation, rules.program, window_end, path, lower, conditions
+                size - length,
+                length,
+                slot,
+                negation,
+                rules.program,
+                window_end,
+                path,
+                progress.partition_begin,
+                conditions,
             )
             if answer == HOLDS_NOT:
                 continue
@@ -684,116 +744,3 @@ def unwind_matches(
         if status != layout.DONE:
             return status
     return layout.DONE
-
-
-class RunsSearch(BufferSearch[AllMatchesWork]):
-    """A search of all runs at once, for all matches.
-
-    Besides the runs and the buffer, it works in the path of the match that is written out.
-    """
-
-    kernel: CachedFunction[..., int] = search
-    progress: AllMatchesProgress
-    progress_class = AllMatchesProgress
-
-    def __init__(
-        self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
-    ) -> None:
-        self.last_live = make_last_live(task, arrays)
-        super().__init__(task, arrays, capacity, counters)
-        # If runs are output that are live at the end of the partition, that end is one more step
-        # after the last row.
-        until = arrays.rows.starts[1:] + arrays.compiled.outputs_ended_runs
-        arrays.rows.frontier.until[:] = until
-
-    @property
-    def shapes(self) -> Shapes:
-        """Return the arrays of `BufferSearch`, the path, and the joins still to be unwound."""
-        length = self.sizes[layout.PATH_FULL]
-        arrays: Shapes = {
-            "path": ((layout.PATH_SIZE, length), np.int64),
-            "pending_sides": ((length, 2), np.int64),
-        }
-        return super().shapes | arrays
-
-    def make_work(self) -> AllMatchesWork:
-        """Return what the kernel works in."""
-        return AllMatchesWork(
-            progress=self.progress,
-            output=self.output,
-            runs=self.working_arrays["runs"],
-            nodes=self.working_arrays["nodes"],
-            table=self.working_arrays["table"],
-            path=self.working_arrays["path"],
-            pending_sides=self.working_arrays["pending_sides"],
-            counters=self.search_counters,
-            last_live=self.last_live,
-        )
-
-    def build_arguments(self) -> tuple[object, ...]:
-        """Return the arguments of the kernel."""
-        rules = self.rules
-        selecting = self.selecting
-        rows = self.arrays.rows
-        return rules, selecting, rows, self.work, self.conditions, self.arrays.negation
-
-    def copy_live_runs(self) -> LiveRuns:
-        """Return a copy of the live runs, and of the nodes in the buffer."""
-        bank = int(self.progress.bank)
-        count = int(self.progress.run_count)
-        return LiveRuns(
-            runs=self.working_arrays["runs"][bank, :count].copy(),
-            registers=self.working_arrays["registers"][1 + bank :: 2][:count].copy(),
-            nodes=self.working_arrays["nodes"][: self.progress.node_count].copy(),
-        )
-
-    def restore(self, live: LiveRuns) -> None:
-        """Go on with these runs and their nodes."""
-        needed = {layout.RUNS_FULL: 2 * len(live.runs), layout.NODES_FULL: 4 * len(live.nodes)}
-        for status, least in needed.items():
-            while self.sizes[status] < least:
-                self.sizes[status] *= 2
-        self.allocate_arrays()
-        bank = self.progress.bank
-        count = len(live.runs)
-        self.working_arrays["runs"][bank, :count] = live.runs
-        self.working_arrays["registers"][1 + bank :: 2][:count] = live.registers
-        self.working_arrays["nodes"][: len(live.nodes)] = live.nodes
-        self.progress.run_count = count
-        self.progress.node_count = len(live.nodes)
-
-    def run_to_end(self) -> None:
-        """Run the search for what it leaves in its arrays: the nodes, or the totals of groups.
-
-        `find_matches` is a generator, which searches only as it is read. Here it yields nothing
-        that is needed, because no match is written out.
-
-        Raises:
-            RunFailure: the search has failed because of the rows.
-        """
-        for _ in super().find_matches():
-            pass
-
-    def find_graph(self) -> Iterator[Matches]:
-        """Yield the pointers of all matches, each as a match of one row: see `graph`.
-
-        Raises:
-            RunFailure: the search has failed because of the rows.
-        """
-        self.run_to_end()
-        self.prune()
-        nodes = self.working_arrays["nodes"][: self.progress.node_count]
-        row = nodes[:, layout.NODE_ROW].copy()
-        choice = nodes[:, layout.NODE_CHOICE].copy()
-        before = nodes[:, layout.NODE_BEFORE].copy()
-        completes = nodes[:, layout.NODE_OTHER] == layout.COMPLETES
-        partition = np.searchsorted(self.arrays.rows.starts, row, side="right") - 1
-        program = self.rules.program
-        variable = program[choice, layout.VARIABLE].astype(np.int16)
-        looping_variables = program[program[:, layout.REPEATS_LOOP] != 0, layout.VARIABLE]
-        is_loop = np.isin(np.arange(len(self.task.variables)), looping_variables)
-        # In this graph, each variable is a state.
-        state = variable.astype(np.int64)
-        versions = number_versions(partition, row, state, before, is_loop)
-        pointers = Pointers(before, completes, *versions)
-        yield replace(make_one_row_matches(partition, row, variable), pointers=pointers)

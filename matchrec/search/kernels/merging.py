@@ -158,6 +158,14 @@ def expand_run(
 ) -> int:
     """Give a row to a run: add the runs that follow from it to the runs after the row.
 
+    For each choice, in preferment order:
+
+    1. If it accepts, the run is the best match, and CUTS_OFF is returned.
+    2. If the row does not satisfy it, or what follows has failed before, the next choice is tried.
+    3. Otherwise a run is added that has mapped the row, unless a preferred run has the same future.
+
+    Then the run skips the row, if that is allowed.
+
     Returns:
         GOES_ON, CUTS_OFF or a status.
     """
@@ -170,8 +178,8 @@ def expand_run(
     memo = work.memo
     longest = rules.output == layout.LONGEST
     bank = run.bank
-    bound = find_window_end(rows.window_end, run.start, progress)
-    blocked = np.int64(0)
+    run_end = find_window_end(rows.window_end, run.start, progress)
+    may_not_skip = np.int64(0)  # 1 once a choice keeps the run from skipping the row
     has_mapped_last_row = True
     if skipping is not None:
         has_mapped_last_row = run.node < 0 or nodes[run.node, layout.NODE_ROW] == row - 1
@@ -180,11 +188,13 @@ def expand_run(
         if guard != 0 and not is_anchored(guard, row, progress):
             continue
         target = program[choice, layout.TARGET]
+        # 1. Accept.
         if target == layout.ACCEPT:
             if has_mapped_last_row and accept_run(run, row, longest, progress) == CUTS_OFF:
                 return CUTS_OFF
             continue
-        if row >= bound:
+        # 2. Test the row. The condition on the run comes last, because it takes longest.
+        if row >= run_end:
             continue
         if row >= progress.edge:
             return layout.MORE_ROWS
@@ -212,13 +222,14 @@ def expand_run(
                 failed_status = -make_failure_status(answer)
                 return keep_failed_run(failed_status, choice, run.start, runs, progress)
         if skipping is not None:
-            blocked |= program[choice, layout.BLOCKS]
+            may_not_skip |= program[choice, layout.BLOCKS]
+        # 3. Add the run that has mapped the row.
         node = progress.node_count
         put_run(runs[bank, new_run], target, node, run.start)
-        if has_twin(bank, row, bound, rules, work, conditions, skipping):
+        if has_twin(bank, row, run_end, rules, work, conditions, skipping):
             continue
-        needs_no_memo = memo_number < 0 or progress.best_start < 0
-        if not needs_no_memo and not remember_failure(memo, progress, memo_number, row + 1):
+        needs_memo = memo_number >= 0 and progress.best_start >= 0
+        if needs_memo and not remember_failure(memo, progress, memo_number, row + 1):
             return layout.MEMO_FULL
         nodes[node, layout.NODE_CHOICE] = choice
         nodes[node, layout.NODE_BEFORE] = run.node
@@ -229,11 +240,11 @@ def expand_run(
     if skipping is not None:
         if (
             run.node >= 0
-            and row < bound
-            and blocked == 0
+            and row < run_end
+            and may_not_skip == 0
             and skipping.waiting_states[run.state] >= 0
         ):
-            return skip_row(run, bound, rules, work, conditions, skipping)
+            return skip_row(run, run_end, rules, work, conditions, skipping)
     return GOES_ON
 
 
@@ -259,13 +270,16 @@ def accept_run(run: Run, row: int, longest: bool, progress: MergingProgress) -> 
 @spliced
 def skip_row(
     run: Run,
-    bound: int,
+    run_end: int,
     rules: Rules,
     work: MergingWork,
     conditions: RunConditions | None,
     skipping: SkippingInput,
 ) -> int:
-    """Add the run, which skips the row, to the runs after it: GOES_ON or RUNS_FULL."""
+    """Add a run that skips the row to the runs after the row; return GOES_ON or RUNS_FULL.
+
+    `run_end` is the end of its window.
+    """
     runs = work.runs
     progress = work.progress
     new_run = progress.next_run_count
@@ -276,7 +290,7 @@ def skip_row(
         copy_registers(run.slot, find_slot(new_run, bank), conditions.registers)
     put_run(runs[bank, new_run], skipping.waiting_states[run.state], run.node, run.start)
     last_row = work.nodes[run.node, layout.NODE_ROW]
-    if not has_twin(bank, last_row, bound, rules, work, conditions, skipping):
+    if not has_twin(bank, last_row, run_end, rules, work, conditions, skipping):
         progress.next_run_count += 1
     return GOES_ON
 
@@ -284,8 +298,8 @@ def skip_row(
 @spliced
 def has_twin(
     bank: int,
-    row: int,
-    bound: int,
+    last_row: int,
+    run_end: int,
     rules: Rules,
     work: MergingWork,
     conditions: RunConditions | None,
@@ -294,9 +308,17 @@ def has_twin(
     """Return whether an earlier run has the same future as the run that is about to be added.
 
     That run is already in `runs`, behind the others. If it has no twin, its computation state is
-    noted. `row` is the row that it has mapped last, and `bound` is the end of its window. If rows
-    may be skipped and several runs differ only in their last rows, only the first of them is noted.
-    So a twin may be missed.
+    noted. If rows may be skipped and several runs differ only in their last rows, only the first of
+    them is noted. So a twin may be missed.
+
+    Args:
+        bank: the half of `runs` for the runs after the row.
+        last_row: the row that the run has mapped last.
+        run_end: the end of its window.
+        rules: the query.
+        work: what the search works in.
+        conditions: the conditions on the run.
+        skipping: what is needed if rows may be skipped.
     """
     runs = work.runs
     progress = work.progress
@@ -306,32 +328,39 @@ def has_twin(
     state = runs[bank, new_run, layout.RUN_STATE]
     if conditions is None:
         is_noted = table[state, layout.TABLE_STAMP] == stamp
-        is_noted = is_noted and table[state, layout.TABLE_ENTRY] == bound
+        is_noted = is_noted and table[state, layout.TABLE_ENTRY] == run_end
         table[state, layout.TABLE_STAMP] = stamp
-        table[state, layout.TABLE_ENTRY] = bound
+        table[state, layout.TABLE_ENTRY] = run_end
         return bool(is_noted)
     if not rules.merge_runs:
         return False
     run_registers = conditions.registers[find_slot(new_run, bank)]
     live_registers = find_live_registers(state, conditions)
-    twin = find_or_add_state(state, bound, run_registers, live_registers, new_run, stamp, table)
+    twin = find_or_add_state(state, run_end, run_registers, live_registers, new_run, stamp, table)
     if skipping is None:
         return twin != NOT_FOUND
     if twin == NOT_FOUND:
         return False
     # A run accepts only on the row after its last one, so the last rows must be equal as well.
     row_of_twin = work.nodes[runs[bank, twin, layout.RUN_NODE], layout.NODE_ROW]
-    skipping.counters[layout.MERGES] += row_of_twin == row
-    return bool(row_of_twin == row)
+    skipping.counters[layout.MERGES] += row_of_twin == last_row
+    return bool(row_of_twin == last_row)
 
 
 @inner
 def keep_failed_run(
-    state: int, choice: int, start: int, runs: IntArray, progress: BufferState
+    failed_state: int, choice: int, start: int, runs: IntArray, progress: BufferState
 ) -> int:
     """Keep a run whose condition has raised an error after the runs that are preferred to it.
 
     It cuts off all runs after it, so only one is ever kept; progress.row says where it has failed.
+
+    Args:
+        failed_state: the negative status of the error, which the run has instead of a state.
+        choice: the choice whose condition has raised it, which the run has instead of a node.
+        start: the starting row of the run.
+        runs: the runs.
+        progress: the progress of the search.
 
     Returns:
         CUTS_OFF; the status of the error if no run is preferred to it; or RUNS_FULL.
@@ -340,10 +369,10 @@ def keep_failed_run(
     bank = 1 - progress.bank
     if run == 0:
         progress.choice = choice
-        return -state
+        return -failed_state
     if run == runs.shape[1]:
         return layout.RUNS_FULL
-    put_run(runs[bank, run], state, choice, start)
+    put_run(runs[bank, run], failed_state, choice, start)
     progress.next_run_count += 1
     return CUTS_OFF
 
@@ -471,35 +500,37 @@ def find_match(
     runs = work.runs
     progress = work.progress
     longest = rules.output == layout.LONGEST
-    count = progress.run_count
+    run_count = progress.run_count
     row = progress.next_row
     edge = progress.edge
     progress.run_count = 0
-    if count == 0:
+    if run_count == 0:
         row = progress.start
         progress.best_start = -1
     answer = np.int64(GOES_ON)
     while True:
+        # 1. Is the search over, or is there too little room for a row?
         has_best = progress.best_start >= 0
-        if count == 0 and has_best:
+        if run_count == 0 and has_best:
             return layout.DONE
-        if count == 0:
+        if run_count == 0:
             progress.node_count = 0
         if progress.node_count + runs.shape[1] > work.nodes.shape[0]:
-            progress.run_count = count
+            progress.run_count = run_count
             progress.next_row = row
             return layout.NODES_FULL
         begins = int(not has_best and row < progress.until)
-        if count + begins == 0:
+        if run_count + begins == 0:
             progress.start = min(row, edge)
             return int(layout.MORE_ROWS if row >= edge else layout.DONE)
+        # 2. Give the row to all runs.
         progress.stamp += 1
         progress.next_run_count = 0
         bank = progress.bank
-        for index in range(count + begins):
+        for index in range(run_count + begins):
             # A new run, which is the least preferred one; or else a live run.
             run = Run(np.int64(0), np.int64(-1), row, np.int64(0), 1 - bank)
-            if index < count:
+            if index < run_count:
                 state = runs[bank, index, layout.RUN_STATE]
                 node = runs[bank, index, layout.RUN_NODE]
                 start = runs[bank, index, layout.RUN_START]
@@ -514,17 +545,18 @@ def find_match(
                 break
         if skipping is not None:
             counters = skipping.counters
-            counters[layout.READS] += count + begins
+            counters[layout.READS] += run_count + begins
             counters[layout.RUNS_CREATED] += progress.next_run_count
             counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], progress.next_run_count)
+        # 3. Go on with the next row, unless a status interrupts the search.
         if answer > GOES_ON:
             break
         progress.bank = 1 - bank
-        count = progress.next_run_count
+        run_count = progress.next_run_count
         row += 1
-    # The search is interrupted. It begins again with the first starting row that has a live run.
-    # What is remembered from there on may not have failed.
-    if count > 0:
+    # The interrupted search begins again with the first starting row that has a live run. What is
+    # remembered from there on may not have failed.
+    if run_count > 0:
         row = runs[progress.bank, 0, layout.RUN_START]
     elif progress.best_start >= 0:
         row = progress.best_start

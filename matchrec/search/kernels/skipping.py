@@ -40,7 +40,7 @@ from matchrec.automaton.run_endings import A_MATCH, NOTHING, UNFINISHED
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inlined, spliced, stoppable_kernel
 from matchrec.search.kernel_input import SearchInput
-from matchrec.search.kernel_search import PathSearch, Shapes, make_last_live, needs_release_times
+from matchrec.search.kernel_search import PathSearch, Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.finished_matches import (
     SelectionProgress,
@@ -83,9 +83,12 @@ from matchrec.search.kernels.search_loop import (
     skip_match,
 )
 from matchrec.search.partitions import IntArray
+from matchrec.search.progress import make_last_live, needs_release_times
 from matchrec.search.task import Capacity, Task
 
-# The values of `blocked`: what a run may do with a row besides mapping it. 0: it may skip the row.
+# The values of `blocked`: what a run may do with a row besides mapping it. A greater value allows
+# less.
+FREE = 0  # it may skip the row
 BLOCKED = 1  # it may not skip the row
 STOPPED = 3  # it may neither skip the row nor go on with it, only be completed by it
 
@@ -158,9 +161,9 @@ def search_from(
 ) -> int:
     """Search from progress.start in a state, and write out matches or find the preferred one.
 
-    All is one loop over choices, forward, over skipped rows, and back, so that its variables stay
-    in machine registers. Where there are two nested `if` instead of an `and`, the first one leaves
-    out code that is not needed without tracing.
+    Steps 1 to 5 are one loop, so that its variables stay in machine registers. `tracing` and
+    `table` are tested by an `if` of their own, because the code below it is then not compiled for a
+    search without them.
 
     Args:
         first_state: the state in which the run begins.
@@ -195,14 +198,13 @@ def search_from(
     status = np.int64(layout.DONE)
     while True:
         end_of_choices = first_choice[state + 1]
-        kind = ending_kinds[state]
         if last_live.shape[0] > 0:
             last_live[start] = max(last_live[start], row)
         if progress.best_start >= 0:
             # Only a match that is complete before the best one is better. From the same starting
             # row, one that is complete together with it may be, too, if its rows come earlier.
             end = min(end, progress.best_last_row + int(progress.best_start == start))
-        position = Position(row, end, state, choice, depth, blocked, matches)
+        position = Position(row, end, state, choice, depth, blocked, matches)  # 1. Try choices.
         choice, blocked, matches, status = try_choices(
             position, rules, selecting, rows, work, conditions, negation, table, tracing
         )
@@ -215,32 +217,34 @@ def search_from(
         if status != layout.DONE:
             return status
         reads += 1
-        if choice < end_of_choices:
+        if choice < end_of_choices:  # 2. A choice has mapped the row: go on with the next row.
             depth = depth + 1
             row = row + 1
             if depth > deepest:
                 deepest = depth
             state = program[choice, layout.TARGET]
-            blocked = np.int64(0 if may_continue[state] else BLOCKED)
+            blocked = np.int64(FREE if may_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
-        if depth > 0 and row < end and blocked == 0 and waiting_states[state] >= 0:
+        if depth > 0 and row < end and blocked == FREE and waiting_states[state] >= 0:  # 3. Skip.
             if tracing is not None:
                 tracing.note_skipped(row, depth)
             row = row + 1
             state = waiting_states[state]
             choice = first_choice[state]
             continue
-        if depth > 0 and row >= end and kind != 0:
+        # 4. The window has ended: output the run, if runs in this state are output then.
+        if depth > 0 and row >= end and ending_kinds[state] != NOTHING:
             if rules.output == layout.PREFERRED:
                 progress.best_length = depth
                 status = np.int64(ACCEPTED)
                 break
             if tracing is not None:
-                tracing.note_end(kind, row, depth)
-            elif write_completed(kind, row, depth, work) != layout.DONE:
+                tracing.note_end(ending_kinds[state], row, depth)
+            elif write_completed(ending_kinds[state], row, depth, work) != layout.DONE:
                 return layout.OUTPUT_FULL
             matches += 1
+        # 5. Go back to the last mapped row. If no match was found since then, it has failed.
         if depth == 0:
             break
         depth -= 1
@@ -281,7 +285,7 @@ class Position(NamedTuple):
     state: int
     choice: int
     depth: int  # how many rows the run has mapped
-    blocked: int  # 0 if the run may skip the row, or else BLOCKED or STOPPED
+    blocked: int  # what the run may do with the row: FREE, BLOCKED or STOPPED
     matches: int  # how many matches were found from the starting row
 
 
@@ -297,7 +301,14 @@ def try_choices(
     table: IntArray | None,
     tracing: Tracing | None,
 ) -> tuple[int, int, int, int]:
-    """Try the choices of a state from one on, until one maps the row; it is in the path then.
+    """Try the choices of a state from `position.choice` on, until one maps the row.
+
+    A choice can
+
+    1. accept: the path is a match;
+    2. map the row, so that the run goes on with the next row, which is put onto the path;
+    3. have an effect without mapping the row: the run is completed, times out or ends, or it may
+       not skip the row.
 
     Returns:
         The choice that maps the row, or the index after the last choice; the new values of
@@ -356,32 +367,43 @@ def try_choices(
                 if answer == HOLDS:
                     break
             elif answer == HOLDS:
-                outcome = np.int64(kind if target == layout.TIME_OUT else 0)
-                if target == layout.COMPLETE_RUN:
-                    outcome = np.int64(A_MATCH)
-                if outcome != 0:
+                output_kind = find_output_kind(target, kind)
+                if output_kind != NOTHING:
                     if tracing is not None:
-                        tracing.note_end(outcome, row, depth)
-                    elif write_completed(outcome, row, depth, work) != layout.DONE:
+                        tracing.note_end(output_kind, row, depth)
+                    elif write_completed(output_kind, row, depth, work) != layout.DONE:
                         status = np.int64(layout.OUTPUT_FULL)
                         break
                     matches += 1
-                if target != layout.IGNORE_LATER_CHOICES:
-                    blocked = (
-                        STOPPED if target == layout.END_UNLESS_COMPLETED else max(blocked, BLOCKED)
-                    )
-                if (
-                    target == layout.END_RUN
-                    or target == layout.TIME_OUT
-                    or target == layout.IGNORE_LATER_CHOICES
-                ):
+                if target == layout.IGNORE_LATER_CHOICES:
                     choice = end_of_choices
                     break
+                if target == layout.END_RUN or target == layout.TIME_OUT:
+                    blocked = max(blocked, BLOCKED)
+                    choice = end_of_choices
+                    break
+                blocked = (
+                    STOPPED if target == layout.END_UNLESS_COMPLETED else max(blocked, BLOCKED)
+                )
         elif tracing is not None:
             if row >= end:
                 tracing.note_no_row(choice, row, depth)
         choice += 1
     return choice, blocked, matches, status
+
+
+@spliced
+def find_output_kind(effect: int, ending_kind: int) -> int:
+    """Return as what an effect outputs a run, a number of `automaton.run_endings`; or NOTHING.
+
+    `ending_kind` is what the run is output as if it times out.
+    """
+    kind = np.int64(NOTHING)
+    if effect == layout.COMPLETE_RUN:
+        kind = np.int64(A_MATCH)
+    elif effect == layout.TIME_OUT:
+        kind = np.int64(ending_kind)
+    return int(kind)
 
 
 @spliced
@@ -443,8 +465,9 @@ def is_worth_following(
 def pack_mark(matches: int, blocked: int) -> int:
     """Return the mark of a row of the path: two numbers in one.
 
-    `matches` is how many matches had been found when the row was mapped; `blocked` is 0, BLOCKED or
-    STOPPED.
+    Args:
+        matches: how many matches had been found when the row was mapped.
+        blocked: what the run could do with the row besides: FREE, BLOCKED or STOPPED.
     """
     return 4 * matches + blocked
 
@@ -463,7 +486,7 @@ def unpack_blocked(mark: int) -> int:
 
 @spliced
 def push(choice: int, row: int, depth: int, mark: int, path: IntArray) -> None:
-    """Put a row that is mapped onto the path. For `mark`, see `pack_mark`."""
+    """Put a mapped row onto the path, as its row number `depth`. For `mark`, see `pack_mark`."""
     path[layout.PATH_ROWS, depth] = row
     path[layout.PATH_CHOICES, depth] = choice
     path[layout.PATH_MARKS, depth] = mark
@@ -543,16 +566,16 @@ def search_start(
     conditions: RunConditions,
     negation: NegationArrays | None,
 ) -> int:
-    """Write out what is sought from progress.start on, and set the next starting row.
+    """Write out the matches that begin with progress.start, and set the next starting row.
 
     Returns:
-        DONE, or another status; then nothing has been written.
+        DONE, or another status. Then nothing has been written.
     """
     progress = work.progress
     start = progress.start
     end = begin_start(rows.window_end, progress)
-    matches = progress.match_count
-    mapped = progress.mapped_count
+    match_count_before = progress.match_count
+    mapped_count_before = progress.mapped_count
     status = np.int64(layout.DONE)
     for first_state in range(selecting.start_count):
         if status == layout.DONE:
@@ -571,8 +594,8 @@ def search_start(
     if status == layout.DONE and progress.start == start:
         status = np.int64(go_on_after(start, work))
     if status != layout.DONE:
-        progress.match_count = matches
-        progress.mapped_count = mapped
+        progress.match_count = match_count_before
+        progress.mapped_count = mapped_count_before
     return int(status)
 
 
@@ -607,9 +630,10 @@ def find_live_run(
     table: IntArray,
     starts: RunStarts,
 ) -> int:
-    """Write out the live run of the starting row progress.start, if one is sought.
+    """Write out the live run that begins with progress.start, if one is sought, and go on.
 
-    Failures are forgotten if they depend on the match number and that has changed.
+    Only one unfinished run of a partition is sought. Failures are forgotten if they depend on the
+    match number and that has changed.
 
     Returns:
         DONE or another status.
@@ -619,9 +643,8 @@ def find_live_run(
     kind = starts.kind[start]
     end = rows.window_end[start]
     status = np.int64(layout.DONE)
-    if kind != NOTHING and (
-        kind != UNFINISHED or starts.last_unfinished_partition[0] != progress.partition
-    ):
+    has_unfinished_run = starts.last_unfinished_partition[0] == progress.partition
+    if kind != NOTHING and (kind != UNFINISHED or not has_unfinished_run):
         if rules.forgets_after_match and starts.number[start] != progress.match_number:
             forget(start, progress)
         progress.match_number = starts.number[start]

@@ -13,12 +13,7 @@ import numpy as np
 from matchrec.jit.decorators import kernel, spliced
 from matchrec.search.kernel_search import Shapes
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.all_matches import (
-    AllMatchesWork,
-    RunsSearch,
-    begin_partition,
-    step_runs,
-)
+from matchrec.search.kernels.all_matches import AllMatchesWork, begin_partition, step_runs
 from matchrec.search.kernels.carried_totals import PATH_COUNT
 from matchrec.search.kernels.layout import (
     NegationArrays,
@@ -31,6 +26,7 @@ from matchrec.search.kernels.layout import (
 from matchrec.search.kernels.search_loop import find_start, go_to_next_partition
 from matchrec.search.live_runs import LiveRuns, count_node_columns, list_row_extremes
 from matchrec.search.matches import DOUBLE_WORD, Matches, make_one_row_matches
+from matchrec.search.runs_search import RunsSearch
 
 
 # Not a `stoppable_kernel`: a total is two words, and integers wrap in machine code only.

@@ -39,8 +39,8 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, list_negations, walk_pattern
 from matchrec.plan.templates import Template
+from matchrec.search.compiled_task import compile_task
 from matchrec.search.incremental import keeps_values
-from matchrec.search.kernel_input import compile_task
 from matchrec.spark import substitutes
 from matchrec.spark.column_names import add_columns
 from matchrec.spark.columns import Preparation, RowColumns

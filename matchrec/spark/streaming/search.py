@@ -19,7 +19,7 @@ from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.lookaround import Lookaround
 from matchrec.compile.rule_set import Version
 from matchrec.output.reads import ReadMatchNumber
-from matchrec.search.kernel_input import compile_task
+from matchrec.search.compiled_task import compile_task
 from matchrec.search.partitions import (
     NO_EDGE,
     BoolArray,

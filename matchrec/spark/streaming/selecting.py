@@ -16,6 +16,7 @@ from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.errors.run.location import RowLocation
 from matchrec.output.rows import find_output_rows
 from matchrec.search.beginnings import find_possible_starts
+from matchrec.search.compiled_task import compile_task
 from matchrec.search.incremental import (
     ResumedSearch,
     SearchCall,
@@ -25,7 +26,6 @@ from matchrec.search.incremental import (
     pack_state,
     unpack_state,
 )
-from matchrec.search.kernel_input import compile_task
 from matchrec.search.live_runs import count_node_columns, list_row_extremes
 from matchrec.search.match_lists import join_chunks
 from matchrec.search.matches import Matches
@@ -67,7 +67,7 @@ class SelectingSearch(KeySearch):
         """Return the states of one key that has had no events."""
         task = self.compiled_query.task
         compiled = compile_task(task, len(self.compiled_query.sent_columns.integers))
-        arrays = pack_state(make_empty_state(compiled.registers, count_node_columns(task)))
+        arrays = pack_state(make_empty_state(compiled.register_count, count_node_columns(task)))
         return {name: ByKey.concatenate([array]) for name, array in arrays.items()}
 
     def search(self, states: KeyStates, rows: SearchRows) -> Searching:

@@ -19,7 +19,7 @@ from matchrec.errors import MatchRecognizePlanError
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan, ResultUse
 from matchrec.plan.resolve import InputColumns
-from matchrec.search import kernel_input
+from matchrec.search import compiled_task
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from tests.tasks.linking import link, split_plan
@@ -61,10 +61,10 @@ def test_the_pattern_is_compiled_and_folded_once(plan: MatchPlan) -> None:
 @PLANS
 def test_a_worker_compiles_nothing_again(plan: MatchPlan) -> None:
     received = pickle.loads(pickle.dumps(compile_plan(plan)))
-    kernel_input.build_task_arrays.cache_clear()
+    compiled_task.build_task_arrays.cache_clear()
     with mock.patch.object(nfa, "fold", side_effect=AssertionError):
-        first = kernel_input.compile_task(received.task, 1)
-        assert kernel_input.compile_task(received.task, 1) is first
+        first = compiled_task.compile_task(received.task, 1)
+        assert compiled_task.compile_task(received.task, 1) is first
 
 
 @pytest.fixture

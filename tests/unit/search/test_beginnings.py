@@ -10,7 +10,8 @@ import pytest
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.search.beginnings import find_moves, find_possible_beginnings
-from matchrec.search.kernel_input import compile_task, prepare_input
+from matchrec.search.compiled_task import compile_task
+from matchrec.search.kernel_input import prepare_input
 from matchrec.search.partitions import Frontier
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.shortcuts import ALL, use_shortcuts

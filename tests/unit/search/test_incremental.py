@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.search.beginnings import find_possible_starts
+from matchrec.search.compiled_task import compile_task
 from matchrec.search.incremental import (
     ResumedSearch,
     SearchCall,
@@ -23,7 +24,6 @@ from matchrec.search.incremental import (
     pack_state,
     unpack_state,
 )
-from matchrec.search.kernel_input import compile_task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.strategies import SearchAlgorithm
@@ -107,7 +107,7 @@ def search_in_pieces(
         partition_rows: all rows of the partition, with windows.
         pieces: for each piece, the number of rows, and whether windows end by the clock.
     """
-    state = make_empty_state(compile_task(task, partition_rows.integers).registers)
+    state = make_empty_state(compile_task(task, partition_rows.integers).register_count)
     arrived = 0
     result = []
     for size, ends_by_clock in (*pieces, (partition_rows.rows, True)):

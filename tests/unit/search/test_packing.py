@@ -9,7 +9,7 @@ from matchrec.search.kernels import chained, distances, mapping, memo, skipping
 from matchrec.search.kernels.search_loop import NO_MATCH, NOT_NOTED, encode_status
 
 
-@pytest.mark.parametrize("blocked", [0, skipping.BLOCKED, skipping.STOPPED])
+@pytest.mark.parametrize("blocked", [skipping.FREE, skipping.BLOCKED, skipping.STOPPED])
 @pytest.mark.parametrize("matches", [0, 1, 7])
 def test_a_mark_has_the_matches_and_what_the_run_may_do(matches: int, blocked: int) -> None:
     mark = skipping.pack_mark(matches, blocked)

@@ -8,7 +8,7 @@ import pytest
 from matchrec.search import releasing, selection
 from matchrec.search.kernel_input import prepare_input
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.all_matches import RunsSearch
+from matchrec.search.runs_search import RunsSearch
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm
 from matchrec.search.task import Capacity
 from tests.cases.pattern_notation import Question

@@ -1,0 +1,343 @@
+"""Compile a task to the arrays that the kernels read: the query, without its rows.
+
+`compile_task` makes these arrays, which equal tasks share:
+
+- `Rules.program`, the choices of all states. State i of a row pattern A B has the choices
+  first_choice[i] .. first_choice[i + 1] - 1, in preferment order:
+
+      choice  source  target  variable
+      0       0       1       A
+      1       1       2       B
+      2       2       ACCEPT  -1
+
+- the code of the conditions on the run, with the registers that it reads;
+- for event selection, in which states a run waits and as what it is output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from matchrec.automaton.facts import find_live_states, find_states_worth_remembering
+from matchrec.automaton.program import GUARD_END
+from matchrec.automaton.run_endings import NOTHING, TIMED_OUT
+from matchrec.conditions.evaluate.instructions import MATCH_NUMBER, READ
+from matchrec.conditions.evaluate.link import LinkedConditions, Move, link_conditions
+from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.search.kernels import layout
+from matchrec.search.matches import encode_skip, find_skip_targets
+from matchrec.search.partitions import BoolArray, IntArray
+from matchrec.search.task import Condition, Task
+from matchrec.shortcuts import current_shortcuts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledTask:
+    """The arrays of a task, without its names. Equal tasks share one object: see `compile_task`."""
+
+    rules: layout.Rules
+    # What only searches with event selection read.
+    selecting: layout.SelectionRules
+    # Whether some runs are output when their windows end.
+    outputs_ended_runs: bool
+    # The code of the conditions on the run.
+    code: ConditionCode
+    # The conditions on the run, linked; None if no condition depends on the run.
+    linked: LinkedConditions | None
+    # Whether failures can be remembered in all states that can be reached twice: no register
+    # decides what follows in any of them.
+    remembers_all: bool
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """Return the physical offset of each value that conditions on the run read.
+
+        It is the distance from a row of the run, or from the row that is about to be mapped: -1 for
+        PREV, 1 for NEXT.
+        """
+        if self.linked is None:
+            return ()
+        code = self.linked.all_code
+        return tuple(code[code[:, 0] == READ, 3].tolist())
+
+    @property
+    def register_count(self) -> int:
+        """Return how many registers a run has."""
+        return len(self.linked.initial_registers) if self.linked else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConditionCode:
+    """The code of the conditions on the run. See `layout.RunConditions` for the fields."""
+
+    instructions: IntArray
+    tests_before_mapping: bool
+    live_first: IntArray
+    live: IntArray
+
+
+def compile_task(task: Task, integers: int) -> CompiledTask:
+    """Return the arrays of a task. An equal task gets the same object again.
+
+    Args:
+        task: the task of a query.
+        integers: how many integer columns its conditions on the run read. Columns of doubles come
+            after them.
+    """
+    return build_task_arrays(task, integers, merging=current_shortcuts().merging)
+
+
+# A worker calls it for every batch, and a stream for every key.
+@lru_cache(maxsize=1024)
+def build_task_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
+    """Build the arrays of a task, see `compile_task`.
+
+    Args:
+        task: the task of a query.
+        integers: how many integer columns its conditions on the run read.
+        merging: whether equal runs may merge. Tests switch it off.
+    """
+    first_choice, program = number_choices(task)
+    state_count = len(first_choice) - 1
+    skip = task.skip or task.after_match
+    variables = program[:, layout.VARIABLE]
+    program[:, layout.IS_TARGET] = find_skip_targets(skip.variable, task.members, variables)
+
+    memo_numbers = program[:, layout.MEMO].copy()
+    linked = link_run_conditions(task, program, integers)  # drops some memo numbers
+    remembers_all = bool(np.array_equal(program[:, layout.MEMO], memo_numbers))
+
+    waiting_states, ending_kinds = encode_waiting(task)
+    outputs_ended_runs = bool((ending_kinds != NOTHING).any())
+    does_not_accept = program[:, layout.TARGET] != layout.ACCEPT
+    states_that_continue = program[does_not_accept, layout.SOURCE]
+    rules = layout.Rules(
+        first_choice=first_choice,
+        program=program,
+        output=list(MatchOutput).index(task.output),
+        skip=encode_skip(skip.to),
+        forgets_after_match=linked is not None and MATCH_NUMBER in linked.operations,
+        merge_runs=merging and task.output is not MatchOutput.GRAPH and not outputs_ended_runs,
+    )
+    selecting = layout.SelectionRules(
+        start_count=task.pattern.folding.start_count,
+        accepts=find_accepting_guards(program, state_count),
+        may_continue=np.isin(np.arange(state_count), states_that_continue).astype(np.int64),
+        waiting_states=waiting_states,
+        ending_kinds=ending_kinds,
+    )
+    return CompiledTask(
+        rules=rules,
+        selecting=selecting,
+        outputs_ended_runs=outputs_ended_runs,
+        code=build_condition_code(task, linked, state_count),
+        linked=linked,
+        remembers_all=remembers_all,
+    )
+
+
+def build_condition_code(
+    task: Task, linked: LinkedConditions | None, state_count: int
+) -> ConditionCode:
+    """Return the code of the conditions on the run; empty arrays if no condition depends on it."""
+    tests_before_mapping = task.stages is not None
+    if linked is None:
+        return ConditionCode(
+            instructions=np.empty((0, 5), np.int64),
+            tests_before_mapping=tests_before_mapping,
+            live_first=np.zeros(state_count + 1, np.int64),
+            live=np.empty(0, np.int64),
+        )
+    return ConditionCode(
+        instructions=linked.instructions,
+        tests_before_mapping=tests_before_mapping,
+        live_first=linked.live_first,
+        live=linked.live_registers,
+    )
+
+
+def find_accepting_guards(program: IntArray, state_count: int) -> IntArray:
+    """Return int64[s], the weakest guard under which a run that enters a state accepts, or -1."""
+    guards = np.full(state_count, -1, np.int64)
+    accepting = program[program[:, layout.TARGET] == layout.ACCEPT]
+    for guard in (GUARD_END, 0):  # the weakest one last, because it overwrites the other
+        guards[accepting[accepting[:, layout.GUARD] == guard, layout.SOURCE]] = guard
+    return guards
+
+
+def link_run_conditions(task: Task, program: IntArray, integers: int) -> LinkedConditions | None:
+    """Link the conditions on the run, and write into `program` where each choice's code is.
+
+    Failures that a register decides must not be remembered, so their choices lose the memo number.
+
+    Args:
+        task: the task of a query.
+        program: the choices, as `number_choices` returns them. It is changed.
+        integers: how many integer columns the conditions read.
+
+    Returns:
+        The linked conditions; None if no condition depends on the run.
+    """
+    if task.reads_only_data:
+        return None
+    target = program[:, layout.TARGET]
+    test = program[:, layout.TEST]
+    maps_row = target >= 0
+    has_test = test >= 0
+
+    # Stages are tested before the row is mapped, so nothing more is tested once it is.
+    tested_after_mapping = layout.TEST if task.stages is None else layout.VARIABLE
+    columns = [layout.SOURCE, layout.VARIABLE, layout.TARGET, tested_after_mapping]
+    moves = tuple(Move(*row) for row in program[maps_row][:, columns].tolist())
+
+    linked = link_conditions(
+        [condition.run_condition for condition in task.conditions],
+        task.members,
+        integers,
+        moves,
+        list_tested_variables(task, program),
+    )
+    program[maps_row, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.step_ranges, (-1, 2))
+    code = np.reshape(linked.code_ranges, (-1, 2))
+    program[has_test, layout.CODE : layout.CODE_END + 1] = code[test[has_test]]
+
+    has_live_registers = np.diff(linked.live_first) > 0
+    mapping_choices = np.flatnonzero(maps_row)
+    is_decided_by_register = has_live_registers[target[maps_row]]
+    program[mapping_choices[is_decided_by_register], layout.MEMO] = layout.NOT_REMEMBERED
+    return linked
+
+
+def list_tested_variables(task: Task, program: IntArray) -> list[list[int]]:
+    """Return for each state the variables whose conditions read the registers of a run in it.
+
+    These are conditions of the match as a whole, in a state that accepts, and conditions that are
+    tested before a row is mapped.
+    """
+    folding = task.pattern.folding
+    tested_at_end = [absence.variable for absence in task.absences]
+    if task.closing_condition is not None:
+        tested_at_end.append(task.closing_condition)
+    tested_variables = [
+        list(tested_at_end) if any(choice.accepts for choice in choices) else []
+        for choices in folding.choices
+    ]
+    has_test = program[:, layout.TEST] >= 0
+    maps_row = program[:, layout.TARGET] >= 0
+    is_tested_before_mapping = has_test & (bool(folding.waiting_states) | ~maps_row)
+    for choice in program[is_tested_before_mapping]:
+        tested_variables[int(choice[layout.SOURCE])].append(int(choice[layout.TEST]))
+    return tested_variables
+
+
+def encode_waiting(task: Task) -> tuple[IntArray, IntArray]:
+    """Return `waiting_states` and `ending_kinds` of `layout.SelectionRules`.
+
+    If all matches are searched and runs that time out are output as well, a run whose window ends
+    is output in each state that is live.
+    """
+    folding = task.pattern.folding
+    waiting_states = np.array([encode_optional(state) for state in task.waiting_states], np.int64)
+    if task.stages is None:
+        times_out = task.partial is not None and task.output is MatchOutput.ALL
+        is_live = find_live_states(folding.choices) if times_out else np.zeros(len(waiting_states))
+        return waiting_states, np.where(is_live, TIMED_OUT, NOTHING).astype(np.int64)
+    ending_kinds = np.array(folding.ending_kinds, np.int64)
+    if not task.stages.outputs_timeouts:
+        ending_kinds[ending_kinds >= TIMED_OUT] = NOTHING
+    return waiting_states, ending_kinds
+
+
+def number_choices(task: Task) -> tuple[IntArray, IntArray]:
+    """Return `first_choice` and `program` of `layout.Rules`, without the code of conditions.
+
+    Every state that can be reached twice gets a memo number. With event selection, that is every
+    state, because rows may be skipped.
+    """
+    choices_by_state = task.pattern.folding.choices
+    choices = [choice for state in choices_by_state for choice in state]
+    first_choice = np.cumsum([0, *map(len, choices_by_state)]).astype(np.int64)
+    source = np.repeat(np.arange(len(choices_by_state)), np.diff(first_choice))
+
+    is_worth_remembering = (
+        np.array(find_states_worth_remembering(choices_by_state)) | task.needs_event_selection
+    )
+    numbers_of_states = np.where(
+        is_worth_remembering, np.cumsum(is_worth_remembering) - 1, layout.NOT_REMEMBERED
+    )
+    # A choice without a target has the target -1, which is the index of the last entry.
+    memo_numbers = [*numbers_of_states, layout.NOT_REMEMBERED]
+
+    program = np.zeros((len(choices), layout.CHOICE_SIZE), np.int64)
+    columns: dict[int, Sequence[int] | IntArray] = {
+        layout.SOURCE: source,
+        layout.TARGET: [encode_optional(choice.effect or choice.target) for choice in choices],
+        layout.VARIABLE: [encode_optional(choice.variable) for choice in choices],
+        layout.GUARD: [choice.guard for choice in choices],
+        layout.MEMO: [memo_numbers[encode_optional(choice.target)] for choice in choices],
+        layout.TEST: [
+            encode_optional(choice.variable if choice.test is None else choice.test)
+            for choice in choices
+        ],
+        layout.EXCLUDED: [choice.excluded for choice in choices],
+        layout.REPEATS_LOOP: [choice.repeats_loop for choice in choices],
+        layout.BLOCKS: [choice.blocks for choice in choices],
+    }
+    for column, values in columns.items():
+        program[:, column] = values
+
+    if task.stages is None:
+        program[:, layout.BLOCKS] = find_blocking_choices(task, program)
+    for choice in program:
+        test = choice[layout.TEST]
+        if test >= 0:
+            choice[[layout.WORD, layout.MASK]] = find_bit(task.conditions[test])
+    return first_choice, program
+
+
+def find_blocking_choices(task: Task, program: IntArray) -> BoolArray:
+    """Return bool[c], whether a row that a choice can map may not be skipped.
+
+    In a state inside a loop, only the choice that stays in the loop keeps a row from being skipped.
+    This is for tasks without stages: the choices of stages say so themselves.
+    """
+    if task.selection is EventSelection.SKIP_TILL_ANY_MATCH:
+        return np.zeros(len(program), np.bool_)
+    source = program[:, layout.SOURCE]
+    stays_in_loop = program[:, layout.REPEATS_LOOP] != 0
+    is_loop_state = np.isin(source, source[stays_in_loop])
+    return np.asarray(stays_in_loop | ~is_loop_state, np.bool_)
+
+
+def encode_optional(value: int | None) -> int:
+    """Return a number as the arrays of the kernels hold it, where -1 stands for None."""
+    return -1 if value is None else int(value)
+
+
+def find_bit(condition: Condition) -> tuple[int, int]:
+    """Return where `satisfied` has the bit of a row condition: the word, and the mask in it.
+
+    A row satisfies the condition if `satisfied[row, word] & mask == mask`. If there is no row
+    condition, the mask is 0, which every row satisfies. The mask is signed, as the words are int64
+    in kernels.
+
+    >>> find_bit(Condition(row_condition=70)), find_bit(Condition())
+    ((1, 64), (0, 0))
+    """
+    if condition.row_condition is None:
+        return 0, 0
+    word, bit = divmod(condition.row_condition, 64)
+    mask = np.uint64(1 << bit)
+    return word, int(mask.astype(np.int64))
+
+
+def find_code(variable: int, compiled: CompiledTask) -> tuple[int, int]:
+    """Return where the instructions of a variable's condition begin and end.
+
+    Both are equal if the variable has no condition on the run.
+    """
+    return compiled.linked.code_ranges[variable] if compiled.linked else (0, 0)

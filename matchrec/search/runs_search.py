@@ -1,0 +1,137 @@
+"""`RunsSearch`: calls the kernel `kernels.all_matches`, and takes matches and runs from its arrays.
+
+A search can be stopped after some rows: its live runs are copied, and another search goes on with
+them when more rows have arrived (`incremental`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from matchrec.jit.cached_function import CachedFunction
+from matchrec.search.graph import number_versions
+from matchrec.search.kernel_input import SearchInput
+from matchrec.search.kernel_search import BufferSearch, Shapes
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.all_matches import AllMatchesProgress, AllMatchesWork, search
+from matchrec.search.live_runs import LiveRuns
+from matchrec.search.matches import Matches, Pointers, make_one_row_matches
+from matchrec.search.partitions import IntArray
+from matchrec.search.progress import make_last_live
+from matchrec.search.task import Capacity, Task
+
+
+class RunsSearch(BufferSearch[AllMatchesWork]):
+    """A search of all runs at once, for all matches.
+
+    Besides the runs and the buffer, it works in the path of the match that is written out.
+    """
+
+    kernel: CachedFunction[..., int] = search
+    progress: AllMatchesProgress
+    progress_class = AllMatchesProgress
+
+    def __init__(
+        self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
+    ) -> None:
+        self.last_live = make_last_live(task, arrays)
+        super().__init__(task, arrays, capacity, counters)
+        # If runs are output that are live at the end of the partition, that end is one more step
+        # after the last row.
+        until = arrays.rows.starts[1:] + arrays.compiled.outputs_ended_runs
+        arrays.rows.frontier.until[:] = until
+
+    @property
+    def shapes(self) -> Shapes:
+        """Return the arrays of `BufferSearch`, the path, and the joins still to be unwound."""
+        length = self.sizes[layout.PATH_FULL]
+        arrays: Shapes = {
+            "path": ((layout.PATH_SIZE, length), np.int64),
+            "pending_sides": ((length, 2), np.int64),
+        }
+        return super().shapes | arrays
+
+    def make_work(self) -> AllMatchesWork:
+        """Return what the kernel works in."""
+        return AllMatchesWork(
+            progress=self.progress,
+            output=self.output,
+            runs=self.working_arrays["runs"],
+            nodes=self.working_arrays["nodes"],
+            table=self.working_arrays["table"],
+            path=self.working_arrays["path"],
+            pending_sides=self.working_arrays["pending_sides"],
+            counters=self.search_counters,
+            last_live=self.last_live,
+        )
+
+    def build_arguments(self) -> tuple[object, ...]:
+        """Return the arguments of the kernel."""
+        rules = self.rules
+        selecting = self.selecting
+        rows = self.arrays.rows
+        return rules, selecting, rows, self.work, self.conditions, self.arrays.negation
+
+    def copy_live_runs(self) -> LiveRuns:
+        """Return a copy of the live runs, and of the nodes in the buffer."""
+        bank = int(self.progress.bank)
+        count = int(self.progress.run_count)
+        return LiveRuns(
+            runs=self.working_arrays["runs"][bank, :count].copy(),
+            registers=self.working_arrays["registers"][1 + bank :: 2][:count].copy(),
+            nodes=self.working_arrays["nodes"][: self.progress.node_count].copy(),
+        )
+
+    def restore(self, live: LiveRuns) -> None:
+        """Go on with these runs and their nodes."""
+        needed = {layout.RUNS_FULL: 2 * len(live.runs), layout.NODES_FULL: 4 * len(live.nodes)}
+        for status, least in needed.items():
+            while self.sizes[status] < least:
+                self.sizes[status] *= 2
+        self.allocate_arrays()
+        bank = self.progress.bank
+        count = len(live.runs)
+        self.working_arrays["runs"][bank, :count] = live.runs
+        self.working_arrays["registers"][1 + bank :: 2][:count] = live.registers
+        self.working_arrays["nodes"][: len(live.nodes)] = live.nodes
+        self.progress.run_count = count
+        self.progress.node_count = len(live.nodes)
+
+    def run_to_end(self) -> None:
+        """Run the search for what it leaves in its arrays: the nodes, or the totals of groups.
+
+        `find_matches` is a generator, which searches only as it is read. Here it yields nothing
+        that is needed, because no match is written out.
+
+        Raises:
+            RunFailure: the search has failed because of the rows.
+        """
+        for _ in super().find_matches():
+            pass
+
+    def find_graph(self) -> Iterator[Matches]:
+        """Yield the pointers of all matches, each as a match of one row: see `graph`.
+
+        Raises:
+            RunFailure: the search has failed because of the rows.
+        """
+        self.run_to_end()
+        self.prune()
+        nodes = self.working_arrays["nodes"][: self.progress.node_count]
+        row = nodes[:, layout.NODE_ROW].copy()
+        choice = nodes[:, layout.NODE_CHOICE].copy()
+        before = nodes[:, layout.NODE_BEFORE].copy()
+        completes = nodes[:, layout.NODE_OTHER] == layout.COMPLETES
+        partition = np.searchsorted(self.arrays.rows.starts, row, side="right") - 1
+        program = self.rules.program
+        variable = program[choice, layout.VARIABLE].astype(np.int16)
+        looping_variables = program[program[:, layout.REPEATS_LOOP] != 0, layout.VARIABLE]
+        is_loop = np.isin(np.arange(len(self.task.variables)), looping_variables)
+        # In this graph, each variable is a state.
+        state = variable.astype(np.int64)
+        versions = number_versions(partition, row, state, before, is_loop)
+        pointers = Pointers(before, completes, *versions)
+        yield replace(make_one_row_matches(partition, row, variable), pointers=pointers)
