@@ -158,7 +158,8 @@ def find_goal(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
 def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     """Write the choices of the preferred match to `path`, and return its length.
 
-    It ends at the row `goal` if the longest match is sought, otherwise at the goal or before it.
+    At each row, take the first choice from which the goal can be reached. The match ends at the row
+    `goal` if the longest match is sought, otherwise at the goal or before it.
 
     Returns:
         The length, NO_MATCH, NO_ROOM or UNDECIDED.
@@ -230,6 +231,14 @@ def compute_distance(
     gets its distance when all pairs to which its choices lead have theirs. `path` and `best_before`
     are its stack: the choice followed at each row, and the best distance found there before.
 
+    For PATTERN (A B* C) and rows A B B C, from the loop of B at row 1:
+
+        row 1: B leads to the loop at row 2, which has no distance: go there
+        row 2: B leads to the loop at row 3, which has no distance: go there
+        row 3: C leads to acceptance after one row: note 1, go back
+        row 2: one row more: note 2, go back
+        row 1: one row more: note 3
+
     Returns:
         A distance; NO_NEAREST, NO_FARTHEST, TOO_FAR or NO_ROOM.
     """
@@ -248,6 +257,7 @@ def compute_distance(
     if row - start >= path.shape[0]:
         return note_needed_rows(row, progress)
     while True:
+        # 1. Try choices until one leads to a distance that is not noted.
         while choice < first_choice[state + 1]:
             mask = program[choice, layout.MASK]
             guard = program[choice, layout.GUARD]
@@ -263,6 +273,7 @@ def compute_distance(
                     distance = np.int64(add_row_to_distance(distance, longest))
                 best = max(best, distance) if longest else min(best, distance)
             choice += 1
+        # 2. If there is one, compute that distance first.
         if choice < first_choice[state + 1]:
             path[row - start] = choice
             best_before[row - start] = best
@@ -273,6 +284,7 @@ def compute_distance(
             choice = first_choice[state]
             best = no_distance
             continue
+        # 3. Otherwise the distance is known: note it, and go back to the row before.
         noted = best if best != TOO_FAR else pack_too_far(progress.horizon - row)
         note_value(work.distances, progress, state, row, noted)
         if row == first_row:
@@ -307,7 +319,7 @@ def note_needed_rows(row: int, progress: Progress) -> int:
 
 @inlined
 def add_row_to_distance(distance: int, longest: bool) -> int:
-    """Return the distance one row earlier: one more row, unless it is no number of rows."""
+    """Return the distance one row earlier: one more row, unless it stands for no number of rows."""
     return (
         distance if distance >= TOO_FAR or (longest and distance == NO_FARTHEST) else distance + 1
     )
