@@ -93,13 +93,18 @@ def locate_total(index: int) -> int:
 
 @inlined
 def find_carry(low: int, added: int) -> int:
-    """Return 1 if adding the low word `added` has given `low` with a carry, otherwise 0."""
+    """Return 1 if a sum of two low words has wrapped, so that the high word gets a carry, else 0.
+
+    Args:
+        low: the low word of the sum.
+        added: either of the words that were added. If the sum has wrapped, it is less than both.
+    """
     return int((low ^ SIGN_BIT) < (added ^ SIGN_BIT))  # compares them as unsigned words
 
 
 @inlined
 def add_to_double(numbers: IntArray, word: int, added: float) -> None:
-    """Add to the double of a number."""
+    """Add to the double of the number at `word`."""
     double = bits_to_float(numbers[word + DOUBLE_WORD])
     numbers[word + DOUBLE_WORD] = float_to_bits(double + added)
 
@@ -116,7 +121,11 @@ def add_number(numbers: IntArray, word: int, added: IntArray, added_word: int) -
 
 @inlined
 def multiply_high(left: int, right: int) -> int:
-    """Return the upper word of the product of two unsigned words."""
+    """Return the upper word of the product of two unsigned words.
+
+    It is multiplied by halves: (2^32 a + b) (2^32 c + d) = 2^64 ac + 2^32 (ad + bc) + bd. `middle`
+    is ad and the carry from bd; `other_middle` is bc and the lower half of `middle`.
+    """
     low = left & LOW_HALF
     high = (left >> 32) & LOW_HALF
     other_low = right & LOW_HALF
@@ -129,10 +138,14 @@ def multiply_high(left: int, right: int) -> int:
 
 @inlined
 def add_product(numbers: IntArray, word: int, count_word: int, value: int, is_float: int) -> None:
-    """Add a value times a count to a number. Both numbers are in the same array.
+    """Add a value times a count to a number.
 
-    The count is at `count_word`. `is_float` is 1 if the value is the bits of a double, and 0 if it
-    is an integer.
+    Args:
+        numbers: the totals that have both numbers.
+        word: where the number begins that is changed.
+        count_word: where the count begins.
+        value: an integer, or the bits of a double.
+        is_float: 1 for the bits of a double, 0 for an integer.
     """
     count = bits_to_float(numbers[count_word + DOUBLE_WORD])
     if is_float:
@@ -173,7 +186,7 @@ def copy_number(numbers: IntArray, word: int, copied_word: int) -> None:
     numbers[word + DOUBLE_WORD] = numbers[copied_word + DOUBLE_WORD]
 
 
-# Extremes
+# Extremes.
 
 
 @inlined
@@ -188,7 +201,7 @@ def is_before(value: int, other: int, function: int, is_float: int) -> bool:
 
 @inlined
 def is_extreme(totals: IntArray, begin: int, value: int, function: int, is_float: int) -> bool:
-    """Return whether a value is the extreme of itself and the value of the known paths."""
+    """Return whether a value is more extreme than the one of the known paths, or there are none."""
     has_value = not is_zero(totals, begin + KNOWN_COUNT)
     return not has_value or is_before(value, totals[begin + VALUE], function, is_float)
 
@@ -214,7 +227,7 @@ def raise_bound(totals: IntArray, begin: int, bound: float) -> None:
 
 @inlined
 def keep_extreme(totals: IntArray, begin: int, value: int, row: int, aggregate: IntArray) -> None:
-    """Keep a value and its row if it is the extreme of itself and the value of the known paths."""
+    """Make a value and its row the extreme, if `is_extreme`. `aggregate` is a row of codes."""
     if is_extreme(totals, begin, value, aggregate[OUTER_FUNCTION], aggregate[IS_FLOAT]):
         totals[begin + VALUE] = value
         totals[begin + VALUE + ROW] = row
@@ -247,7 +260,7 @@ def extend_extreme(totals: IntArray, begin: int, value: int, row: int, aggregate
         keep_extreme(totals, begin, value, row, aggregate)
 
 
-# The totals of nodes and groups
+# The totals of nodes and groups.
 
 
 @inner
@@ -265,7 +278,10 @@ def begin_totals(totals: IntArray, arrays: TotalArrays) -> None:
 
 @inner
 def map_row(totals: IntArray, variable: int, row: int, arrays: TotalArrays) -> None:
-    """Change the totals as a row is mapped to a variable on all paths."""
+    """Change the totals as a row is mapped to a variable on all paths.
+
+    Aggregates whose measure does not read the variable stay as they are.
+    """
     for index in range(arrays.aggregates.shape[0]):
         if not arrays.members[index, variable]:
             continue
@@ -293,7 +309,10 @@ def map_row(totals: IntArray, variable: int, row: int, arrays: TotalArrays) -> N
 def read_first(
     totals: IntArray, begin: int, value: int, row: int, aggregate: IntArray, is_present: bool
 ) -> None:
-    """Give a value, or NULL if none is present, to the paths on which nothing has been read."""
+    """Give a value to the paths on which nothing has been read: they become known.
+
+    If the value is NULL, they become neither known nor unset, so no later value counts for them.
+    """
     if is_present and not is_zero(totals, begin + UNSET_COUNT):
         outer_function = aggregate[OUTER_FUNCTION]
         if outer_function == SUM:
@@ -306,7 +325,7 @@ def read_first(
 
 @inlined
 def read_next(totals: IntArray, begin: int, value: int, row: int, aggregate: IntArray) -> None:
-    """Add a value to the count, sum or extreme of each path."""
+    """Add a value to the count, sum or extreme of each path. All paths are known then."""
     outer_function = aggregate[OUTER_FUNCTION]
     if outer_function == SUM:
         add_product(totals, begin + VALUE, PATH_COUNT, value, aggregate[IS_FLOAT])
@@ -318,7 +337,7 @@ def read_next(totals: IntArray, begin: int, value: int, row: int, aggregate: Int
 
 @inner
 def add_totals(totals: IntArray, added: IntArray, arrays: TotalArrays) -> None:
-    """Add the totals `added` of other paths to `totals`."""
+    """Add the totals `added` of other paths to `totals`: both sets of paths together."""
     add_number(totals, PATH_COUNT, added, PATH_COUNT)
     for index in range(arrays.aggregates.shape[0]):
         aggregate = arrays.aggregates[index]
