@@ -19,7 +19,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.streaming.bucket import read_key_states
+from matchrec.spark.streaming.key_state import read_key_states
 from matchrec.spark.streaming.search import COVERED, START
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (

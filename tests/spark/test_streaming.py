@@ -24,7 +24,8 @@ from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.search import incremental
 from matchrec.search.incremental import SearchState, make_empty_state, pack_state, unpack_state
 from matchrec.spark.streaming import bucket
-from matchrec.spark.streaming.bucket import digest, read_states
+from matchrec.spark.streaming.bucket import digest
+from matchrec.spark.streaming.key_state import read_states
 from tests.tasks.stream_pieces import Group, Streamed, read_times
 
 pytestmark = pytest.mark.one_of(4)

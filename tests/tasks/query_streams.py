@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.spark.streaming.arrival import Arriving, ColumnMap, read_times
-from matchrec.spark.streaming.bucket import PLACES, Bucket, read_key_states
+from matchrec.spark.streaming.bucket import Bucket
+from matchrec.spark.streaming.key_state import PLACES, read_key_states
 from matchrec.spark.streaming.search import START, ContiguousSearch
 from matchrec.spark.transport import PandasEncoding
 from matchrec.worker import wire
@@ -99,7 +100,7 @@ class StreamRun(Run):
     def call(self, bucket: CopyingBucket, rows: pa.Table, group: Group) -> list[pa.RecordBatch]:
         """Return the output of one call of the bucket."""
         group.timer = None
-        return list(bucket.batch(rows, group))
+        return list(bucket.search_events(rows, group))
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class CopyingBucket:
     copies: int
     distance: int  # between the keys of two copies
 
-    def batch(self, rows: pa.Table, group: Group) -> Iterator[pa.RecordBatch]:
+    def search_events(self, rows: pa.Table, group: Group) -> Iterator[pa.RecordBatch]:
         """Yield the output rows of a micro-batch."""
         index = rows.schema.get_field_index(KEY)
         keys = rows.column(KEY).to_numpy()
@@ -118,7 +119,7 @@ class CopyingBucket:
             rows.set_column(index, KEY, pa.array(keys + copy * self.distance))
             for copy in range(self.copies)
         ]
-        yield from self.bucket.batch(pa.concat_tables(copies).to_batches(), group)
+        yield from self.bucket.search_events(pa.concat_tables(copies).to_batches(), group)
 
 
 def count_decided(bucket: Bucket, rows: pa.Table, group: Group) -> dict[int, int]:

@@ -164,7 +164,7 @@ class Keys:
             if len(piece):
                 batch = self.bucket.arriving.encoding.decode_frame(events)
                 batches = mark_copies(batch, self.keys, copies)
-            for output in self.bucket.batch(batches, group):
+            for output in self.bucket.search_events(batches, group):
                 yield from output.to_pylist()
             return
         for out in self.bucket.run(None, [events], group):

@@ -33,23 +33,25 @@ from matchrec.memory import may_take
 from matchrec.search.partitions import IntArray
 from matchrec.spark.order_numbers import show_instant
 from matchrec.spark.streaming.arrival import (
-    Array,
     Arrays,
     ArrivedRows,
     Arriving,
-    ByKey,
-    ColumnMap,
-    KeyStates,
     Memory,
-    SearchRows,
     arrange,
-    join_states,
     read_memory,
     read_times,
-    take_states,
     write_memory,
 )
-from matchrec.spark.streaming.search import IDLE, KEPT, NEVER, NEXT_END, ContiguousSearch, KeySearch
+from matchrec.spark.streaming.key_state import (
+    FAILED,
+    NO_KEYS,
+    PLACES,
+    KeyState,
+    make_key_state,
+    make_memory,
+    read_key_states,
+)
+from matchrec.spark.streaming.search import NEVER, ContiguousSearch, KeySearch
 from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.spark.transport import Worker
 from matchrec.worker import wire
@@ -60,159 +62,13 @@ from matchrec.worker.rule_set import RuleSetWorker
 if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState
 
-NO_KEYS = np.zeros(0, np.int64)
-
-# Names of the states of each key that a bucket adds to the states of its search.
-PLACES = "places"  # the rows that the search has kept: indices among the rows of the bucket
-FAILED = "failed"  # whether the search has failed for the key, and leaves it alone for good
-
-
-# The states of searches, and how they are stored.
-
-
-@dataclass(frozen=True, slots=True)
-class KeyState:
-    """What a search needs of some keys of the bucket."""
-
-    # int64[p], ascending indices of keys of the bucket.
-    keys: IntArray
-    # The states of the search for these keys, then NEXT_END, FAILED and PLACES.
-    states: KeyStates
-
-    @property
-    def next_end(self) -> IntArray:
-        """int64[p], when to go on with each key though no event arrives."""
-        return self.states[NEXT_END].values
-
-    def take(self, indices: IntArray) -> KeyState:
-        """Return the state of some of these keys, given their indices in `keys`."""
-        return KeyState(self.keys[indices], take_states(self.states, indices))
-
-    def merge(self, others: KeyState) -> KeyState:
-        """Return the state of these keys and of other ones."""
-        if not len(self.keys):
-            return others
-        if not len(others.keys):
-            return self
-        keys = np.append(self.keys, others.keys)
-        return KeyState(keys, join_states(self.states, others.states)).take(np.argsort(keys))
-
-    def advance(self, rows: SearchRows, new_states: KeyStates, end: int) -> KeyState:
-        """Return the state after a search, without keys that need no state any more.
-
-        Args:
-            rows: the rows that were searched.
-            new_states: what the search has returned for each key.
-            end: the time from which on the search sees no rows.
-        """
-        is_needed = ~new_states[IDLE].values | (new_states[KEPT].sizes > 0)
-        needed = np.flatnonzero(is_needed)
-        states = dict(take_states(new_states, needed))
-        del states[IDLE]
-        kept = states.pop(KEPT)
-        states[PLACES] = ByKey(rows.indices[kept.values], kept.sizes)
-        states[FAILED] = ByKey.from_single_values(np.zeros(len(needed), np.bool_))
-        states[NEXT_END] = ByKey.from_single_values(np.minimum(states[NEXT_END].values, end))
-        return KeyState(self.keys[needed], states)
-
-
-def make_memory(
-    key_states: Mapping[str, KeyState],
-    arrived: ArrivedRows,
-    column_map: ColumnMap,
-    versions: Mapping[str, Version],
-) -> Memory:
-    """Return the memory of a bucket: the keys that have any state, and each row once.
-
-    Args:
-        key_states: what each search needs, by the name of the search.
-        arrived: the rows that were searched, and those that wait.
-        column_map: what the columns and bits of these rows mean.
-        versions: the rules, by the names of their searches.
-    """
-    keys = np.unique(np.concatenate([NO_KEYS, *(state.keys for state in key_states.values())]))
-    kept_by_search = [state.states[PLACES].values for state in key_states.values()]
-    kept = np.unique(np.concatenate([NO_KEYS, *kept_by_search]))
-
-    # rows are stored key after key, so that the number of rows of each key says whose they are
-    all_keys = np.arange(len(arrived.new))
-    key_of_row = np.append(np.repeat(all_keys, arrived.kept), np.repeat(all_keys, arrived.new))
-    key = key_of_row[kept]
-    order = np.argsort(key, kind="stable")
-    stored_index = np.empty(arrived.rows.num_rows, np.int64)  # by the index of a row
-    stored_index[kept[order]] = np.arange(len(kept))
-
-    arrays: dict[str, Array] = {}
-    for name, key_state in key_states.items():
-        rows_of_search = key_state.states[PLACES]
-        stored_rows = ByKey(stored_index[rows_of_search.values], rows_of_search.sizes)
-        arrays[f"{name} keys"] = np.searchsorted(keys, key_state.keys)
-        for state_name, state in {**key_state.states, PLACES: stored_rows}.items():
-            arrays[f"{name} {state_name}"] = state.values
-            if (state.sizes != 1).any():
-                arrays[f"{name} {state_name} sizes"] = state.sizes
-    row_counts = np.bincount(np.searchsorted(keys, key), minlength=len(keys))
-    arrays["rows"] = row_counts.astype(np.int64)
-    rows = pa.concat_tables([arrived.rows.take(pa.array(kept[order])), arrived.later])
-    return Memory(
-        passed=arrived.passed,
-        arrays=arrays,
-        keys=arrived.keys.take(pa.array(keys)).combine_chunks(),
-        rows=rows.combine_chunks(),
-        column_map=column_map,
-        versions=versions,
-    )
-
-
-def read_key_states(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeyState]:
-    """Return the key states of each search, by its name, as `make_memory` has stored them.
-
-    A search without any state is left out. The states of searches that there are no more are not
-    read, so they will be dropped.
-    """
-    key_states = {}
-    for search in searches:
-        if f"{search.name} keys" in arrays:
-            state_names = make_key_state(search, NO_KEYS).states
-            states = read_states(arrays, search.name, state_names)
-            # the end of a rule may not have been known when the state was stored
-            next_end = np.minimum(states[NEXT_END].values, search.end)
-            states = {**states, NEXT_END: ByKey.from_single_values(next_end)}
-            key_states[search.name] = KeyState(arrays[f"{search.name} keys"], states)
-    return key_states
-
-
-def read_states(arrays: Arrays, search: str, names: Iterable[str]) -> KeyStates:
-    """Return the states of these names of a search, as `make_memory` has stored them."""
-    states = {}
-    for name in names:
-        values = arrays[f"{search} {name}"]
-        sizes = arrays.get(f"{search} {name} sizes")
-        states[name] = ByKey.from_single_values(values) if sizes is None else ByKey(values, sizes)
-    return states
-
-
-def make_key_state(search: KeySearch, keys: IntArray, *, failed: bool = False) -> KeyState:
-    """Return the state of keys that have had no events, or for which the search has failed."""
-    states = {
-        **search.make_empty_states(),
-        NEXT_END: ByKey.from_single_values(np.array([search.end])),
-        FAILED: ByKey.from_single_values(np.array([failed])),
-        PLACES: ByKey.concatenate([NO_KEYS]),
-    }
-    return KeyState(keys, take_states(states, np.zeros(len(keys), np.int64)))
-
-
-# A bucket.
-
-
 # Yields output rows of what is decided. Returns what the search needs of the keys.
 KeySearching = Generator[pa.RecordBatch, None, KeyState]
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """A search over the events of a bucket. Picklable."""
+    """The searches over the events of a bucket, of a query or of a set of rules. Picklable."""
 
     arriving: Arriving
     # A digest of the query, or of what all rules of a set share.
@@ -220,7 +76,7 @@ class Bucket:
     searches: tuple[KeySearch, ...]
     # The rules, by the names of their searches. Empty for a query.
     versions: Mapping[str, Version]
-    # Whether to store how far the watermark has come though no row and no key is needed.
+    # Whether to store how far the watermark has come even if no row and no key is needed.
     remembers: bool
 
     def run(
@@ -234,14 +90,16 @@ class Bucket:
             group: Spark's state of the bucket.
         """
         batches = (self.arriving.encoding.decode_frame(frame) for frame in frames if len(frame))
-        for batch in self.batch(batches, group):
+        for batch in self.search_events(batches, group):
             yield pd.DataFrame({"rows": [write_batches([batch])]})
 
-    def batch(self, new: Iterable[pa.RecordBatch], group: GroupState) -> Iterator[pa.RecordBatch]:
+    def search_events(
+        self, events: Iterable[pa.RecordBatch], group: GroupState
+    ) -> Iterator[pa.RecordBatch]:
         """Yield the output rows of what is decided now, and store the state.
 
         Args:
-            new: the new events.
+            events: the new events.
             group: Spark's state of the bucket.
 
         Raises:
@@ -251,16 +109,14 @@ class Bucket:
         """
         watermark = group.getCurrentWatermarkMs() * 1000
         memory = self.read_memory(group)
-        arrived = arrange(memory, new, self.arriving, watermark)
+        arrived = arrange(memory, events, self.arriving, watermark)
         key_states = yield from self.search_all(memory.arrays, arrived, watermark)
         memory = make_memory(key_states, arrived, self.arriving.column_map, self.versions)
         if memory.keys.num_rows or memory.rows.num_rows or self.remembers:
             group.update((check_size(write_memory(memory, self.query), memory),))
             next_ends = [int(state.next_end.min()) for state in key_states.values()]
             next_end = min(next_ends, default=NEVER)
-            wake_up = int(read_times(arrived.later).min(initial=next_end))
-            if wake_up != NEVER:  # Spark calls when the watermark is beyond the timer
-                group.setTimeoutTimestamp(max(-(-wake_up // 1000) - 1, watermark // 1000, 1))
+            set_timer(group, int(read_times(arrived.later).min(initial=next_end)), watermark)
         elif group.exists:
             group.remove()
 
@@ -290,20 +146,17 @@ class Bucket:
         key_states = read_key_states(arrays, self.searches)
         for number, search in enumerate(self.searches):
             stored = key_states.pop(search.name, None) or make_key_state(search, NO_KEYS)
-            keys_with_rows = np.flatnonzero(arrived.find_new_rows(search.version).sizes)
-            keys_with_end = stored.keys[stored.next_end <= watermark]
-            failed_keys = stored.keys[stored.states[FAILED].values]
-            due_keys = np.setdiff1d(np.append(keys_with_rows, keys_with_end), failed_keys)
+            due_keys = find_due_keys(search, stored, arrived, watermark)
             new_keys = np.setdiff1d(due_keys, stored.keys)
             key_state = stored.merge(make_key_state(search, new_keys))
             is_due = np.isin(key_state.keys, due_keys)
-            idle = key_state.take(np.flatnonzero(~is_due))
+            needed = key_state.take(np.flatnonzero(~is_due))
             if len(due_keys):
-                due = key_state.take(np.flatnonzero(is_due)) if len(idle.keys) else key_state
+                due = key_state.take(np.flatnonzero(is_due)) if len(needed.keys) else key_state
                 searched = yield from self.search(number, due, arrived, watermark)
-                idle = idle.merge(searched)
-            if len(idle.keys) and search.end > watermark:
-                key_states[search.name] = idle
+                needed = needed.merge(searched)
+            if len(needed.keys) and search.end > watermark:
+                key_states[search.name] = needed
         return key_states
 
     def search(
@@ -321,6 +174,42 @@ class Bucket:
         rows = select_rows(search, key_state, arrived, watermark)
         new_states = yield from search.search(key_state.states, rows)
         return key_state.advance(rows, new_states, search.end)
+
+
+def find_due_keys(
+    search: KeySearch, stored: KeyState, arrived: ArrivedRows, watermark: int
+) -> IntArray:
+    """Return the keys with which a search goes on, ascending, as indices of `arrived.keys`.
+
+    They have new rows, or a window that has ended. Keys for which the search has failed are left
+    alone.
+
+    Args:
+        search: the search.
+        stored: what it needs of the keys that it knows.
+        arrived: the rows of the bucket.
+        watermark: in microseconds.
+    """
+    keys_with_rows = np.flatnonzero(arrived.find_new_rows(search.version).sizes)
+    keys_with_end = stored.keys[stored.next_end <= watermark]
+    failed_keys = stored.keys[stored.states[FAILED].values]
+    return np.setdiff1d(np.append(keys_with_rows, keys_with_end), failed_keys)
+
+
+def set_timer(group: GroupState, wake_up: int, watermark: int) -> None:
+    """Let Spark run the bucket again once the watermark has reached a time, even without events.
+
+    Args:
+        group: Spark's state of the bucket.
+        wake_up: the time in microseconds; NEVER for no timer.
+        watermark: in microseconds.
+    """
+    if wake_up == NEVER:
+        return
+    # Spark runs the bucket once the watermark, in milliseconds, is beyond the timer. The timer may
+    # not be before the watermark, and must be positive.
+    last_millisecond_before = -(-wake_up // 1000) - 1
+    group.setTimeoutTimestamp(max(last_millisecond_before, watermark // 1000, 1))
 
 
 @dataclass(frozen=True)
@@ -384,7 +273,13 @@ def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:
     """
     if isinstance(worker, QueryWorker):
         query = digest(worker.compiled_query, arriving)
-        return Bucket(arriving, query, (build_search(worker.compiled_query),), {}, remembers=False)
+        return Bucket(
+            arriving=arriving,
+            query=query,
+            searches=(build_search(worker.compiled_query),),
+            versions={},
+            remembers=False,
+        )
     assert isinstance(worker, RuleSetWorker)
     rule_set = worker.rule_set
     searches = tuple(
@@ -393,16 +288,23 @@ def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:
         )
         for number, rule in enumerate(rule_set.rules)
     )
-    # rules may change over the same state, but not what they share
+    # Rules may change over the same state, but not what they share.
     columns = [wire.name_column(index) for index in (rule_set.order, *rule_set.events.values())]
     events = tuple(rule_set.events), arriving.describe_columns(columns)
     query = digest(arriving.partitions, events, worker.on_error, rule_set.has_versions)
     versions = {rule.identity: replace(rule.version, rule=rule.name) for rule in rule_set.rules}
-    return RulesOfBucket(arriving, query, searches, versions, rule_set.has_versions, worker)
+    return RulesOfBucket(
+        arriving=arriving,
+        query=query,
+        searches=searches,
+        versions=versions,
+        remembers=rule_set.has_versions,
+        rules=worker,
+    )
 
 
 def build_search(compiled_query: CompiledQuery, *fields: Any) -> KeySearch:
-    """Return the search for a compiled query. `fields` are the further fields of `KeySearch`."""
+    """Return the search for a compiled query, with other fields of `KeySearch` in their order."""
     if compiled_query.task.needs_event_selection:
         return SelectingSearch(compiled_query, *fields)
     return ContiguousSearch(compiled_query, *fields)
@@ -416,7 +318,7 @@ def digest(*parts: object) -> str:
 # Checks.
 
 
-# The most bytes of a state. Several times as many are held while it is read and written.
+# The most bytes of a state. Reading and writing one takes several times as much memory.
 MOST_STATE = 1 << 28
 # The most bytes of one value in Spark.
 MOST_OF_SPARK = (1 << 31) - (1 << 20)
