@@ -1,8 +1,9 @@
 """The small parts of a match plan: everything but the row pattern and the expressions.
 
     keys         `RowExpression`, `SortItem`
-    options      `RowsPerMatch`, `PartialMatches`, `ColumnOrder`, `AfterMatchSkip`, `EventSelection`,
-                 `MatchOutput`, `FirstMatches`; `Grouping` of aggregates over all matches
+    options      `RowsPerMatch`, `PartialMatches`, `ColumnOrder`, `AfterMatchSkip`,
+                 `EventSelection`, `MatchOutput`, `FirstMatches`; `Grouping` of aggregates over
+                 all matches
     windows      `Within`, `Gap`, `Distance`
     variables    `Absence`, `Subset`, `Definition`, `Measure`
 
@@ -38,8 +39,8 @@ class RowExpression:
     name: str | None = None
     # The value if it is a literal number or interval, otherwise None.
     amount: Amount | None = field(default=None, compare=False, repr=False)
-    # The name of the column, perhaps after a qualifier: ("t", "price"). Empty if the SQL is not just
-    # a column.
+    # The name of the column, perhaps after a qualifier: ("t", "price"). Empty if the SQL is more
+    # than a column.
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
     # Whether the value is the same for all rows, but only Spark can compute it: `1 - 1` or `:gap`.
     is_constant: bool = field(default=False, compare=False, repr=False)
@@ -97,7 +98,7 @@ class RowsPerMatch(OptionChoice):
 
     @property
     def has_one_row_per_match(self) -> bool:
-        """Return whether a match has one output row, whose measures are computed at its last row."""
+        """Return whether a match has one output row, with the measures of its last row."""
         return self in (RowsPerMatch.ONE_ROW, RowsPerMatch.EACH_ROW)
 
     @property
@@ -358,7 +359,7 @@ class Within:
 
     # The length as SQL; its text is empty if conditions form the window.
     interval: RowExpression
-    # The exact length; None while only the SQL is known. If conditions form the window, it is known.
+    # The exact length; None while only the SQL is known. It is known if conditions form the window.
     distance: Distance | None = None
 
 
@@ -434,8 +435,8 @@ class Measure:
     value: Scalar
     # Where the name is written.
     span: Span | None = field(default=None, compare=False)
-    # Whether it has a value even in a row without a match, like functions over a row pattern window.
-    # Other measures are NULL there.
+    # Whether it has a value even in a row without a match, as functions over a row pattern window
+    # do. Other measures are NULL there.
     has_value_without_match: bool = False
     # The name by which later measures refer to it; None if that is `name`. In a row pattern window,
     # columns have other names than the measures.

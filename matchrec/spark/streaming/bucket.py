@@ -19,7 +19,7 @@ import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -37,6 +37,7 @@ from matchrec.spark.streaming.arrival import (
     ArrivedRows,
     Arriving,
     Memory,
+    SearchRows,
     arrange,
     read_memory,
     read_times,
@@ -272,19 +273,22 @@ def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:
         arriving: what the events are.
     """
     if isinstance(worker, QueryWorker):
-        query = digest(worker.compiled_query, arriving)
+        compiled_query = worker.compiled_query
         return Bucket(
             arriving=arriving,
-            query=query,
-            searches=(build_search(worker.compiled_query),),
+            query=digest(compiled_query, arriving),
+            searches=(choose_search(compiled_query)(compiled_query),),
             versions={},
             remembers=False,
         )
     assert isinstance(worker, RuleSetWorker)
     rule_set = worker.rule_set
     searches = tuple(
-        build_search(
-            rule.compiled_query, partial(worker.make_batches, number), rule.version, rule.identity
+        choose_search(rule.compiled_query)(
+            rule.compiled_query,
+            output=partial(worker.make_batches, number),
+            version=rule.version,
+            name=rule.identity,
         )
         for number, rule in enumerate(rule_set.rules)
     )
@@ -303,11 +307,11 @@ def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:
     )
 
 
-def build_search(compiled_query: CompiledQuery, *fields: Any) -> KeySearch:
-    """Return the search for a compiled query, with other fields of `KeySearch` in their order."""
+def choose_search(compiled_query: CompiledQuery) -> type[KeySearch]:
+    """Return the class of the search for a compiled query."""
     if compiled_query.task.needs_event_selection:
-        return SelectingSearch(compiled_query, *fields)
-    return ContiguousSearch(compiled_query, *fields)
+        return SelectingSearch
+    return ContiguousSearch
 
 
 def digest(*parts: object) -> str:
