@@ -47,14 +47,12 @@ def replace_gaps_by_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan
     if not gap_conditions:
         return plan
     definitions = {definition.variable: definition for definition in plan.definitions}
-    for variable, gap_condition in gap_conditions:
-        definition = definitions.get(variable)
-        if definition is None:
-            definitions[variable] = Definition(variable, gap_condition)
-        else:
-            parts = (definition.condition, gap_condition)
-            condition = join_conditions("AND", parts, definition.condition.span)
-            definitions[variable] = Definition(variable, condition, definition.span)
+    for gap_condition in gap_conditions:
+        variable = gap_condition.variable
+        earlier = definitions.get(variable)
+        definitions[variable] = (
+            gap_condition if earlier is None else add_condition(earlier, gap_condition)
+        )
     remaining_gaps = () if plan.row_gap is None or plan.needs_event_selection else (plan.row_gap,)
     return replace(
         plan,
@@ -63,23 +61,44 @@ def replace_gaps_by_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan
     )
 
 
-def build_gap_conditions(plan: MatchPlan, follow: FollowSets) -> Iterator[tuple[str, Scalar]]:
-    """Yield conditions that replace windows inside of a match, with the names of their variables.
+def add_condition(definition: Definition, gap_condition: Definition) -> Definition:
+    """Return the definition of a variable with a gap's condition added to its own condition."""
+    conditions = (definition.condition, gap_condition.condition)
+    joined = join_conditions("AND", conditions, definition.condition.span)
+    return Definition(definition.variable, joined, definition.span)
+
+
+def build_gap_conditions(plan: MatchPlan, follow: FollowSets) -> Iterator[Definition]:
+    """Yield conditions of variables that replace windows inside of a match.
 
     A variable may have several conditions.
     """
     for gap in plan.gaps:
         if gap.to is not None:
             for member in sorted(plan.members[gap.to]):
-                yield plan.variables[member], build_variable_gap(plan, gap, member, follow)
+                condition = build_variable_gap(plan, gap, member, follow)
+                yield Definition(plan.variables[member], condition)
         elif plan.needs_event_selection:
-            is_near = build_distance_test(plan, gap, Navigation(logical_offset=1))
-            is_first_row = build_count_test(None, 1, gap)
-            is_first_or_near = join_conditions("OR", (is_first_row, is_near))
-            for variable in sorted(plan.members[None]):
-                if follow.find_predecessors(variable):
-                    can_be_first = variable in follow.first
-                    yield plan.variables[variable], is_first_or_near if can_be_first else is_near
+            yield from build_row_gaps(plan, gap, follow)
+
+
+def build_row_gaps(plan: MatchPlan, gap: Gap, follow: FollowSets) -> Iterator[Definition]:
+    """Yield the test that a row is near enough to the row before it in the match, if there is one.
+
+    It becomes a condition of each variable whose rows can come after another row.
+
+    Args:
+        plan: a plan whose matches may skip rows.
+        gap: a window from each row to the next one.
+        follow: the follow sets of the row pattern.
+    """
+    is_near = build_distance_test(plan, gap, Navigation(logical_offset=1))
+    is_first_row = build_count_test(None, 1, gap)
+    is_first_or_near = join_conditions("OR", (is_first_row, is_near))
+    for variable in sorted(plan.members[None]):
+        if follow.find_predecessors(variable):
+            condition = is_first_or_near if variable in follow.first else is_near
+            yield Definition(plan.variables[variable], condition)
 
 
 def build_variable_gap(
