@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from matchrec.arguments import find_library, is_dataframe, is_frame
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import frames as errors
+from matchrec.spark.arrow_tables import cast_to_spark_types
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.refusals import read_sentence
 from matchrec.spark.frames import (
@@ -27,7 +28,6 @@ from matchrec.spark.frames import (
 from matchrec.spark.nanoseconds import AMBIGUOUS_TIMES, find_ambiguous_times
 from matchrec.spark.sail.probes import has_times_of_day
 from matchrec.spark.sail.sent import remember_index
-from matchrec.spark.transport import cast_to_spark_types
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -151,7 +151,7 @@ def write_file(frame: DataFrame, path: Path) -> int:
 
 def write_parquet(frame: DataFrame, path: Path) -> int:
     """Write all rows to a Parquet file that does not exist yet, and return how many there are."""
-    from matchrec.spark.transport import write_parquet
+    from matchrec.spark.arrow_tables import write_parquet
 
     check_distinct_names(frame.columns, "a Parquet file")
     if arrives_as_arrow(frame):

@@ -60,6 +60,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.templates import Template, join_template
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
+from matchrec.spark.arrow_tables import to_arrow_schema
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
 from matchrec.spark.column_names import ColumnNames, add_columns, find_field_texts, name_values
@@ -67,7 +68,7 @@ from matchrec.spark.ranges import Ranges, WholePartitions
 from matchrec.spark.relation import Relation
 from matchrec.spark.substitutes import build_sent_schema, encode_columns
 from matchrec.spark.ties import watch_ties
-from matchrec.spark.transport import SentRows, to_arrow_schema
+from matchrec.spark.transport import SentRows
 from matchrec.spark.types import is_nested, normalize_value
 from matchrec.worker import wire
 from matchrec.worker.query_worker import TaskInput

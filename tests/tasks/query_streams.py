@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.conditions.row_column import RowColumn
+from matchrec.spark.pandas_encoding import PandasEncoding
 from matchrec.spark.streaming.arrival import Arriving, ColumnMap, read_times
 from matchrec.spark.streaming.bucket import Bucket
 from matchrec.spark.streaming.key_state import PLACES, read_key_states
 from matchrec.spark.streaming.search import START, ContiguousSearch
-from matchrec.spark.transport import PandasEncoding
 from matchrec.worker import wire
 from matchrec.worker.wire import SortColumn
 from tests.tasks.query_batches import Run

@@ -31,7 +31,7 @@ import pyarrow as pa
 from matchrec.compile.rule_set import Version
 from matchrec.errors.streams import checkpoint_of_other_query
 from matchrec.search.partitions import IntArray, find_group_starts, list_positions
-from matchrec.spark.transport import PandasEncoding
+from matchrec.spark.pandas_encoding import PandasEncoding
 from matchrec.worker import wire
 from matchrec.worker.arrays import encode_equal, number_rows, read_flags, read_integers, take_column
 from matchrec.worker.shared_rows import select_rows_of_version

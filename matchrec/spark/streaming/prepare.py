@@ -46,17 +46,11 @@ from matchrec.spark.column_names import add_columns
 from matchrec.spark.columns import Preparation, RowColumns
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.order_numbers import find_order_numbers
+from matchrec.spark.pandas_encoding import PandasColumn, PandasEncoding
 from matchrec.spark.request import MatchRequest, Options
 from matchrec.spark.streaming.arrival import Arriving, ColumnMap
 from matchrec.spark.streaming.bucket import build_bucket
-from matchrec.spark.transport import (
-    PandasColumn,
-    PandasEncoding,
-    SentRows,
-    Worker,
-    make_task_function,
-    make_unpacker,
-)
+from matchrec.spark.transport import SentRows, Worker, make_task_function, make_unpacker
 from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem, pack_bit_columns
 

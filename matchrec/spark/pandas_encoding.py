@@ -1,0 +1,307 @@
+"""Rows on their way through pandas, without altered values.
+
+Pandas has one mark for NULL and NaN. It turns integers into floats if one of them is NULL, and
+instants into local times. So for mapInPandas the columns are encoded:
+
+    price (DOUBLE)       __c0 = coalesce(price, 0), and a bit of __null0 that says price is NULL
+    at (TIMESTAMP)       __c1 = coalesce(unix_micros(at), 0), and another bit of __null0
+    point (STRUCT)       a column for each field, and one that is true if the struct is NULL
+
+A query is rejected if pandas would still alter one of its columns. The error names the column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import types as spark_types
+from pyspark.sql.types import DateType, DoubleType, FloatType, TimestampType
+
+from matchrec.compile.compiled_query import CompiledQuery
+from matchrec.conditions.row_column import show_column
+from matchrec.errors.calls import column_altered_by_pandas
+from matchrec.errors.run.failures import column_type_changed
+from matchrec.plan.text import quote_name
+from matchrec.spark.arrow_tables import to_arrow_schema
+from matchrec.spark.substitutes import write_microseconds
+from matchrec.spark.types import make_struct_type
+from matchrec.worker import wire
+from matchrec.worker.wire import SelectItem, count_bits_per_column, pack_bit_columns
+
+if TYPE_CHECKING:
+    import pandas as pd  # takes a second to load, and few queries need it
+
+
+# Types whose values pandas keeps, if they are encoded as in this module. So are decimals and
+# intervals.
+UNALTERED = {
+    "boolean",
+    "tinyint",
+    "smallint",
+    "int",
+    "bigint",
+    "float",
+    "double",
+    "string",
+    "binary",
+    "date",
+    "timestamp",
+}
+
+# Types that pandas alters in an array of the output, whose elements are Python objects: NaN becomes
+# NULL, and an instant becomes a local time.
+ALTERED_IN_ARRAYS = (FloatType, DoubleType, DateType, TimestampType)
+
+
+class LeafColumn(NamedTuple):
+    """A column that pandas gets: a column of the rows, a field of a struct, or marks of NULL."""
+
+    path: str  # SQL over the rows
+    name: str
+    data_type: spark_types.DataType
+
+
+@dataclass(frozen=True)
+class PandasColumn:
+    """A column of the rows on its way through pandas."""
+
+    # The name of the column. The columns of a struct's fields are named by it: `name`_0, `name`_1.
+    name: str
+    # SQL of the column over the rows.
+    path: str
+    data_type: spark_types.DataType
+    # The fields of a struct, each with its name there. A struct is sent as its fields and as the
+    # column `name`_n, which is true if the struct is NULL.
+    fields: tuple[tuple[str, PandasColumn], ...] = ()
+
+    @staticmethod
+    def build(name: str, path: str, data_type: spark_types.DataType) -> PandasColumn:
+        """Return a column with its fields, and the fields of these."""
+        struct_fields = data_type.fields if isinstance(data_type, spark_types.StructType) else ()
+        fields = []
+        for index, struct_field in enumerate(struct_fields):
+            field_path = f"{path}.{quote_name(struct_field.name)}"
+            column = PandasColumn.build(f"{name}_{index}", field_path, struct_field.dataType)
+            fields.append((struct_field.name, column))
+        return PandasColumn(name, path, data_type, fields=tuple(fields))
+
+    def list_leaves(self) -> list[LeafColumn]:
+        """Return the columns that pandas gets for this column: for a struct, several."""
+        if not self.fields:
+            return [LeafColumn(self.path, self.name, self.data_type)]
+        leaves = [LeafColumn(f"{self.path} IS NULL", f"{self.name}_n", spark_types.BooleanType())]
+        for _, column in self.fields:
+            leaves += column.list_leaves()
+        return leaves
+
+    def find_arrow_type(self) -> pa.DataType:
+        """Return the Arrow type of the column.
+
+        Raises:
+            ValueError: pandas alters a value. The argument is the name of the first such type.
+        """
+        if self.fields:
+            return pa.struct(
+                [pa.field(name, column.find_arrow_type()) for name, column in self.fields]
+            )
+        data_type = find_unaltered_type(self.data_type)
+        if data_type is None:
+            raise ValueError(self.data_type.simpleString())
+        return data_type
+
+    def assemble(self, sent: Mapping[str, pa.Array]) -> pa.Array:
+        """Build the column from its leaves.
+
+        Args:
+            sent: all leaves that were sent, by their names.
+        """
+        if not self.fields:
+            return sent[self.name]
+        is_null = sent[f"{self.name}_n"]
+        arrays = [column.assemble(sent) for _, column in self.fields]
+        return pa.StructArray.from_arrays(arrays, [name for name, _ in self.fields], mask=is_null)
+
+
+@dataclass(frozen=True)
+class PandasEncoding:
+    """How the rows of a query are encoded for pandas. Picklable."""
+
+    columns: tuple[PandasColumn, ...]
+    # What the user wrote for a column, by the name of the column.
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    def list_leaves(self) -> list[LeafColumn]:
+        """Return the columns that pandas gets, without the columns of NULL marks."""
+        return [leaf for column in self.columns for leaf in column.list_leaves()]
+
+    def encode(self, rows: DataFrame, *plain_columns: str) -> DataFrame:
+        """Encode rows: each column as pandas can hold it, and packed marks of NULL.
+
+        Args:
+            rows: the rows.
+            plain_columns: names of columns that are sent as they are.
+        """
+        leaves = self.list_leaves()
+        if any(leaf.path != leaf.name for leaf in leaves):  # there are structs
+            unpacked = [SelectItem(leaf.path, leaf.name) for leaf in leaves]
+            rows = rows.selectExpr(*map(str, unpacked), *plain_columns)
+        values = [
+            SelectItem(write_encoded_value(leaf.name, leaf.data_type), leaf.name) for leaf in leaves
+        ]
+        marks = pack_bit_columns([f"{leaf.name} IS NULL" for leaf in leaves], wire.name_null_bits)
+        return rows.selectExpr(*map(str, [*values, *plain_columns, *marks]))
+
+    def decode_frame(self, frame: pd.DataFrame) -> pa.RecordBatch:
+        """Return the rows of a frame as they were before they were encoded.
+
+        Raises:
+            MatchRecognizeRunError: values have another type than the query was built for, so the
+                input may have changed.
+        """
+        arrays = {}
+        for index, leaf in enumerate(self.list_leaves()):
+            column_index, bit = divmod(index, count_bits_per_column())
+            marks = frame[wire.name_null_bits(column_index)].to_numpy().astype(np.int64)
+            is_null = (marks >> bit) & 1 == 1
+            arrays[leaf.name] = self.decode_leaf(leaf, frame[leaf.name].to_numpy(), is_null)
+        columns = [column.assemble(arrays) for column in self.columns]
+        return pa.RecordBatch.from_arrays(columns, [column.name for column in self.columns])
+
+    def decode_leaf(
+        self, leaf: LeafColumn, values: npt.NDArray[Any], is_null: npt.NDArray[np.bool_]
+    ) -> pa.Array:
+        """Return a column as it was before it was encoded.
+
+        Args:
+            leaf: the column.
+            values: the values that pandas got.
+            is_null: which of the values were NULL.
+
+        Raises:
+            MatchRecognizeRunError: see `decode_frame`.
+        """
+        data_type = find_unaltered_type(leaf.data_type)
+        in_microseconds = pa.types.is_timestamp(data_type) or pa.types.is_duration(data_type)
+        sent_type = pa.int64() if in_microseconds else data_type
+        try:
+            # Numbers of another type could be converted. They are not, because they show that the
+            # input is not the one that the query was built for.
+            has_other_type = is_number(sent_type) and (
+                pa.from_numpy_dtype(values.dtype) != sent_type
+            )
+            array = pa.array(values, sent_type, mask=is_null, from_pandas=False)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+            has_other_type = True
+        if has_other_type:
+            from matchrec.worker.planned import name_type  # not loaded while a query is planned
+
+            column_name = leaf.path.partition(".")[0]
+            raise column_type_changed(
+                column=self.texts.get(column_name, column_name),
+                planned=leaf.data_type.simpleString(),
+                arrived=name_type(pa.array(values, mask=is_null).type),
+            )
+        return array.cast(data_type)
+
+    def adapt_to_pandas(self, run: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+        """Return a function for mapInPandas that does what `run` does for mapInArrow.
+
+        It decodes the frames, runs `run` over their batches, and yields frames whose columns are
+        backed by Arrow.
+        """
+
+        def run_over_frames(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+            """Run over DataFrames of pandas instead of Arrow batches."""
+            import pandas as pd
+
+            for batch in run(map(self.decode_frame, frames)):
+                yield batch.to_pandas(types_mapper=pd.ArrowDtype)
+
+        return run_over_frames
+
+
+def build_encoding(rows: DataFrame, compiled_query: CompiledQuery) -> PandasEncoding:
+    """Return how the rows of a query are encoded for pandas.
+
+    Args:
+        rows: the rows, with the columns of `compiled_query.sent_columns` first.
+        compiled_query: the query.
+
+    Raises:
+        MatchRecognizeUnsupportedError: pandas would alter a column.
+    """
+    in_arrays = find_columns_in_arrays(compiled_query)
+    sent_fields = rows.schema.fields
+    columns_of_query = compiled_query.sent_columns.columns
+    # Other columns, such as bits, follow those of the query.
+    pairs = zip(sent_fields, columns_of_query, strict=False)
+    for index, (sent_field, column) in enumerate(pairs):
+        column_text = str(column.pieces[0])
+        data_type = sent_field.dataType
+        if find_unaltered_type(data_type) is None:
+            raise column_altered_by_pandas(column=column_text, type_name=data_type.simpleString())
+        if index in in_arrays and isinstance(data_type, ALTERED_IN_ARRAYS):
+            type_name = f"{data_type.simpleString()} in an array"
+            raise column_altered_by_pandas(column=column_text, type_name=type_name)
+    pandas_columns = [
+        PandasColumn.build(sent_field.name, sent_field.name, sent_field.dataType)
+        for sent_field in sent_fields
+    ]
+    texts = {
+        wire.name_column(index): show_column(column)
+        for index, column in enumerate(columns_of_query)
+    }
+    return PandasEncoding(tuple(pandas_columns), texts)
+
+
+def find_columns_in_arrays(compiled_query: CompiledQuery) -> set[int]:
+    """Return the indices of the sent columns whose values are in arrays of the output."""
+    columns: set[int] = set()
+    for read in compiled_query.reads:
+        if read.row_list is not None:
+            columns.update(read.row_list.columns)
+    return columns
+
+
+def is_number(data_type: pa.DataType) -> bool:
+    """Return whether pandas holds values of a type as numbers or truth values, not as objects."""
+    is_boolean = pa.types.is_boolean(data_type)
+    return bool(is_boolean or pa.types.is_integer(data_type) or pa.types.is_floating(data_type))
+
+
+@cache  # because a stream calls it for each of its batches
+def find_unaltered_type(data_type: spark_types.DataType) -> pa.DataType | None:
+    """Return the Arrow type of a Spark type, or None if pandas alters its values."""
+    has_parameters = isinstance(
+        data_type, spark_types.DecimalType | spark_types.DayTimeIntervalType
+    )
+    if not has_parameters and data_type.simpleString() not in UNALTERED:
+        return None
+    return to_arrow_schema(make_struct_type({"": data_type})).field(0).type
+
+
+def write_encoded_value(name: str, data_type: spark_types.DataType) -> str:
+    """Return SQL of a column as a type that pandas holds exactly.
+
+    NULL becomes zero or FALSE if it would make pandas change the type of the column.
+
+    >>> write_encoded_value("__c1", spark_types.TimestampType())
+    'coalesce(unix_micros(__c1), 0L)'
+    """
+    match data_type:
+        case spark_types.BooleanType():
+            return f"coalesce({name}, FALSE)"
+        case spark_types.TimestampType():
+            return f"coalesce(unix_micros({name}), 0L)"
+        case spark_types.DayTimeIntervalType():
+            return f"coalesce({write_microseconds(name)}, 0L)"
+        case spark_types.IntegralType() | spark_types.FloatType() | spark_types.DoubleType():
+            return f"coalesce({name}, CAST(0 AS {data_type.simpleString()}))"
+    return name
