@@ -1,8 +1,9 @@
 """The base classes of searches: the loop that calls a kernel, enlarges its arrays, reads matches.
 
-A search is a class with a kernel; it is in the file of its kernel. What searches have in common is
-here: `KernelSearch` for all strategies, `PathSearch` for strategies that follow one run at a time,
-and `BufferSearch` for strategies that follow all runs at once.
+A search is a class with a kernel. It is in the file of its kernel, except for `RunsSearch`, which
+has the module `runs_search`. What searches have in common is here: `KernelSearch` for all
+strategies, `PathSearch` for strategies that follow one run at a time, and `BufferSearch` for
+strategies that follow all runs at once.
 
 A kernel searches all partitions in one call and returns a status when something is full or has
 failed. `KernelSearch.find_matches` then acts on the status and calls the kernel again:
