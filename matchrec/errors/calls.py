@@ -19,6 +19,7 @@ from matchrec.errors.wording import (
     find_frame_library,
     join_names,
     show_count,
+    show_list,
 )
 from matchrec.source import Span
 
@@ -250,7 +251,11 @@ def unknown_clause_parameter(*, name: str, parameters: Sequence[str]) -> MatchRe
     hint = f"write {near}, or :{name} in the clause" if near else f"write :{name} in the clause"
     return MatchRecognizePlanError(
         f"the clause has no parameter `:{name}`",
-        notes=(f"the clause has: {join_names(f':{parameter}' for parameter in parameters)}",),
+        notes=(
+            show_list(
+                "the clause has", [f":{parameter}" for parameter in parameters], "parameters"
+            ),
+        ),
         hint=f"{hint}, or leave {name} out",
         code="unknown-clause-parameter",
     )
@@ -268,7 +273,11 @@ def sweep_parameter_without_values(
     return MatchRecognizePlanError(
         f"missing values of parameter `:{name}`",
         span,
-        notes=(f"there are values of: {join_names(parameters)}",),
+        notes=(
+            f"there are values of: {join_names(parameters)}"
+            if parameters
+            else "there are no values",
+        ),
         hint=hint,
         code="sweep-parameter-without-values",
     )

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import describe_value, join_names, show_count
+from matchrec.errors.wording import describe_value, join_names, show_count, show_list
 from matchrec.source import Span
 
 
@@ -114,7 +114,7 @@ def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchReco
         hint = f"write {near}"
     return MatchRecognizePlanError(
         f"unknown column `{name}` in `{surface.name_option('partition')}`",
-        notes=(f"PARTITION BY has: {join_names(keys.values())}",),
+        notes=(show_list("PARTITION BY has", keys.values(), "columns"),),
         hint=hint,
         code="unknown-partition-column",
     )
@@ -233,7 +233,7 @@ def wrong_number_of_order_values(
     surface = current_surface()
     return MatchRecognizePlanError(
         f"`{surface.name_option('row')}` has {values}, but ORDER BY has {columns}",
-        notes=(f"ORDER BY: {join_names(orders)}",),
+        notes=(f"ORDER BY has: {join_names(orders)}" if orders else "",),
         hint=hint,
         code="wrong-number-of-order-values",
     )

@@ -33,7 +33,7 @@ def not_an_aggregate(*, text: str, measures: Sequence[str]) -> MatchRecognizePla
     """Return the error for a text that is not an aggregate over matches."""
     return MatchRecognizePlanError(
         f"`{shorten(text)}` is not an aggregate over matches",
-        notes=(f"measures: {join_names(measures)}",),
+        notes=(_list_measures(measures),),
         hint=(
             "write count(*), or count, sum, avg, min or max of a measure, such as sum(n); a count "
             "or a sum may be in CAST(... AS DOUBLE) or CAST(... AS DECIMAL(38, 0))"
@@ -60,7 +60,7 @@ def unknown_measure(*, name: str, measures: Sequence[str]) -> MatchRecognizePlan
     """Return the error for an aggregate over a measure that the query does not have."""
     return MatchRecognizePlanError(
         f"unknown measure `{name}`",
-        notes=(f"measures: {join_names(measures)}",),
+        notes=(_list_measures(measures),),
         hint="name one of these",
         code="unknown-measure",
     )
@@ -192,3 +192,10 @@ def not_carried(function: str, inside: str, type_name: str) -> MustBuildMatchesE
     return MustBuildMatchesError(
         f"the search cannot compute {function} over matches of {inside} of {type_name}"
     )
+
+
+def _list_measures(measures: Sequence[str]) -> str:
+    """Return the note that lists the measures of a query."""
+    if not measures:
+        return "the query has no measures"
+    return f"the query has the measures: {join_names(measures)}"

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from matchrec.errors.kinds import Located, MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import describe_value, join_names
+from matchrec.errors.wording import describe_value, join_names, show_list
 from matchrec.source import Span
 
 L = TypeVar("L", bound=Located)
@@ -140,7 +140,7 @@ def rules_column_missing(*, name: str, columns: Sequence[str]) -> MatchRecognize
     """Return the error for a table of rules without a column that it needs."""
     return MatchRecognizePlanError(
         f"the table of rules has no column `{name}`",
-        notes=(f"columns: {join_names(columns)}",),
+        notes=(show_list("it has", columns, "columns"),),
         hint="name its columns rule, text and valid_from",
         code="rules-column-missing",
     )
@@ -166,7 +166,9 @@ def unbound_rule_parameter(
     return MatchRecognizePlanError(
         f"parameter `:{name}` has no value",
         span,
-        notes=(f"the parameters of the rule are: {join_names(parameters)}",),
+        notes=(
+            show_list("the rule has", [f":{parameter}" for parameter in parameters], "parameters"),
+        ),
         hint=hint,
         code="parameter-without-value",
     )
@@ -234,7 +236,7 @@ def unknown_event_column(*, name: str, columns: Sequence[str]) -> MatchRecognize
     hint = f"write {near}" if near else "write one of these"
     return MatchRecognizePlanError(
         f"unknown column `{name}` in event_columns",
-        notes=(f"the input has: {join_names(columns)}",),
+        notes=(show_list("the input has", columns, "columns"),),
         hint=hint,
         code="unknown-event-column",
     )

@@ -17,6 +17,18 @@ def join_names(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
 
 
+def show_list(subject: str, names: Iterable[str], thing: str) -> str:
+    """Return a sentence about what something has.
+
+    >>> show_list("the input has", ["sym", "ts"], "columns")
+    'the input has: sym, ts'
+    >>> show_list("the input has", [], "columns")
+    'the input has no columns'
+    """
+    joined = ", ".join(names)
+    return f"{subject}: {joined}" if joined else f"{subject} no {thing}"
+
+
 def join_alternatives(texts: Sequence[str]) -> str:
     """Join alternatives: `a, b or c`."""
     *others, last = texts

@@ -334,9 +334,21 @@ class PartitionCollector:
             raise errors.unknown_row(
                 row=", ".join(f"{text} = {value}" for text, value in target_values),
                 rows=errors.format_rows(near_rows),
-                nearest=tuple(near_values[0]),
+                nearest=tuple(map(self.read_order_value, self.order_texts, near_values[0])),
             )
         return tuple(np.flatnonzero(is_target).tolist())
+
+    def read_order_value(self, text: str, value: str) -> int | float | str:
+        """Return the value of an ORDER BY expression as `row=` takes it: numbers as numbers."""
+        type_ = self.request.relation.find_type(text)
+        try:
+            if isinstance(type_, spark_types.IntegralType):
+                return int(value)
+            if isinstance(type_, spark_types.FloatType | spark_types.DoubleType):
+                return float(value)
+        except ValueError:  # NULL
+            pass
+        return value
 
     # Values as SQL.
 

@@ -123,7 +123,7 @@ def test_an_unknown_column_anywhere(spark: SparkSession, query: str) -> None:
     lines = str(error).split("\n")[1:]
     assert lines[:3] == write_location(query, marked)
     is_of_clause = marked in ("m.nosuch", "m1.nosuch", "m2.nosuch") or query.count("SELECT") == 1
-    help_lines = ["  note: the clause gives: g, bottom", "  help: write one of these"]
+    help_lines = ["  note: the clause returns: g, bottom", "  help: write one of these"]
     assert lines[3:] == (help_lines if is_of_clause else [])
     assert "cannot be resolved" in str(error)
 
@@ -133,7 +133,7 @@ def test_a_clause_shorter_than_a_name(spark: SparkSession, query: str) -> None:
     query = query.format(SHORT)
     error = catch_error(spark, query)
     marked = "m.nosuch" if "m.nosuch" in query else "nosuch"
-    help_lines = ["  note: the clause gives: g, n, v", "  help: write one of these"]
+    help_lines = ["  note: the clause returns: g, n, v", "  help: write one of these"]
     lines = [*write_location(query, marked), *help_lines]
     assert str(error).split("\n")[1:] == lines
 

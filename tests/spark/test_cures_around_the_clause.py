@@ -19,7 +19,7 @@ import matchrec
 CLAUSE = """clicks MATCH_RECOGNIZE (PARTITION BY user ORDER BY ts MEASURES count(*) AS s
   PATTERN (A+) DEFINE A AS ts > 0)"""
 INSIDE = [
-    "  note: the clause gives: user, s",
+    "  note: the clause returns: user, s",
     "  help: add LAST(page) AS page to MEASURES, or write ALL ROWS PER MATCH",
 ]
 UNNAMED = [
@@ -62,12 +62,12 @@ NOTES_AND_HINTS = {
         "  help: write m.*",
     ],
     "SELECT m.s FROM {} AS m(x, y)": [
-        "  note: the clause gives: x, y",
+        "  note: the clause returns: x, y",
         "  help: write one of these",
     ],
-    "SELECT nosuch FROM {}": ["  note: the clause gives: user, s", "  help: write one of these"],
-    "SELECT m.usr FROM {} AS m": ["  note: the clause gives: user, s", "  help: write user"],
-    "SELECT s FROM {} ORDER BY usr": ["  note: the clause gives: user, s", "  help: write user"],
+    "SELECT nosuch FROM {}": ["  note: the clause returns: user, s", "  help: write one of these"],
+    "SELECT m.usr FROM {} AS m": ["  note: the clause returns: user, s", "  help: write user"],
+    "SELECT s FROM {} ORDER BY usr": ["  note: the clause returns: user, s", "  help: write user"],
     "SELECT d.usr FROM {} m JOIN (SELECT 1 AS one) d": [],
     "SELECT d.page FROM {} m JOIN (SELECT 1 AS one) d": [],
 }
@@ -322,7 +322,7 @@ def test_rows_without_a_column_show_no_hidden_name(spark: SparkSession) -> None:
     headline, *lines = str(caught.value).split("\n")
     assert "`page`" in headline
     assert "_matchrec" not in headline
-    assert lines[-2:] == ["  note: the clause gives: none", INSIDE[1]]
+    assert lines[-2:] == ["  note: the clause returns no columns", INSIDE[1]]
 
 
 def test_an_unknown_column_of_rows_without_a_column(spark: SparkSession) -> None:
@@ -330,6 +330,6 @@ def test_an_unknown_column_of_rows_without_a_column(spark: SparkSession) -> None
     with pytest.raises(PySparkException) as caught:
         matchrec.sql(spark, f"SELECT nosuch FROM {clause}")
     assert str(caught.value).split("\n")[-2:] == [
-        "  note: the clause gives: none",
+        "  note: the clause returns no columns",
         "  help: write MEASURES ... AS nosuch in the clause",
     ]

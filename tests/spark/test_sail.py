@@ -332,7 +332,7 @@ def test_a_folder_without_files(
     rows = spark.read.parquet(str(tmp_path))
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.match_recognize(rows, "ORDER BY ts PATTERN (A) DEFINE A AS x > 1")
-    assert refused.value.notes == ("the input has: none",)
+    assert refused.value.notes == ("the input has no columns",)
     assert refused.value.hint == "if the input is a folder, check that it has files"
 
 

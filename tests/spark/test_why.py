@@ -181,6 +181,20 @@ def test_an_unknown_partition_or_row_is_an_error(
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("values", "row"), [("1, 2", "row=1"), ("1.5D, 2.5D", "row=1.5"), ("'a', 'b'", "row='a'")]
+)
+def test_the_error_for_an_unknown_row_writes_numbers_without_quotes(
+    spark: SparkSession, values: str, row: str
+) -> None:
+    first, second = values.split(", ")
+    query = f"""SELECT * FROM VALUES ({first}), ({second}) AS t(at)
+        MATCH_RECOGNIZE (ORDER BY at MEASURES 1 AS x PATTERN (A))"""
+    with pytest.raises(MatchRecognizeError) as caught:
+        matchrec.query(spark, query).why(row="9")
+    assert str(caught.value).endswith(f"help: write one of these, such as {row}")
+
+
 def test_a_clause_without_an_alias_is_listed_without_one(spark: SparkSession) -> None:
     query = "SELECT * FROM (SELECT 1 AS x) MATCH_RECOGNIZE (ORDER BY x PATTERN (A))"
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:

@@ -15,7 +15,7 @@ from matchrec.errors.kinds import (
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
-from matchrec.errors.wording import join_names, quote_in_backticks
+from matchrec.errors.wording import join_names, quote_in_backticks, show_list
 from matchrec.source import Span, read_table
 
 
@@ -318,7 +318,7 @@ def wrong_number_of_column_names(
     return MatchRecognizePlanError(
         f"the list after MATCH_RECOGNIZE has {name_count}, but the clause returns {column_count}",
         span,
-        notes=(f"the clause returns: {join_names(columns)}",),
+        notes=(show_list("the clause returns", columns, "columns"),),
         hint="write one name for each of these columns",
         code="wrong-number-of-column-names",
     )
@@ -334,17 +334,19 @@ class Advice(NamedTuple):
 def advise_on_column_inside(name: str, columns: Iterable[str]) -> Advice:
     """Advise on a column of the input that the result of the clause lacks."""
     hint = f"add LAST({name}) AS {name} to MEASURES, or write ALL ROWS PER MATCH"
-    return Advice(f"the clause gives: {join_names(columns)}", hint)
+    return Advice(show_list("the clause returns", columns, "columns"), hint)
 
 
 def advise_on_column_around(name: str, columns: Iterable[str]) -> Advice:
     """Advise on a column that neither the clause nor its input has."""
     columns = tuple(columns)
     if not columns:
-        return Advice("the clause gives: none", f"write MEASURES ... AS {name} in the clause")
+        return Advice(
+            "the clause returns no columns", f"write MEASURES ... AS {name} in the clause"
+        )
     near = find_nearest(name, columns)
     hint = f"write {near}" if near else "write one of these"
-    return Advice(f"the clause gives: {join_names(columns)}", hint)
+    return Advice(show_list("the clause returns", columns, "columns"), hint)
 
 
 def advise_on_field(column: str) -> Advice:

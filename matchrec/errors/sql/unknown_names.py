@@ -9,7 +9,7 @@ from matchrec.errors.kinds import MatchRecognizePlanError, point_at
 from matchrec.errors.language import PATTERN_CALLS, current_language, current_surface, name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.foreign_names import add_dialect_hint, find_function_hint
-from matchrec.errors.wording import join_names, shorten, write_name
+from matchrec.errors.wording import shorten, show_list, write_name
 from matchrec.source import Span
 
 BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
@@ -73,7 +73,7 @@ def unknown_column(
     error = MatchRecognizePlanError(
         f"unknown column `{shorten(name)}` in {name_part(clause)}",
         span,
-        notes=(note, f"the input has: {join_names(names.columns)}"),
+        notes=(note, show_list("the input has", names.columns, "columns")),
         hint=hint,
         code="unknown-column",
     )
@@ -131,7 +131,7 @@ def _unknown_qualifier(
     error = MatchRecognizePlanError(
         f"unknown pattern variable `{name}` in {name_part(clause)}",
         span,
-        notes=(f"{name_part('PATTERN')} has: {join_names(variables)}",),
+        notes=(show_list(f"{name_part('PATTERN')} has", variables, "variables"),),
         hint=hint,
         code="unknown-variable",
     )
@@ -243,7 +243,7 @@ def unknown_type_column(*, name: str, columns: Sequence[str]) -> MatchRecognizeP
     )
     return MatchRecognizePlanError(
         f"unknown column `{name}` in {surface.name_option('type_column')}",
-        notes=(f"the input has: {join_names(columns)}",),
+        notes=(show_list("the input has", columns, "columns"),),
         hint=hint,
         code="unknown-type-column",
     )
