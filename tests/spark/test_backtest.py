@@ -12,8 +12,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.api import backtest
+from matchrec.api.backtest_attempts import KnownAttempts
 from matchrec.explain.clause_coverage import Reason
+from matchrec.spark.coverage import list_attempts
 from matchrec.spark.request import Purpose
+from matchrec.worker.cover import ATTEMPT_NOTES
 
 HIGH = """PARTITION BY k ORDER BY at MEASURES count(*) AS n AFTER MATCH SKIP TO NEXT ROW
     PATTERN (HIGH{2}) DEFINE HIGH AS load > 8 AND load < 100"""
@@ -150,9 +153,9 @@ def test_attempts_equal_the_counts_of_coverage(
         clause = parsed.find_clause(1)
         plan = backtest.build_plan_of_matches(clause)
         request = clause.build_request(plan, clause.options, purpose=Purpose.COVERAGE)
-        attempts = backtest.list_attempts(request)
-        words = backtest.KnownAttempts(attempts.query, attempts.task, attempts.rows, plan)
-    collected = attempts.rows.toDF("k", "first", "last", *backtest.ATTEMPT_NOTES).collect()
+        attempts = list_attempts(request)
+        words = KnownAttempts(attempts.query, attempts.task, attempts.rows, plan)
+    collected = attempts.rows.toDF("k", "first", "last", *ATTEMPT_NOTES).collect()
     failed = [attempt for attempt in collected if attempt.remaining is not None]
     ended: Counter[tuple[str | None, str]] = Counter()
     for attempt in failed:

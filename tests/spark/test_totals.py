@@ -626,7 +626,7 @@ def test_totals_with_not_are_those_of_the_matches(spark: SparkSession, seed: int
 def refuse_building_matches() -> Iterator[None]:
     """Fail if matches are built."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("matchrec.api.totals.write_over_matches", None)
+        patch.setattr("matchrec.api.total_sql.write_over_matches", None)
         yield
 
 
