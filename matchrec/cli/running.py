@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,7 +19,7 @@ from matchrec.cli.messages import print_notice, print_notice_at_terminal, report
 from matchrec.cli.queries import QueryRequest
 from matchrec.cli.query_command import QueryCommand, write_other_command
 from matchrec.cli.query_sources import QueryLanguage
-from matchrec.cli.rows import SHOWN_ROWS, write_rows
+from matchrec.cli.rows import SHOWN_ROWS, ProgressDisplay, write_rows
 from matchrec.cli.written_files import check_writable_table, replace_when_complete, write_file
 from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
@@ -148,18 +148,26 @@ class Output:
 
         make_runner(spark).analyse(frame)
         progress = matchrec.progress(spark)
-        if self.file:
-            with progress, raise_run_errors():
-                count = write_file(frame.limit(self.limit) if self.limit else frame, self.file)
-            print_notice(f"{show_count(count, 'row')} written to {self.file}")
-            return count
-        most = self.limit or (SHOWN_ROWS if self.format_name == "table" else None)
+        if self.file is None:
+            return self.print_rows(frame, progress)
+        return self.write_to_file(frame, self.file, progress)
+
+    def write_to_file(self, frame: DataFrame, file: Path, progress: ProgressDisplay) -> int:
+        """Write the rows to a file, and return how many."""
+        with progress, raise_run_errors():
+            count = write_file(frame.limit(self.limit) if self.limit else frame, file)
+        print_notice(f"{show_count(count, 'row')} written to {file}")
+        return count
+
+    def print_rows(self, frame: DataFrame, progress: ProgressDisplay) -> int:
+        """Print the rows, and return how many. A notice says whether there are more."""
+        limit = self.limit or (SHOWN_ROWS if self.format_name == "table" else None)
         with raise_run_errors():
             written = write_rows(
-                frame, OUTPUT_FORMATS[self.format_name], most, progress, sys.stdout
+                frame, OUTPUT_FORMATS[self.format_name], limit, progress, sys.stdout
             )
         if written.has_more:
-            rows = show_count(most or 0, "row")
+            rows = show_count(written.count, "row")
             print_notice(f"showing {rows}; --limit N shows more, --output FILE writes all")
         return written.count
 
@@ -173,10 +181,14 @@ class Output:
 class PlotOptions:
     """The picture of --plot and its columns."""
 
+    # The file to which the picture is written.
     picture: Path
+    # The columns of the axes.
     x: str
     y: str
+    # The column with a series for each of its values; None for a single series.
     series: str | None
+    # The columns of the result with the first and the last x of a match; None to find them.
     between: tuple[str, str] | None
 
     def draw(self, query: matchrec.Query) -> None:
@@ -188,28 +200,40 @@ class PlotOptions:
         print_notice(f"picture written to {self.picture}")
 
 
-def read_plot_options(picture: Path | None, **columns: Any) -> PlotOptions | None:
+def read_plot_options(
+    picture: Path | None,
+    *,
+    x: str | None,
+    y: str | None,
+    series: str | None,
+    between: tuple[str, str] | None,
+) -> PlotOptions | None:
     """Return the options of a picture; None without --plot.
 
     Raises:
-        click.UsageError: --plot lacks an axis, or an axis lacks --plot.
+        click.UsageError: --plot lacks an axis, or another option lacks --plot.
     """
     from matchrec.explain.pictures.figures import check_matplotlib
 
-    names = [name for name, value in columns.items() if value is not None]
     if picture is None:
-        if names:
-            needs_plot = errors.argument_needs_another(argument=f"--{names[0]}", other="--plot")
-            raise click.UsageError(str(needs_plot))
+        columns = {"x": x, "y": y, "series": series, "between": between}
+        for name, value in columns.items():
+            if value is not None:
+                error = errors.argument_needs_another(argument=f"--{name}", other="--plot")
+                raise click.UsageError(str(error))
         return None
-    for axis in ("x", "y"):
-        if axis not in names:
-            missing_axis = errors.missing_option(
-                option=f"--{axis}", value="COLUMN", reader="--plot"
-            )
-            raise click.UsageError(str(missing_axis))
+    if x is None:
+        raise make_missing_axis_error("--x")
+    if y is None:
+        raise make_missing_axis_error("--y")
     check_matplotlib()
-    return PlotOptions(picture, **columns)
+    return PlotOptions(picture, x, y, series, between)
+
+
+def make_missing_axis_error(option: str) -> click.UsageError:
+    """Return the error for --plot without the option of an axis."""
+    error = errors.missing_option(option=option, value="COLUMN", reader="--plot")
+    return click.UsageError(str(error))
 
 
 def run_single(request: QueryRequest, output: Output, plot: PlotOptions | None) -> None:
@@ -266,7 +290,7 @@ def suggest_coverage(request: QueryRequest, count: int) -> None:
     if count or request.aggregates:
         return
     if request.language is not QueryLanguage.SQL or may_have_clause(request.query_statement.text):
-        shows = write_other_command("coverage")
+        command = write_other_command("coverage")
         print_notice_at_terminal(
-            f"0 rows; to see how far rows get and what stops them, run\n{shows}"
+            f"0 rows; to see how far rows get and what stops them, run\n{command}"
         )
