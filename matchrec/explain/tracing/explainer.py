@@ -28,6 +28,7 @@ from matchrec.explain.tracing.trials import (
     MappedRow,
     Outcome,
     Trial,
+    TrialKey,
 )
 from matchrec.plan.expression import End, Navigation
 from matchrec.search.matches import Matches
@@ -42,35 +43,31 @@ MeasureTexts = Sequence[str | None]
 # The values for each trial, by the trial's index among the chosen keys.
 MeasureValues = Mapping[int, MeasureTexts]
 
-# The index of an attempt, and the index of a trial in it.
-TrialKey = tuple[int, int]
-
 
 def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
-    """Choose the trials whose values are shown, those that matter most first.
+    """Return the trials whose values are shown, those that matter most first.
 
     First the trials that stopped the best path of each attempt, then those on the best path, the
     last one first, then all others, until the matches have `MOST_MAPPED` rows together.
     """
-    by_importance = [
-        *((number, attempt.stopping_trials) for number, attempt in enumerate(attempts)),
-        *((number, attempt.best_path[::-1]) for number, attempt in enumerate(attempts)),
-        *((number, range(len(attempt.trials))) for number, attempt in enumerate(attempts)),
-    ]
-    candidates: dict[TrialKey, None] = {}  # an ordered set
-    for number, indices in by_importance:
-        trials = attempts[number].trials
-        for index in indices:
-            if trials[index].outcome in CONDITION_OUTCOMES:
-                candidates[number, index] = None
+    by_importance: list[TrialKey] = []
+    for number, attempt in enumerate(attempts):
+        by_importance += [TrialKey(number, index) for index in attempt.stopping_trials]
+    for number, attempt in enumerate(attempts):
+        by_importance += [TrialKey(number, index) for index in reversed(attempt.best_path)]
+    for number, attempt in enumerate(attempts):
+        by_importance += [TrialKey(number, index) for index in range(len(attempt.trials))]
     remaining_rows = MOST_MAPPED
-    keys = []
-    for number, index in candidates:
-        remaining_rows -= attempts[number].trials[index].depth + 1
+    chosen_keys = []
+    for key in dict.fromkeys(by_importance):
+        trial = attempts[key.attempt].trials[key.trial]
+        if trial.outcome not in CONDITION_OUTCOMES:
+            continue
+        remaining_rows -= trial.depth + 1
         if remaining_rows < 0:
             break
-        keys.append((number, index))
-    return keys
+        chosen_keys.append(key)
+    return chosen_keys
 
 
 def make_matches_of_trials(
@@ -81,17 +78,17 @@ def make_matches_of_trials(
     That row is mapped to the variable of the trial. The match number holds the index of the trial
     among `keys`, see `condition_parts.encode_match_number`.
     """
-    paths = [list_rows_of_trial(task, attempts[number], index) for number, index in keys]
+    paths = [list_rows_of_trial(task, attempts[key.attempt], key.trial) for key in keys]
     numbers = [
-        encode_match_number(index, attempts[number].matches_before + 1)
-        for index, (number, _) in enumerate(keys)
+        encode_match_number(index, attempts[key.attempt].matches_before + 1)
+        for index, key in enumerate(keys)
     ]
-    rows = [row for path in paths for row, _ in path]
-    variables = [variable for path in paths for _, variable in path]
+    rows = [mapped.row for path in paths for mapped in path]
+    variables = [mapped.variable for path in paths for mapped in path]
     return Matches(
         partition=np.zeros(len(keys), np.int64),
         number=np.array(numbers, np.int64),
-        start=np.array([path[0][0] for path in paths], np.int64),
+        start=np.array([path[0].row for path in paths], np.int64),
         offsets=np.cumsum([0, *map(len, paths)]).astype(np.int64),
         classifiers=np.array(variables, np.int16),
         excluded=np.zeros(len(rows), np.bool_),
@@ -143,15 +140,14 @@ class Explainer:
             key: the trial.
             values: the values of all measures; empty if there are none for this trial.
         """
-        attempt_index, trial_index = key
-        attempt = self.attempts[attempt_index]
-        trial = attempt.trials[trial_index]
+        attempt = self.attempts[key.attempt]
+        trial = attempt.trials[key.trial]
         conjuncts = self.parts.conjuncts.get(self.task.variables[trial.condition_variable], ())
         if not conjuncts:
             yield "no condition: always true"
             return
         truths = find_truths(trial, conjuncts, values)
-        mapped = list_rows_of_trial(self.task, attempt, trial_index)
+        mapped = list_rows_of_trial(self.task, attempt, key.trial)
         for conjunct, truth in zip(conjuncts, truths, strict=True):
             if truth is None:
                 yield conjunct.text

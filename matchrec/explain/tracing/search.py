@@ -138,7 +138,7 @@ class Recorder:
         """Record that the path is a match, or that its window has ended.
 
         Args:
-            kind: A_MATCH, or another number at the end of `automaton.program`.
+            kind: A_MATCH, or another number of `automaton.run_endings`.
             row: the row after the path.
             depth: the number of rows of the path.
         """

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from matchrec.errors.wording import join_alternatives, show_count
-from matchrec.explain.tracing.explainer import TrialKey
 from matchrec.explain.tracing.trace import SearchMatch, Trace
-from matchrec.explain.tracing.trials import Attempt, Mapped, MappedRow, Outcome, Trial
+from matchrec.explain.tracing.trials import Attempt, Mapped, MappedRow, Outcome, Trial, TrialKey
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
@@ -194,7 +193,7 @@ class StoryWriter:
         """
         key_trials = {*attempt.best_path, *attempt.stopping_trials}
         lines = [
-            self.describe_trial(trial, (number, index), attempt, is_key=index in key_trials)
+            self.describe_trial(trial, TrialKey(number, index), attempt, is_key=index in key_trials)
             for index, trial in enumerate(attempt.trials)
         ]
         return AttemptStory(
@@ -211,12 +210,11 @@ class StoryWriter:
 
         Args:
             trial: a trial of the attempt.
-            key: the indices of the attempt and of the trial.
+            key: which trial it is.
             attempt: the attempt.
             is_key: see `Line`.
         """
-        _, index = key
-        is_given_back = trial.outcome is Outcome.TAKEN and index not in attempt.best_path
+        is_given_back = trial.outcome is Outcome.TAKEN and key.trial not in attempt.best_path
         outcome = Outcome.GIVEN_BACK if is_given_back else trial.outcome
         return Line(
             row=trial.row + 1,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappush, heappushpop
+from typing import NamedTuple
 
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.explain.tracing.search import Tracer
@@ -45,10 +46,10 @@ def find_search_matches(strategy: Strategy, task: Task, partitions: Partitions) 
         RunFailure: a condition cannot be computed.
     """
     chunks = strategy.search(task, partitions)
-    return tuple(match for chunk in chunks for match in list_matches(chunk, task))
+    return tuple(match for chunk in chunks for match in read_matches(chunk, task))
 
 
-def list_matches(chunk: Matches, task: Task) -> Iterator[SearchMatch]:
+def read_matches(chunk: Matches, task: Task) -> Iterator[SearchMatch]:
     """Yield the matches of a chunk, without runs that timed out."""
     next_rows = (
         find_next_starts(task.after_match, task.members, chunk).tolist() if chunk.count else []
@@ -96,7 +97,7 @@ def find_starting_rows(task: Task, matches: SearchMatches, rows: range) -> dict[
 
 
 def check_attempt(task: Task, attempt: Attempt, matches: Iterable[SearchMatch]) -> None:
-    """Assert that a finished attempt finds what the search finds from its starting row.
+    """Check that a finished attempt finds what the search finds from its starting row.
 
     If a match can leave no room for others, the attempt may find more: the search leaves those out.
 
@@ -117,6 +118,18 @@ def check_attempt(task: Task, attempt: Attempt, matches: Iterable[SearchMatch]) 
 
 # How many trials the attempts of a partition have together before the trace gives up.
 MOST_TRIALS_IN_ALL = 1_000_000
+
+
+class RankedAttempt(NamedTuple):
+    """An attempt without a match, which is greater than others if it is better.
+
+    It is better if it mapped more rows, or as many from an earlier row. Starting rows differ, so
+    attempts themselves are never compared.
+    """
+
+    reach: int
+    negative_start: int
+    attempt: Attempt
 
 
 @dataclass(frozen=True)
@@ -188,9 +201,7 @@ def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], l
         limit: how many attempts are kept.
     """
     trial_count = 0
-    # A heap. Its smallest item is the worst attempt: the one with the fewest rows, the last one of
-    # equals. Rows differ, so attempts are never compared.
-    best: list[tuple[int, int, Attempt]] = []
+    best: list[RankedAttempt] = []  # a heap, whose smallest item is the worst attempt
     for traced_rows, (row, match_count) in enumerate(starts.items()):
         if trial_count >= MOST_TRIALS_IN_ALL:
             return Trace(matches, sort_attempts(best), None, traced_rows, row)
@@ -198,11 +209,11 @@ def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], l
         trial_count += len(attempt.trials)
         if attempt.matches:
             continue
-        item = (attempt.reach, -row, attempt)
+        ranked_attempt = RankedAttempt(attempt.reach, -row, attempt)
         if len(best) < limit:
-            heappush(best, item)
+            heappush(best, ranked_attempt)
         else:
-            heappushpop(best, item)
+            heappushpop(best, ranked_attempt)
     return Trace(matches, sort_attempts(best), None, len(starts))
 
 
@@ -213,13 +224,14 @@ def trace_row(tracer: Tracer, row: int, match_count: int, matches: SearchMatches
     return attempt
 
 
-def sort_attempts(best: list[tuple[int, int, Attempt]]) -> tuple[Attempt, ...]:
-    """Return the attempts of a heap of `trace_best`, those that mapped the most rows first.
+def sort_attempts(best: list[RankedAttempt]) -> tuple[Attempt, ...]:
+    """Return attempts, those that mapped the most rows first.
 
     Attempts that mapped no row are returned only if there are no others.
     """
-    items = sorted(best, reverse=True)
-    return tuple(attempt for reach, _, attempt in items if reach or not items[0][0])
+    best_first = sorted(best, reverse=True)
+    has_mapped_rows = bool(best_first) and best_first[0].reach > 0
+    return tuple(ranked.attempt for ranked in best_first if ranked.reach > 0 or not has_mapped_rows)
 
 
 def find_skipping_match(row: int, matches: SearchMatches) -> SearchMatch | None:

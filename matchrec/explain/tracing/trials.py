@@ -89,6 +89,13 @@ class Trial:
     depth: int
 
 
+class TrialKey(NamedTuple):
+    """Which trial of a trace."""
+
+    attempt: int  # the index of the attempt in the trace
+    trial: int  # the index of the trial in the attempt
+
+
 @dataclass(frozen=True)
 class Attempt:
     """The record of the search from one starting row."""
