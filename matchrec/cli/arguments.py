@@ -252,7 +252,7 @@ QUERY_OPTIONS = combine_options(
         callback=check_named_once,
         shell_complete=complete_parameters,
         help="Set the parameter :NAME of the query to a number, true, false, null,"
-        " DATE'2026-01-31' or a text. May be repeated.",
+        " DATE'2026-01-31' or a string. May be repeated.",
     ),
     EVENTS_OPTION,
     EVENT_OPTIONS,
