@@ -292,7 +292,7 @@ def suggest_names(
     """Return the end of a message that suggests names of arguments; "" for no suggestion.
 
     For an unknown name, it suggests the most similar name, or else lists all names. For too many
-    positional arguments, it lists the arguments that must be passed by name.
+    positional arguments, it lists the arguments that must be keywords.
 
     Args:
         signature: the signature of the function.

@@ -161,7 +161,7 @@ def check_frames(spark: SparkSession, query: QueryNode, frames: Frames) -> None:
 
 
 def name_values(query: QueryNode, args: Arguments | None) -> dict[str, Any] | None:
-    """Return the values of a query's parameters by name.
+    """Return the values of a query's parameters, with their names as keys.
 
     The values of `?` get names, because the query is run in parts, and each part has only some of
     the parameters.

@@ -33,7 +33,7 @@ from matchrec.spark.order_numbers import OrderNumbers, find_order_numbers
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import QUERY_ERRORS, silence_analysis
 
-# A dict of rules by name, or a DataFrame of them. A rule is a text, a Pattern, or a dict of its
+# A dict from names to rules, or a DataFrame of rules. A rule is a text, a Pattern, or a dict of its
 # versions by the time from which each is valid.
 FixedRules: TypeAlias = (
     "Mapping[str, str | Pattern | Mapping[OrderValue, str | Pattern | None]] | DataFrame"

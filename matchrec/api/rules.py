@@ -76,8 +76,8 @@ def match_rules(  # noqa: PLR0913 -- public signature
 
     Args:
         df: the rows, as for `match_recognize`.
-        rules: the rules by name. Each is a clause of SQL without PARTITION BY and ORDER BY, a SASE+
-            query, or a Pattern.
+        rules: a dict from names to rules. Each is a clause of SQL without PARTITION BY and
+            ORDER BY, a SASE+ query, or a Pattern.
         order_by: as for `match_sase`, the same for all rules.
         partition_by: as for `match_sase`, the same for all rules.
         type_column: the column with the types of events, for SASE+ queries.

@@ -333,7 +333,7 @@ def query(*args: Any, **kwargs: Any) -> Query:
 
 
 def find_source_and_query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return the first two arguments of `query`, whether they are passed by position or by name.
+    """Return the first two arguments of `query`, passed by position or as keywords.
 
     Returns:
         The session or DataFrame, and the text or Pattern; None for what is missing.

@@ -41,7 +41,8 @@ from matchrec.plan.pattern import RowPattern, Variable, replace_children, walk_p
 class Occurrences:
     """A compiled pattern, and how its choices relate to the row pattern as it is written.
 
-    Choices are numbered through all states: those of state 0 come first, then those of state 1.
+    Choices are numbered through all states: first the choices of state 0, then the choices of
+    state 1, and so on.
     """
 
     # The pattern. Its choices map rows to the variables of the query.
@@ -105,7 +106,7 @@ def rename_variables(pattern: RowPattern, names: Iterator[str]) -> RowPattern:
 
 
 def separate_start(folding: Folding, *, outputs_empty_match: bool) -> Folding:
-    """Divide the start into the state of runs without a row and that of runs that come back to it.
+    """Divide the start into a state for runs without a row and one for runs that come back to it.
 
     They are divided only if their choices differ:
 

@@ -277,7 +277,7 @@ def build_clause_request(
 ) -> QueryRequest:
     """Return the request of a command that takes only a clause of SQL.
 
-    The clause reads the events. The arguments are those of `build_query_request`.
+    The clause reads the events. The arguments are as for `build_query_request`.
 
     Raises:
         click.UsageError: the file is not for SQL, or does not exist.

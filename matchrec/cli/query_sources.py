@@ -65,7 +65,7 @@ class QuerySource:
         Errors about the text name its file.
 
         Args:
-            language: the language that the user named, else that of the file.
+            language: the language that the user named, else the language of the file.
 
         Raises:
             click.UsageError: there is no such file, it is empty, or it is not a text.

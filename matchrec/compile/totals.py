@@ -39,7 +39,7 @@ from matchrec.plan.totals import TotalAggregate, Totals
 from matchrec.search.task import Task, TaskTotals, Total, TotalFunction
 from matchrec.shortcuts import current_shortcuts
 
-# The functions of aggregates that runs can carry, by name. `avg` of one match is not among them.
+# The functions of aggregates that runs can carry. `avg` of one match is not among them.
 TOTAL_FUNCTIONS = {function.value: function for function in TotalFunction}
 
 EXTREMES = (TotalFunction.MIN, TotalFunction.MAX)
@@ -155,9 +155,9 @@ class CarriedAggregate:
     outer_function: TotalFunction
     # FIRST, which computes the value of one match.
     inner_function: TotalFunction
-    # The ids of the variables whose rows the inner function reads: that of A.
+    # The ids of the variables whose rows the inner function reads: the id of A.
     members: VariableIds
-    # The column that runs read: that of price. None for a count of rows or matches.
+    # The column that runs read: `price`. None for a count of rows or matches.
     column: TotalledColumn | None = None
     # Whether runs carry the bits of doubles.
     is_float: bool = False

@@ -624,7 +624,7 @@ def write_typed_null(reference: Reference) -> str:
     return f"IF(FALSE, {write_argument(reference)}, NULL)"
 
 
-# The operations of which a formula may consist.
+# The operations that a formula may have.
 FORMULA_OPERATORS = ("+", "-", "*")
 
 

@@ -33,7 +33,7 @@ NO_CLAUSE = "no MATCH_RECOGNIZE clause: the engine runs the whole query"
 
 
 class ShownCounters(Protocol):
-    """The `Counters` of an execution, of which an explanation needs only the text and the HTML."""
+    """The part of an execution's `Counters` that an explanation needs: the text and the HTML."""
 
     def _repr_html_(self) -> str:
         """Return the counters as a table."""

@@ -1,8 +1,8 @@
 """Explain a rule set: first what all of its rules share, then each rule.
 
 The engine sends and the workers sort the rows once for all rules, so the steps before the search
-belong to the set. Each rule has its own search, which `ExplainedClause` describes as that of a
-clause.
+belong to the set. Each rule has its own search, which `ExplainedClause` describes like the search
+of a clause.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def explain_rules(
     explained_rules = [
         ExplainedClause(
             queries[rule.name].plan,
-            # The filters are those of all rules together, and are among the shared steps.
+            # The filters belong to all rules together, and are among the shared steps.
             replace(rule.compiled_query, row_filters=()),
             is_stream=sorter is None,
             written_plan=queries[rule.name].written_plan,

@@ -320,7 +320,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     def replace_clauses(self, request: Message, message: bytes, caller: Caller) -> EngineRequest:
         """Return a request without clauses: as the client has sent it if it has none.
 
-        The arguments are those of `plan_execution`.
+        The arguments are as for `plan_execution`.
         """
         self.planner.prepare_session(caller)
         if statements.replace_statements(request, partial(self.planner.plan, caller)):

@@ -113,7 +113,7 @@ def fetch_result(frame: DataFrame, limit: int, asks_for_matches: bool) -> Result
 def build_query(
     arguments: CellArguments, text: str, spark: SparkSession, variables: Mapping[str, Any]
 ) -> matchrec.Query:
-    """Return the query of a cell. The arguments are those of `run_cell`.
+    """Return the query of a cell. The arguments are as for `run_cell`.
 
     Raises:
         MatchRecognizeError: `--events` does not name a DataFrame, or an argument does not fit the

@@ -42,7 +42,7 @@ class AggregateReader:
     """A reader of aggregates over the rows of one variable, for r output rows and k mapped rows.
 
     `count_values` and `sum_floats` return a value for each output row. The other methods return a
-    total for each mapped row, of which `find_total_rows` says which one an output row reads.
+    total for each mapped row. `find_total_rows` says which total an output row reads.
     """
 
     def __init__(self, reader: MatchReader, variable: str | None, valid: BoolArray) -> None:

@@ -100,7 +100,7 @@ if TYPE_CHECKING:
 # Families of types whose values workers get unchanged, and compare as the engine does.
 SAME_IN_PYTHON = NUMBERS | {Family.BOOLEAN, Family.STRING, *TIMES}
 
-# The read of the rows of a match. Its columns are those of all aggregates, which are known only
+# The read of the rows of a match. Its columns serve all aggregates, which are known only
 # after all measures are translated: `ReadCollector.list_reads` puts them in.
 ROWS_FOR_SPARK = ReadRowsForSpark(columns=())
 

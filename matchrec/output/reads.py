@@ -432,7 +432,7 @@ class ReadBasicAggregate(Read):
 
     @property
     def type(self) -> ReadType:
-        """Return the type of the aggregate: that of sums and extremes depends on the column."""
+        """Return the type of the aggregate. For sums and extremes it depends on the column."""
         if self.function is Reduction.COUNT:
             return FixedType.BIGINT
         if self.function is Reduction.AVG:

@@ -177,7 +177,7 @@ def sum_each_match(
         if row >= 0:
             sums[begins[mapped] : begins[mapped] + match_counts[mapped]] += values[row]
 
-    # 4. The sums that are left in the range of a row are those of the matches that begin there.
+    # 4. The sums that are left in the range of a row belong to the matches that begin there.
     ordered = np.zeros(len(first), np.float64)
     for match in range(len(first)):
         mapped = first[match]

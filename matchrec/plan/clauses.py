@@ -388,7 +388,7 @@ class Gap:
 class Absence:
     """A negated part of a sequence, as in SASE+: `A NOT B C`.
 
-    No row between two rows of the match, here those of A and C, may satisfy the condition of
+    No row between two rows of the match, here the rows of A and C, may satisfy the condition of
     `variable`, here B.
     """
 

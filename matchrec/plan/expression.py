@@ -425,7 +425,7 @@ class Branches(NamedTuple):
     # The operands that decide which result is chosen: conditions, or a value and then those with
     # which it is compared.
     tests: tuple[Scalar, ...]
-    # The results that can be chosen, that of ELSE last.
+    # The results that can be chosen. The result of ELSE comes last.
     results: tuple[Scalar, ...]
 
 
@@ -468,9 +468,9 @@ def find_column_names(scalar: Scalar) -> tuple[str, ...]:
 
 
 def list_text_operations(scalar: Scalar) -> Operations:
-    """Return the operations of an expression's text, without those of the columns that it reads.
+    """Return the operations of an expression's text, without operations in what it reads.
 
-    For `LAST(A.x / 2) > 1` they are those of `>`: the SQL of the reference is `x / 2`.
+    For `LAST(A.x / 2) > 1` it is `>` alone: the SQL of the reference is `x / 2`.
     """
     return NO_OPERATIONS.union(*(find_node_operations(node) for node in walk_scalar(scalar)))
 

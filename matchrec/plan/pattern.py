@@ -115,7 +115,7 @@ class Parameter:
     It may be a bound of a quantifier, the number of `FIRST n MATCHES`, or a length after WITHIN.
     """
 
-    # The name of `?` is that of `plan.parameters.name_parameter`.
+    # `plan.parameters.name_parameter` makes the name of a `?`.
     name: str
     # The character before the name.
     mark: str = ":"

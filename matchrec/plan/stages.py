@@ -241,7 +241,7 @@ class StageTest:
 
 
 def find_tests_of_events(steps: Steps) -> dict[str, StageTest]:
-    """Return the tests of a pattern by name, with the stages before any event of their stage.
+    """Return the tests of a pattern, with the stages before any event of their stage.
 
     Use it for a part of a condition that need not hold for every event. In a loop, every stage may
     have rows from an earlier repetition.
@@ -258,9 +258,9 @@ def find_tests_of_events(steps: Steps) -> dict[str, StageTest]:
 
 
 def find_tests_of_first_events(steps: Steps) -> dict[str, StageTest]:
-    """Return the tests of a pattern by name, with the stages before the first event of their stage.
+    """Return the same, with the stages before the first event of their stage.
 
-    In a loop, the first event is that of the first repetition. Use it for a part of a condition
+    In a loop, the first event belongs to the first repetition. Use it for a part of a condition
     that must hold for every event of the stage, and so for the first one. The tests of NOTs and of
     ends of loops are as in `find_tests_of_events`.
 

@@ -303,7 +303,7 @@ def make_read_only(array: npt.NDArray[np.generic], dtype: type[S]) -> npt.NDArra
     """Return a contiguous array of `dtype`, as kernels take it. It is copied only if it must be.
 
     The result cannot be written to. Otherwise kernels would be compiled twice: for such arrays, and
-    for arrays that are never writable, such as those of Arrow.
+    for arrays that are never writable, such as Arrow's.
     """
     array_for_kernels: npt.NDArray[S] = read_only(np.ascontiguousarray(array, dtype))
     return array_for_kernels

@@ -479,7 +479,7 @@ def plan_text(text: str, args: Values) -> Any:
 
     Args:
         text: the text of a query.
-        args: the values of its parameters, by name; None if it has none.
+        args: the values of its parameters, with their names as keys; None if it has none.
 
     Returns:
         The plan; None if this PySpark makes such plans in another way.

@@ -360,7 +360,7 @@ class SortedPreparation(Preparation):
         return self.relation.write_query_over(self.number_rows(names), map(str, items))
 
     def pack_conditions_of_one_row(self) -> list[SelectItem]:
-        """Return columns with the bits of all conditions; only those of one row can be true."""
+        """Return columns with the bits of all conditions. Conditions on several rows are false."""
         origins = self.joined.origins
         tests = [
             mark_origin(condition.text, origins.get(condition.text))

@@ -106,7 +106,7 @@ class InstantNumbers(OrderNumbers):
 
     @override
     def accepts(self, value: object) -> bool:
-        """Return whether a value is a datetime. Without a zone, it is in that of the program."""
+        """Return whether a value is a datetime. Without a zone, it is in the program's zone."""
         return isinstance(value, datetime)
 
     @override

@@ -240,7 +240,7 @@ def build_encoding(rows: DataFrame, compiled_query: CompiledQuery) -> PandasEnco
     in_arrays = find_columns_in_arrays(compiled_query)
     sent_fields = rows.schema.fields
     columns_of_query = compiled_query.sent_columns.columns
-    # Other columns, such as bits, follow those of the query.
+    # Other columns, such as bits, follow the columns of the query.
     pairs = zip(sent_fields, columns_of_query, strict=False)
     for index, (sent_field, column) in enumerate(pairs):
         column_text = str(column.pieces[0])

@@ -48,7 +48,7 @@ SETTINGS = (
 )
 
 
-# The values of parameters: by name, or one for each `?`; None if there are none.
+# The values of parameters: a dict from names, or a list for each `?`; None without parameters.
 Values = dict[str, Any] | list[Any] | None
 
 # The types that PySpark gives to values of some classes.

@@ -263,7 +263,7 @@ class PartitionCollector:
         return errors.unknown_partition(partition=target_text, some=lines, example=example)
 
     def find_some_keys(self) -> list[dict[str, str | None]]:
-        """Return the keys of some partitions by name, as texts; none if nothing divides the rows.
+        """Return the keys of some partitions, as dicts of texts; none if nothing divides the rows.
 
         They are sorted; numbers in texts are compared as numbers. Runs a job.
         """

@@ -108,7 +108,7 @@ class SharedRows:
 
 
 def select_rows_of_version(version: Version, order: IntArray, has_order: BoolArray) -> BoolArray:
-    """Return which rows a version of a rule sees: those of the time in which it is valid.
+    """Return which rows a version of a rule sees: the rows of the time in which it is valid.
 
     Args:
         version: the version.

@@ -90,8 +90,8 @@ def find_ends_along_order(
     Args:
         table: the rows.
         starts: see `encode.encode_partitions`.
-        columns: the index of the order column, then that of the column with the end of each row's
-            window. Only the order column if there is a distance. Empty without a window.
+        columns: the index of the order column, then the index of the column with the end of each
+            row's window. Only the order column if there is a distance. Empty without a window.
         distance: how far the window reaches, if that was known when the query was compiled.
     """
     if not columns:

@@ -97,7 +97,7 @@ class ConditionCompiler:
     registers: Registers
     # The number of integer columns. Floating columns are numbered after them.
     integer_count: int
-    # The calls of Python in the code of all variables, to which those of this condition are added.
+    # The calls of Python in the code of all variables, to which this condition adds its own.
     calls: list[PythonExpression]
     # The code of all variables. Jumps go to indices in it.
     code: list[Instruction]

@@ -215,6 +215,6 @@ def divide_rounded(left: Vector, right: Vector) -> Vector:
 def _replace_traps(divisor: Vector) -> Vector:
     """Return a divisor with 1 instead of 0 and -1.
 
-    The processor would stop at a division by 0, and at that of the least integer by -1.
+    The processor would stop at a division by 0, and if it divided the least integer by -1.
     """
     return np.where((divisor == 0) | (divisor == -1), 1, divisor)

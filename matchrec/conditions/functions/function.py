@@ -1,7 +1,7 @@
 """What a function of Spark takes and returns, and how Python computes it.
 
-A `Function` is an entry of a table by name. When a query calls it, `typing.calls` makes a
-`FunctionUse` of the call: the types of its arguments, after implicit casts, and what it depends on
+A `Function` is an entry of a table whose keys are names. When a query calls it, `typing.calls`
+makes a `FunctionUse` of the call: the types of its arguments, after implicit casts, and what it depends on
 besides. From this the function finds the type of the value, and builds the Python function that
 computes it. An `AggregateUse` is the same for an aggregate.
 
@@ -29,7 +29,7 @@ from matchrec.conditions.types import Family, ValueType
 Value = Any
 # Computes a value from the arguments of a call. Raises FunctionError if there is no value.
 Compute = Callable[..., Value]
-# An entry of a table by name.
+# An entry of a table whose keys are names.
 Entry = TypeVar("Entry")
 
 
@@ -163,7 +163,7 @@ def for_all_types(compute: Compute) -> Build:
 
 
 def split_names(table: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Return a table by name, from a table whose keys are several names with blanks in between.
+    """Return a table with one name to a key, from a table with several names to a key.
 
     >>> split_names({"SIZE CARDINALITY": 1, "ARRAY_SIZE": 2})
     {'SIZE': 1, 'CARDINALITY': 1, 'ARRAY_SIZE': 2}

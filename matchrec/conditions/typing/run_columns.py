@@ -85,7 +85,7 @@ class RunColumns:
         return replace(item, expression=self.add_columns_of(item.expression, drafts))
 
     def add(self, draft: DraftedColumn, kind: Kind) -> int:
-        """Return the index of a column among those of its kind, to which it is added if new."""
+        """Return the index of a column among all of its kind. A new column is added."""
         if draft.is_ranked:
             self.ranked.add(draft.column)
         columns = self.integers if kind is Kind.INTEGER else self.floats

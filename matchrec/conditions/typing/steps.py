@@ -153,7 +153,7 @@ class StepTyper(Typer):
         2. Decimals that need too many digits together are rounded. Rounding is done by Python, so
            it comes before the question who computes the operation.
         3. Python computes the operation if the search has no such operation or no such values.
-        4. Numbers of which one is a float become floats. This comes before rewriting: in
+        4. If one of several numbers is a float, all become floats. This comes before rewriting: in
            `x IN (1, 0.5D)`, which becomes `x = 1 OR x = 0.5D`, the float also decides how x is
            compared with 1.
         5. An operation that the search does not have is rewritten and typed anew.

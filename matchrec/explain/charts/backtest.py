@@ -82,7 +82,7 @@ class Score:
 class OutcomeGroup:
     """The incidents that have an outcome, a furthest variable and a reason in common.
 
-    The fields are those of the row that Spark returns for the group. `Backtest` says what the
+    Spark returns a row with these fields for each group. `Backtest` says what the
     first three are.
     """
 

@@ -46,7 +46,7 @@ LANE_HEIGHT, REST_HEIGHT = 0.45, 1.3
 
 
 class DrawnSpan(NamedTuple):
-    """An incident or a match in the picture. The fields are those of the row that Spark returns."""
+    """An incident or a match in the picture. Spark returns a row with these fields."""
 
     # The name of the partition; None for an incident that is about all partitions.
     lane: str | None
@@ -72,7 +72,7 @@ class SpanColumns:
     def collect_spans(self, frame: DataFrame) -> list[DrawnSpan]:
         """Return at most MOST_SPANS rows as spans. Runs a job.
 
-        Those that overlap nothing come first, then those of other lanes by their names.
+        First come spans that overlap nothing, then the other lanes in the order of their names.
 
         Args:
             frame: the incidents or the matches.

@@ -24,7 +24,7 @@ def choose_lines(attempt: AttemptStory) -> Sequence[Line]:
 
     1. If there are at most MOST_LINES, all.
     2. Otherwise, those at which the outcomes change, see `fold_lines`.
-    3. If these are too many, only those of the best path.
+    3. If these are too many, only the lines of the best path.
     4. If these are still too many, the first and the last ones.
     """
     if len(attempt.lines) <= MOST_LINES:

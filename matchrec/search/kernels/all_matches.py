@@ -577,7 +577,7 @@ def add_to_group(
     negation: NegationArrays | None,
     totals: TotalArrays,
 ) -> int:
-    """Add the totals of the matches of a run to those of their group, see `accept`.
+    """Add the totals of the matches of a run to the totals of their group, see `accept`.
 
     All of these matches have the first row of the node and the last row `row`.
     """

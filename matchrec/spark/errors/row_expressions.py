@@ -134,7 +134,7 @@ def find_call_around(reference: Reference, scalar: Scalar) -> str:
     """Return the call of an aggregate up to its argument; empty for other references.
 
     If an expression has CLASSIFIER(), it is "CLASSIFIER(" instead: a name compared with the result
-    is likely to be that of a variable, and no column.
+    is likely to be the name of a variable, and no column.
     """
     reference_terms = list_inputs(reference) if isinstance(reference, Aggregate) else (scalar,)
     for term in reference_terms:

@@ -123,7 +123,7 @@ class RewrittenEngineError(Located):
     getMessage = Located.__str__  # noqa: N815 -- PySpark's name
 
     def getMessageParameters(self) -> dict[str, str]:  # noqa: N802 -- PySpark's name
-        """Return the parameters of Spark's message, by name, in the user's terms."""
+        """Return the named parameters of Spark's message in the user's terms."""
         return self._parameters
 
     def getQueryContext(self) -> list[Any]:  # noqa: N802 -- PySpark's name

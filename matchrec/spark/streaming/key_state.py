@@ -54,7 +54,7 @@ class KeyState:
         return KeyState(self.keys[indices], take_states(self.states, indices))
 
     def merge(self, others: KeyState) -> KeyState:
-        """Return the state of these keys and of others, none of which is among these."""
+        """Return the state of these keys and of others. No key may be in both."""
         if not len(self.keys):
             return others
         if not len(others.keys):

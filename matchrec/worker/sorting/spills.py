@@ -62,7 +62,7 @@ class Spills:
     # How many bytes of rows are held in memory, all heads of a merge together.
     budget: int
     # levels[n] has the spills whose rows were merged n times, in the order in which their rows
-    # came: fewer than SPILLS_PER_MERGE. Rows of a higher level came before those of a lower one.
+    # came: fewer than SPILLS_PER_MERGE. Rows of a higher level came before the rows of a lower one.
     levels: list[list[IO[bytes]]] = field(default_factory=list)
 
     @property
@@ -179,7 +179,7 @@ def rank_rows(batches: Sequence[pa.RecordBatch], rows: IntArray, sorting: Sortin
 
 @dataclass(slots=True)
 class Head:
-    """The next rows of a spill, of which some are in memory."""
+    """The next rows of a spill. Some of them are in memory."""
 
     batches: Iterator[pa.RecordBatch]  # the batches that are still in the file
     rows: pa.RecordBatch | None = None  # the rows in memory; None or empty if there are none
