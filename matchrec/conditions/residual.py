@@ -1,33 +1,30 @@
 """Residual conditions: the parts of conditions that are left for the search, as trees of steps.
 
-`split` builds a tree before types are known; `typing` gives each step its type. An operation that
-the search does not have is rewritten with the few basic operations that it has, as the table of
-operators in `plan.operators` says:
+`split` builds a tree before types are known, and `typing` gives each step its type. The condition
+`price > 2 * LAST(A.price) AND count(A.*) < 9` is this tree:
 
-    COALESCE(a, b)   →   IF(a IS NOT NULL, a, b)
+    CombinedStep AND
+        CombinedStep >
+            ColumnRead price, on the current row
+            ColumnRead `2 * price`, at LAST(A)
+        CombinedStep <
+            RunningAggregate count(A.*)
+            ColumnRead `9`, on the current row
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
-from matchrec.conditions.row_column import RowColumn, build_row_column
+from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import Reduction, RunExpression
 from matchrec.conditions.types import ValueType
-from matchrec.plan.amounts import Amount
 from matchrec.plan.expression import Aggregate, Navigation, Scalar
-from matchrec.plan.forms import apply_form
-from matchrec.plan.operators import OPERATORS, OperatorKind
 from matchrec.source import Span
 
 # The span of a step that no text of the query corresponds to.
 NO_SPAN = Span(0, 0)
-
-# The number zero in rewritten functions. Its type is known, so Spark is not asked for it as for the
-# columns of the query.
-ZERO = build_row_column("0", Amount(Fraction(0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,7 @@ class RunningAggregate:
     computes it. Python also computes sums and averages of values that the search cannot add.
     """
 
-    # The basic form that the search updates; None if there is none.
+    # The basic form that the search updates, see `aggregates`; None if there is none.
     function: Reduction | None
     # The aggregate as the user wrote it.
     aggregate: Aggregate
@@ -68,9 +65,9 @@ class RunningAggregate:
     column: RowColumn | None
     # Where the aggregate is in the query.
     span: Span
-    # What the list holds of a row, by the id of the row's primary variable: first the FILTER
-    # condition or TRUE, which says whether the row counts, then the arguments. Empty if there is
-    # never a list.
+    # For each primary variable, by id, what the list holds of a row that is mapped to it: first the
+    # FILTER condition or TRUE, which says whether the row counts, then the arguments. Empty if
+    # there is never a list.
     listed_steps: tuple[tuple[Step, ...], ...] = ()
 
 
@@ -91,7 +88,7 @@ class ClassifierChoice:
 
 @dataclass(frozen=True, slots=True)
 class CombinedStep:
-    """An operation on values of the run."""
+    """An operation on values of the run, which are steps, too."""
 
     # As in `plan.expression.Operation`.
     operator: str
@@ -131,24 +128,8 @@ class TypedOperation(CombinedStep):
     operands: tuple[TypedStep, ...]
 
 
+# A step by which the search computes a value during the match.
 Step = ColumnRead | RunningAggregate | ClassifierChoice | CombinedStep | TypedStep
-
-
-def read_current_row(column: RowColumn, span: Span) -> ColumnRead:
-    """Return the step that reads a column on the current row."""
-    return ColumnRead(column, navigation=None, missing=None, span=span)
-
-
-def find_column_reads(step: Step) -> Iterator[ColumnRead]:
-    """Yield the columns that a step reads as operands of operations, at any depth.
-
-    A step that is a column is yielded itself.
-    """
-    if isinstance(step, ColumnRead):
-        yield step
-    elif isinstance(step, CombinedStep):
-        for operand in step.operands:
-            yield from find_column_reads(operand)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,27 +174,18 @@ class SplitCondition:
     run_conjuncts: tuple[Scalar, ...] = ()
 
 
-def rewrite_operation(step: TypedOperation) -> Step | None:
-    """Return an operation rewritten with other operations, closer to the basic ones.
+def read_current_row(column: RowColumn, span: Span) -> ColumnRead:
+    """Return the step that reads a column on the current row."""
+    return ColumnRead(column, navigation=None, missing=None, span=span)
 
-    The result may contain operations that must be rewritten in turn. None if the operation is not
-    rewritten.
 
-        NVL(a, b)   →   IF(a IS NOT NULL, a, b)
+def find_column_reads(step: Step) -> Iterator[ColumnRead]:
+    """Yield the columns that a step reads as operands of operations, at any depth.
+
+    A step that is a column is yielded itself.
     """
-    entry = OPERATORS.get(step.operator)
-    if entry is None:
-        return None
-    if entry.kind is OperatorKind.CAST:
-        assert entry.target is not None
-        return CombinedStep("CAST", step.operands, step.span, (entry.target,))
-    if entry.kind is not OperatorKind.REWRITTEN:
-        return None
-    assert entry.form is not None
-
-    def combine(operator: str, *operands: Step) -> Step:
-        """Return a step for an operation of the form."""
-        return CombinedStep(operator, operands, step.span)
-
-    zero: Step = read_current_row(ZERO, step.span)
-    return apply_form(entry.form, step.operands, combine, zero)
+    if isinstance(step, ColumnRead):
+        yield step
+    elif isinstance(step, CombinedStep):
+        for operand in step.operands:
+            yield from find_column_reads(operand)

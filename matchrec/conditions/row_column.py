@@ -39,6 +39,7 @@ class FramedAggregate:
     frame: Frame
 
 
+# A piece of a column's SQL: text, or a value for which Spark reads other rows.
 ColumnPiece = str | ShiftedValue | FramedAggregate
 
 
@@ -55,7 +56,8 @@ class RowColumn:
 
     # The SQL of the column, in which values of neighbouring rows are pieces of their own.
     pieces: tuple[ColumnPiece, ...]
-    # Whether computing it can raise an error in ANSI mode.
+    # Whether computing it can raise an error in ANSI mode. True for columns that are put together
+    # from others, unless whoever does it knows better.
     may_fail: bool = field(default=True, compare=False, repr=False)
     # The value, if the column is a number or an interval that the user wrote.
     amount: Amount | None = field(default=None, compare=False, repr=False)
@@ -69,9 +71,13 @@ class RowColumn:
 
     @property
     def text(self) -> str:
-        """The SQL of a column that looks at one row."""
+        """Return the SQL of a column that reads one row."""
         assert self.reads_one_row
         return str(self.pieces[0])
+
+
+# A column that is true on every row, for example the test of a stage without a condition.
+ALWAYS_TRUE = RowColumn(("TRUE",))
 
 
 def find_row_texts(column: RowColumn) -> tuple[str, ...]:
@@ -116,11 +122,13 @@ def join_pieces(pieces: Iterable[ColumnPiece]) -> RowColumn:
     pieces = tuple(pieces)
     texts = []
     for piece in pieces:
-        if isinstance(piece, FramedAggregate) or (
-            isinstance(piece, ShiftedValue) and piece.offset != 0
-        ):
-            return RowColumn(pieces)
-        texts.append(piece.argument if isinstance(piece, ShiftedValue) else piece)
+        match piece:
+            case str():
+                texts.append(piece)
+            case ShiftedValue(argument=argument, offset=0):
+                texts.append(argument)
+            case _:
+                return RowColumn(pieces)
     return build_row_column("".join(texts))
 
 
@@ -152,13 +160,15 @@ def join_columns(columns: tuple[RowColumn, ...]) -> RowColumn:
     `1 / x > 2` become:
 
         ((x <> 0) AND (1 / x > 2)) AND (x < PREV(x))
+
+    Args:
+        columns: the columns, at least one, in the order in which the condition has them.
     """
     if len(columns) == 1:
         return columns[0]
     row_columns = tuple(column for column in columns if column.reads_one_row)
-    has_other_columns = len(columns) > len(row_columns)
-    if has_other_columns and any(column.may_fail for column in row_columns[1:]):
-        other_columns = [column for column in columns if not column.reads_one_row]
+    other_columns = tuple(column for column in columns if not column.reads_one_row)
+    if other_columns and any(column.may_fail for column in row_columns[1:]):
         columns = (join_columns(row_columns), *other_columns)
     parts: list[str | RowColumn] = []
     for index, column in enumerate(columns):
@@ -172,7 +182,12 @@ def build_guarded_test(guard: RowColumn, column: RowColumn) -> RowColumn:
 
 
 def assemble(parts: Sequence[str | RowColumn]) -> RowColumn:
-    """Return a column that is put together from text and columns."""
+    """Return a column that is put together from text and columns.
+
+    >>> before = RowColumn((ShiftedValue("x", -1),))
+    >>> assemble(("abs(", before, ")")).pieces
+    ('abs(', ShiftedValue(argument='x', offset=-1), ')')
+    """
     pieces: list[ColumnPiece] = []
     for part in parts:
         if isinstance(part, str):
@@ -203,7 +218,3 @@ def show_piece(piece: ColumnPiece) -> str:
             return f"{call_text} OVER ({show_frame(frame)})"
         case _:
             return piece
-
-
-# The condition of a stage that has none.
-ALWAYS_TRUE = build_row_column("TRUE")

@@ -9,7 +9,8 @@
   converts the arguments.
 
 All of them read columns and convert values through `typer`, and some through `operand_types`, which
-knows what depends on the operation. `run_columns` numbers the columns, `constants` are numbers that
+knows what depends on the operation. `rewriting` has what is an operation of other operations.
+`run_columns` numbers the columns, `constants` are numbers that
 the user wrote, and `failures` says which operations can fail. If Spark would convert a value in a
 way that the search cannot repeat, the condition is rejected.
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing_extensions import assert_never
 
 from matchrec.conditions.residual import (
-    ZERO,
     ClassifierChoice,
     ColumnRead,
     CombinedStep,
@@ -22,7 +21,6 @@ from matchrec.conditions.residual import (
     Step,
     TypedOperation,
     TypedStep,
-    rewrite_operation,
 )
 from matchrec.conditions.run_condition import (
     BasicOperator,
@@ -47,6 +45,7 @@ from matchrec.conditions.typing.operand_types import (
     unify_with_floats,
 )
 from matchrec.conditions.typing.python_values import needs_python
+from matchrec.conditions.typing.rewriting import ZERO, rewrite_operation
 from matchrec.conditions.typing.running_aggregates import type_running_aggregate
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import (
