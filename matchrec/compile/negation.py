@@ -21,7 +21,7 @@ from matchrec.automaton.facts import find_least_mapped
 from matchrec.automaton.folding import Folding
 from matchrec.automaton.negation import Restriction, replace_negations
 from matchrec.automaton.program import VariableIds
-from matchrec.conditions.negation import ForbiddenRow, Viewpoint, join_tests
+from matchrec.conditions.negation import CandidateOffset, NegatedCondition, join_tests
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, RowScope, split_conditions
 from matchrec.plan.clauses import Definition
@@ -111,8 +111,8 @@ class NegationTestBuilder:
             restriction: what it checks besides the condition.
         """
         variable = self.plan.variables[restriction.variable]
-        here = CandidateRow(self.folding, test, ForbiddenRow.HERE)
-        after = CandidateRow(self.folding, test, ForbiddenRow.AFTER)
+        here = CandidateRow(self.folding, test, CandidateOffset.MAPPED_ROW)
+        after = CandidateRow(self.folding, test, CandidateOffset.NEXT_ROW)
         conjuncts = [
             definition.condition
             for definition in self.plan.definitions
@@ -138,14 +138,14 @@ class NegationTestBuilder:
         """
         absences = []
         for variable in sorted(variables):
-            viewpoint = Viewpoint(
+            negated_condition = NegatedCondition(
                 plan=self.plan,
                 negated=self.plan.variables[variable],
                 mapped=mapped,
-                row=candidate.row,
+                candidate=candidate.offset,
                 count_rows_before=candidate.count_rows_before,
             )
-            absences.append(viewpoint.make_absence_condition())
+            absences.append(negated_condition.make_absence_condition())
         return absences
 
     def name_test(self, restriction: Restriction) -> str:
@@ -171,7 +171,7 @@ class CandidateRow:
     # The number of the test.
     test: int
     # Which row it is: the tested row, or the row after it.
-    row: ForbiddenRow
+    offset: CandidateOffset
 
     def count_rows_before(self, members: VariableIds) -> int:
         """Return the least number of rows that are mapped to some variables before this row."""
@@ -181,7 +181,7 @@ class CandidateRow:
             for choice in choices:
                 if choice.test == self.test:
                     counts_tested_row = (
-                        self.row is ForbiddenRow.AFTER and choice.variable in members
+                        self.offset is CandidateOffset.NEXT_ROW and choice.variable in members
                     )
                     least.append(least_before_choice[state] + counts_tested_row)
         return min(least)

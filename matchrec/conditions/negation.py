@@ -1,9 +1,9 @@
 """Conditions under NOT, rewritten so that they can be tested on a row that is mapped elsewhere.
 
 In `A NOT B C`, the row that C takes must not satisfy the condition of B, as if it were mapped to B
-after the rows so far. The test is made when this row has been mapped to C. If NOT is at the end of
-the pattern, it is made when the row before has been mapped. References to rows of the match are
-rewritten to count from there:
+after the rows so far. This row is the *candidate*. It is tested when it has been mapped to C. If
+NOT is at the end of the pattern, it is tested when the row before has been mapped. References to
+rows of the match are rewritten to count from the *mapped row*:
 
     B AS x > 2 * LAST(C.x)     tested on the row that C takes: x > 2 * LAST(C.x, 1)
                                tested one row before: NEXT(x) > 2 * LAST(C.x)
@@ -40,28 +40,28 @@ from matchrec.plan.text import quote_string
 from matchrec.source import Span
 
 
-class ForbiddenRow(IntEnum):
-    """Which row must not satisfy the condition, as a number of rows after the mapped row."""
+class CandidateOffset(IntEnum):
+    """Which row is the candidate, as a number of rows after the mapped row."""
 
-    HERE = 0  # the mapped row itself
-    AFTER = 1  # the row after the mapped row
+    MAPPED_ROW = 0
+    NEXT_ROW = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Viewpoint:
-    """A condition under NOT, and the row from which it is tested.
+class NegatedCondition:
+    """A condition under NOT, and the mapped row from which it is tested.
 
-    `make_absence_condition` rewrites the condition for that row. The *candidate* below is the row
-    that must not satisfy the condition.
+    `make_absence_condition` rewrites the condition for the mapped row.
     """
 
+    # The plan of the query.
     plan: MatchPlan
     # The variable under NOT.
     negated: str
-    # The variable to which the mapped row is mapped: the row from which the condition is tested.
+    # The variable to which the mapped row is mapped.
     mapped: str
     # Which row is the candidate.
-    row: ForbiddenRow
+    candidate: CandidateOffset
     # Returns the least number of rows that are mapped to some variables before the candidate.
     count_rows_before: Callable[[frozenset[int]], int]
 
@@ -78,8 +78,8 @@ class Viewpoint:
             for definition in self.plan.definitions
             if definition.variable == self.negated
         ]
-        if self.row is ForbiddenRow.AFTER:
-            # Is NULL if there is no candidate, because no row comes after.
+        if self.candidate is CandidateOffset.NEXT_ROW:
+            # It is NULL if no row comes after the mapped row.
             has_candidate = make_column(self.navigate_to_candidate(0), "TRUE")
             conditions.insert(0, has_candidate)
         if not conditions:  # every row satisfies a variable without a condition
@@ -88,7 +88,7 @@ class Viewpoint:
 
     def navigate_to_candidate(self, physical_offset: int) -> Navigation:
         """Return the navigation to the candidate, or to a row at an offset from it."""
-        return Navigation(self.mapped, physical_offset=physical_offset + self.row)
+        return Navigation(self.mapped, physical_offset=physical_offset + self.candidate)
 
     def rewrite_reference(self, reference: Reference) -> TextPiece:
         """Return a reference of the condition as it is written from the mapped row."""
@@ -115,7 +115,7 @@ class Viewpoint:
 
         It has if the candidate is the mapped row, and is mapped to the variable.
         """
-        if self.row is not ForbiddenRow.HERE:
+        if self.candidate is not CandidateOffset.MAPPED_ROW:
             return False
         return self.plan.ids[self.mapped] in self.plan.members[variable]
 
@@ -204,11 +204,11 @@ class Viewpoint:
 
     def rewrite_frame(self, frame: Frame) -> Frame:
         """Return the frame around the candidate, counted from the mapped row."""
-        start = None if frame.start is None else frame.start + self.row
-        end = None if frame.end is None else frame.end + self.row
+        start = None if frame.start is None else frame.start + self.candidate
+        end = None if frame.end is None else frame.end + self.candidate
         return Frame(start, end)
 
 
-def join_tests(parts: Sequence[Scalar]) -> Scalar:
-    """Return the condition that all parts are true."""
-    return join_conditions("AND", parts, parts[-1].span)
+def join_tests(conditions: Sequence[Scalar]) -> Scalar:
+    """Return the condition that all conditions are true. Errors point at the last one."""
+    return join_conditions("AND", conditions, conditions[-1].span)
