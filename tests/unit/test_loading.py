@@ -52,6 +52,11 @@ def test_a_session_loads_little_before_java_starts() -> None:
     assert list_loaded(statement, ["pyspark", "pandas", "numpy", "sqlglot"]) == ["pyspark"]
 
 
+def test_the_command_line_loads_little_before_it_knows_the_command() -> None:
+    packages = ["pyspark", "pandas", "numpy", "sqlglot", "matchrec.patterns"]
+    assert list_loaded("import matchrec.__main__", packages) == []
+
+
 def test_few_queries_need_pandas() -> None:
     """It takes a second to load."""
     assert list_loaded("import matchrec; matchrec.sql", ["pyspark", "pandas"]) == ["pyspark"]
