@@ -1,9 +1,9 @@
 """What a function of Spark takes and returns, and how Python computes it.
 
 A `Function` is an entry of a table whose keys are names. When a query calls it, `typing.calls`
-makes a `FunctionUse` of the call: the types of its arguments, after implicit casts, and what it depends on
-besides. From this the function finds the type of the value, and builds the Python function that
-computes it. An `AggregateUse` is the same for an aggregate.
+makes a `FunctionUse` of the call: the types of its arguments, after implicit casts, and what it
+depends on besides. From this the function finds the type of the value, and builds the Python
+function that computes it. An `AggregateUse` is the same for an aggregate.
 
 Values of SQL are these values of Python:
 
