@@ -1,13 +1,26 @@
-"""Compile a row pattern to an NFA^b program: states with ordered edges.
+"""Compile a row pattern to an NFA^b program, and fold it to the choices that a search has.
 
-`A B+?` becomes
+`A B+?` becomes the program on the left, and the folding on the right:
 
-    0 start
-        begin A -> 1
-    1
-        begin B -> 2
-    2
-        proceed -> 3
+    0 start                  0
+        begin A -> 1             A -> 1
+    1                        1
+        begin B -> 2             B -> 2
+    2                        2
+        proceed -> 3             accept
         take B -> 2
     3 final
+
+`compile.compile_pattern` takes these steps for a plan:
+
+    program             states and edges: the program of a row pattern
+    compile_program     compiles the row pattern of a query
+    compile_stages      compiles stages, which SASE+ text and the Pattern API describe
+    folding             the choices of each state, without proceed edges
+    fold_program        folds the program of a query
+    fold_stages         folds the program of stages
+    compiled_pattern    the result: program, folding, and facts about them
+
+Other modules change a folding for a purpose: `negation` replaces NOTs by tests, `determinise` finds
+each match in one way only, and `occurrences` tells the occurrences of a variable apart.
 """
