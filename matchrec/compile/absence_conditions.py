@@ -14,7 +14,7 @@ from matchrec.conditions.run_condition import (
     BasicOperator,
     Comparison,
     Constant,
-    OnError,
+    OnFailure,
     PythonAggregate,
     PythonCall,
     ReadClassifier,
@@ -85,6 +85,6 @@ def find_obstacle_in_condition(part: RunExpression) -> str | None:
         case RunOperation(operator=operator):
             return None if operator in SAFE_OPERATORS else errors.ABSENCE_BY_OPERATION
         case Arithmetic(on_error=on_error):
-            return errors.ABSENCE_BY_OPERATION if on_error is OnError.RAISE else None
+            return errors.ABSENCE_BY_OPERATION if on_error is OnFailure.RAISE else None
         case _:
             assert_never(part)

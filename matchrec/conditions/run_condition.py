@@ -103,7 +103,7 @@ class ArithmeticOperator(Enum):
     REMAINDER = "%"
 
 
-class OnError(Enum):
+class OnFailure(Enum):
     """What arithmetic does if an integer result does not fit its type, or a divisor is zero."""
 
     # The query ends with an error: ANSI mode.
@@ -114,7 +114,7 @@ class OnError(Enum):
     NULL = "NULL"
 
     @classmethod
-    def find(cls, *, ansi: bool) -> OnError:
+    def find(cls, *, ansi: bool) -> OnFailure:
         """Return what arithmetic does in a session with or without ANSI mode."""
         return cls.RAISE if ansi else cls.WRAP
 
@@ -290,7 +290,7 @@ class Arithmetic:
     # The width of an integer result, 8 to 64.
     bits: int = 64
     # What happens if the result does not fit, or the divisor is zero.
-    on_error: OnError = OnError.RAISE
+    on_error: OnFailure = OnFailure.RAISE
 
 
 # An expression of a run condition: a literal, a read from the run, or an operation on expressions.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matchrec.automaton.dot import draw_dot
 from matchrec.compile.compiled_query import CompiledQuery, Sorter
 from matchrec.explain.formulas import write_formulas
-from matchrec.explain.layout import Section, join_sections, limit_lines
+from matchrec.explain.layout import ExplainedSection, join_sections, limit_lines
 from matchrec.explain.nondeterminism import describe_nondeterminism
 from matchrec.explain.restrictions import describe_absences, describe_selection, describe_windows
 from matchrec.explain.run_values import describe_registers
@@ -65,40 +65,40 @@ class ExplainedClause:
         """Return all sections that have lines, with their titles."""
         return join_sections(self.list_sections())
 
-    def list_sections(self) -> list[Section]:
+    def list_sections(self) -> list[ExplainedSection]:
         """Return all sections, in the order in which a query runs. Some of them have no lines."""
         plan, compiled_query = self.plan, self.compiled_query
         return [
-            Section("row pattern", [compiled_query.pattern]),
-            Section("partitions and order", self.describe_input()),
-            Section("event selection", describe_selection(plan)),
-            Section("window", describe_windows(plan)),
-            Section("negation and conditions on the whole match", describe_absences(plan)),
-            Section(
+            ExplainedSection("row pattern", [compiled_query.pattern]),
+            ExplainedSection("partitions and order", self.describe_input()),
+            ExplainedSection("event selection", describe_selection(plan)),
+            ExplainedSection("window", describe_windows(plan)),
+            ExplainedSection("negation and conditions on the whole match", describe_absences(plan)),
+            ExplainedSection(
                 "computed by the engine before the search", describe_work_before(compiled_query)
             ),
-            Section(
+            ExplainedSection(
                 "computed by the workers before the search",
                 describe_nearby_conditions(compiled_query),
             ),
-            Section("conditions", describe_conditions(plan, compiled_query)),
-            Section("program (NFA^b; edges in preferment order)", self.describe_program()),
-            Section(
+            ExplainedSection("conditions", describe_conditions(plan, compiled_query)),
+            ExplainedSection("program (NFA^b; edges in preferment order)", self.describe_program()),
+            ExplainedSection(
                 "value vector V of a run, and what each state needs (bitmask M)",
                 describe_registers(compiled_query),
             ),
-            Section("nondeterminism", describe_nondeterminism(compiled_query)),
-            Section("algorithm", describe_algorithm(compiled_query)),
-            Section("stream", describe_stream(compiled_query) if self.is_stream else ()),
-            Section(
+            ExplainedSection("nondeterminism", describe_nondeterminism(compiled_query)),
+            ExplainedSection("algorithm", describe_algorithm(compiled_query)),
+            ExplainedSection("stream", describe_stream(compiled_query) if self.is_stream else ()),
+            ExplainedSection(
                 "aggregates over all matches",
                 describe_totals(plan, compiled_query, self.reason_for_building_matches),
             ),
-            Section("output rows", describe_output_rows(plan)),
-            Section(
+            ExplainedSection("output rows", describe_output_rows(plan)),
+            ExplainedSection(
                 "computed by the engine after the search", describe_output_columns(compiled_query)
             ),
-            Section("warnings", self.warnings),
+            ExplainedSection("warnings", self.warnings),
         ]
 
     def describe_input(self) -> Iterator[str]:

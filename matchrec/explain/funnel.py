@@ -20,7 +20,7 @@ from matchrec.compile.counted_coverage import NearestStart
 from matchrec.errors.language import Surface
 from matchrec.errors.wording import show_count
 from matchrec.explain.clause_coverage import ClauseCoverage, OccurrenceCoverage, RunEnding
-from matchrec.explain.layout import Section, join_sections
+from matchrec.explain.layout import ExplainedSection, join_sections
 
 # The length of the longest bar, in characters.
 BAR_LENGTH = 20
@@ -36,13 +36,13 @@ def show_funnel(clause: ClauseCoverage, surface: Surface) -> str:
         surface: where the user called `coverage`, for the calls that the text suggests.
     """
     sections = (
-        Section("row pattern", [clause.pattern]),
-        Section("rows", describe_counts(clause)),
-        Section(
+        ExplainedSection("row pattern", [clause.pattern]),
+        ExplainedSection("rows", describe_counts(clause)),
+        ExplainedSection(
             "starting rows that reached each variable, and why others stopped",
             describe_funnel(clause),
         ),
-        Section("where and why most of them stopped", describe_answer(clause, surface)),
+        ExplainedSection("where and why most of them stopped", describe_answer(clause, surface)),
     )
     return join_sections(sections)
 

@@ -10,19 +10,20 @@ from typing import NamedTuple
 MOST_STATES = 20
 
 
-class Section(NamedTuple):
+class ExplainedSection(NamedTuple):
     """A section of an explanation."""
 
     title: str
     lines: Iterable[str]  # can be read only once; a line may contain line breaks
 
 
-def join_sections(sections: Iterable[Section]) -> str:
+def join_sections(sections: Iterable[ExplainedSection]) -> str:
     """Return sections as text: each title, and below it the lines, indented.
 
     A section without lines does not appear.
 
-    >>> print(join_sections([Section("window", ["4 rows"]), Section("stream", [])]))
+    >>> window = ExplainedSection("window", ["4 rows"])
+    >>> print(join_sections([window, ExplainedSection("stream", [])]))
     window
       4 rows
     """

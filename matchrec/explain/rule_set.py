@@ -16,7 +16,7 @@ from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.explain.clause import ExplainedClause
 from matchrec.explain.explanation import Explanation
-from matchrec.explain.layout import Section, join_sections
+from matchrec.explain.layout import ExplainedSection, join_sections
 from matchrec.explain.sections import describe_partitions
 from matchrec.plan.match_plan import MatchPlan
 
@@ -67,15 +67,17 @@ def explain_shared_steps(rule_set: RuleSet, any_plan: MatchPlan, sorter: Sorter 
     shared_plan = MatchPlan(any_plan.pattern, any_plan.partition_by, any_plan.order_by)
     return join_sections(
         [
-            Section(
+            ExplainedSection(
                 "partitions and order of all rules",
                 describe_partitions(shared_plan, key_filters=(), sorter=sorter),
             ),
-            Section(
+            ExplainedSection(
                 "computed by the engine before the search, once for all rules",
                 describe_shared_work(rule_set, sorter),
             ),
-            Section("stream, once for all rules", STREAM_STATE_LINES if sorter is None else ()),
+            ExplainedSection(
+                "stream, once for all rules", STREAM_STATE_LINES if sorter is None else ()
+            ),
         ]
     )
 

@@ -57,7 +57,7 @@ from matchrec.output.reads import (
     ReadAccumulated,
     ReadBasicAggregate,
     ReadChosenValue,
-    ReadClassifier,
+    ReadClassifierName,
     ReadIsMatched,
     ReadList,
     ReadMatchedRows,
@@ -221,7 +221,7 @@ class ReadCollector:
                 column = self.add_column(build_row_column(argument))
                 return (self.add_read(ReadNavigation(column, navigation)),)
             case Classifier(navigation):
-                return (self.add_read(ReadClassifier(navigation)),)
+                return (self.add_read(ReadClassifierName(navigation)),)
             case MatchValue(MatchFunction.NUMBER):
                 return (self.add_read(ReadMatchNumber()),)
             case MatchValue(MatchFunction.STATUS):

@@ -217,7 +217,7 @@ class ReadNavigation(Read):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadClassifier(Read):
+class ReadClassifierName(Read):
     """The name of the variable of the row that a navigation finds: `CLASSIFIER()`."""
 
     navigation: Navigation

@@ -38,7 +38,7 @@ from matchrec.output.reads import (
     ReadAccumulated,
     ReadBasicAggregate,
     ReadChosenValue,
-    ReadClassifier,
+    ReadClassifierName,
     ReadIsMatched,
     ReadList,
     ReadMatchedRows,
@@ -207,7 +207,7 @@ def fill_navigation(gatherer: Gatherer, read: ReadNavigation) -> pa.Array:
     return gatherer.take_indexed_values(read.column, indices)
 
 
-def fill_classifiers(gatherer: Gatherer, read: ReadClassifier) -> pa.Array:
+def fill_classifiers(gatherer: Gatherer, read: ReadClassifierName) -> pa.Array:
     """Return the names of the variables of the rows that a navigation finds."""
     return gatherer.name_variables(gatherer.reader.find_classifiers(read.navigation))
 
@@ -407,7 +407,7 @@ def fill_totals(gatherer: Gatherer, read: ReadTotal) -> pa.Array:
 FILL_FUNCTIONS: Mapping[type[Read], Callable[[Gatherer, Any], pa.Array]] = {
     ReadRow: fill_rows,
     ReadNavigation: fill_navigation,
-    ReadClassifier: fill_classifiers,
+    ReadClassifierName: fill_classifiers,
     ReadRowsForSpark: fill_rows_for_spark,
     ReadMatchNumber: fill_match_numbers,
     ReadPosition: fill_positions_in_match,

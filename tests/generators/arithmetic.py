@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from matchrec.conditions.run_condition import Arithmetic, ArithmeticOperator, OnError, RunExpression
+from matchrec.conditions.run_condition import (
+    Arithmetic,
+    ArithmeticOperator,
+    OnFailure,
+    RunExpression,
+)
 from matchrec.conditions.types import Kind
 
 
@@ -15,5 +20,5 @@ def arithmetic(
     """Draw an operation on two values of a kind."""
     operator = draw(st.sampled_from(ArithmeticOperator))
     bits = 64 if kind is Kind.FLOATING else draw(st.sampled_from([8, 32, 64]))
-    on_error = draw(st.sampled_from(OnError))
+    on_error = draw(st.sampled_from(OnFailure))
     return Arithmetic(operator, (left, right), kind, bits, on_error)

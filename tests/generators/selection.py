@@ -13,7 +13,7 @@ from matchrec.conditions.run_condition import (
     BasicOperator,
     Comparison,
     Constant,
-    OnError,
+    OnFailure,
     ReadClassifier,
     ReadValue,
     Reduction,
@@ -160,7 +160,7 @@ def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> RunExpr
     if choice == 4:
         operators = [ArithmeticOperator.ADD, ArithmeticOperator.SUBTRACT]
         left, right = draw(values(reads, kind, 0)), draw(values(reads, kind, 0))
-        return Arithmetic(draw(st.sampled_from(operators)), (left, right), kind, 64, OnError.WRAP)
+        return Arithmetic(draw(st.sampled_from(operators)), (left, right), kind, 64, OnFailure.WRAP)
     if kind is Kind.FLOATING:
         return build_operation(BasicOperator.WIDEN, draw(values(reads, Kind.INTEGER, 0)))
     steps = tuple(step for step in reads.steps if step >= 0)

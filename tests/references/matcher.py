@@ -26,7 +26,7 @@ from matchrec.conditions.run_condition import (
     BasicOperator,
     Comparison,
     Constant,
-    OnError,
+    OnFailure,
     PythonAggregate,
     ReadClassifier,
     ReadValue,
@@ -401,7 +401,7 @@ class Candidate:
             return None
         divides = expression.operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)
         if divides and right == 0:
-            if expression.on_error is OnError.RAISE:
+            if expression.on_error is OnFailure.RAISE:
                 raise Failure("division_by_zero", self.row)
             return None
         match expression.operator:
@@ -422,9 +422,9 @@ class Candidate:
         if expression.kind is Kind.FLOATING:
             return result
         fitting = wrap_around(result, expression.bits)
-        if fitting == result or expression.on_error is OnError.WRAP:
+        if fitting == result or expression.on_error is OnFailure.WRAP:
             return fitting
-        if expression.on_error is OnError.NULL:
+        if expression.on_error is OnFailure.NULL:
             return None
         raise Failure("overflow_in_condition", self.row)
 

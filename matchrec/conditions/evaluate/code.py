@@ -37,7 +37,7 @@ from matchrec.conditions.run_condition import (
     Constant,
     ListItem,
     MathFunction,
-    OnError,
+    OnFailure,
     Operator,
     PythonAggregate,
     PythonCall,
@@ -71,7 +71,7 @@ class Instruction(NamedTuple):
 
 _COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
 _NARROW = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
-_ON_ERROR = {OnError.RAISE: op.ANSI, OnError.WRAP: 0, OnError.NULL: op.NULL_ON_ERROR}
+_ON_ERROR = {OnFailure.RAISE: op.ANSI, OnFailure.WRAP: 0, OnFailure.NULL: op.NULL_ON_ERROR}
 _UNARY = {
     BasicOperator.WIDEN: op.WIDEN,
     BasicOperator.NOT: op.NOT,

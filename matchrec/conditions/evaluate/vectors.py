@@ -34,7 +34,7 @@ from matchrec.conditions.run_condition import (
     BasicOperator,
     Comparison,
     Constant,
-    OnError,
+    OnFailure,
     ReadValue,
     RunExpression,
     RunOperation,
@@ -212,7 +212,7 @@ class VectorEvaluator:
         operator = expression.operator
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right.values, 0)
-            if expression.on_error is OnError.RAISE:
+            if expression.on_error is OnFailure.RAISE:
                 self.check_rows(failures.division_by_zero, is_zero & valid, demanded)
             valid = both(valid, np.logical_not(is_zero))
         limits = find_result_limits(operator, left.limits, right.limits)
@@ -224,9 +224,9 @@ class VectorEvaluator:
             compute = np.add if operator is ArithmeticOperator.ADD else np.subtract
             return NullableVector(compute(left.values, right.values), valid, limits)
         values, overflows = compute_integers(operator, left.values, right.values, expression.bits)
-        if expression.on_error is OnError.NULL:
+        if expression.on_error is OnFailure.NULL:
             valid = both(valid, np.logical_not(overflows))
-        elif expression.on_error is OnError.RAISE and overflows.any():
+        elif expression.on_error is OnFailure.RAISE and overflows.any():
             self.check_rows(failures.overflow_in_condition, overflows & valid, demanded)
         return NullableVector(values, valid)
 

@@ -12,7 +12,7 @@ from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
     BasicOperator,
-    OnError,
+    OnFailure,
     PythonCall,
     RunExpression,
     RunOperation,
@@ -80,7 +80,7 @@ def type_integer_division(typer: Typer, step: TypedOperation) -> TypedStep:
 
     def calculate(operator: ArithmeticOperator, *operands: RunExpression) -> RunExpression:
         """Return an operation on integers in the session's ANSI mode."""
-        on_error = OnError.find(ansi=typer.ansi)
+        on_error = OnFailure.find(ansi=typer.ansi)
         return Arithmetic(operator, operands, Kind.INTEGER, on_error=on_error)
 
     dividend = left.expression
@@ -173,7 +173,7 @@ def make_null_on_error(expression: RunExpression) -> RunExpression:
     """Return arithmetic changed so that it is NULL instead of an error."""
     match expression:
         case Arithmetic():
-            return replace(expression, on_error=OnError.NULL)
+            return replace(expression, on_error=OnFailure.NULL)
         case RunOperation(BasicOperator.NARROW, (value,)):
             return build_operation(BasicOperator.NARROW, make_null_on_error(value))
         case PythonCall(use=use):

@@ -14,7 +14,7 @@ from matchrec.conditions.run_condition import (
     BasicOperator,
     Comparison,
     Constant,
-    OnError,
+    OnFailure,
     RunExpression,
     build_operation,
 )
@@ -130,7 +130,7 @@ def compute_numbers(
         return compute_decimals(operator, left, right)
     type_ = left.type if left.type.bits >= right.type.bits else right.type
     operands = (left.expression, right.expression)
-    on_error = OnError.find(ansi=ansi)
+    on_error = OnFailure.find(ansi=ansi)
     expression = Arithmetic(operator, operands, type_.kind, type_.bits, on_error)
     # The search computes with doubles. Results of floats are rounded; the remainder is exact.
     if type_ == FLOAT and operator is not ArithmeticOperator.REMAINDER:
@@ -168,7 +168,7 @@ def negate(value: TypedStep, *, ansi: bool) -> TypedStep:
         return TypedStep(Arithmetic(ArithmeticOperator.MULTIPLY, operands, Kind.FLOATING), type_)
     operands = (Constant(0, Kind.INTEGER), value.expression)
     # Decimals and intervals never wrap around.
-    on_error = OnError.find(ansi=ansi or type_.family is not Family.INTEGER)
+    on_error = OnFailure.find(ansi=ansi or type_.family is not Family.INTEGER)
     difference = Arithmetic(
         ArithmeticOperator.SUBTRACT, operands, Kind.INTEGER, type_.bits, on_error
     )
@@ -245,4 +245,4 @@ def scale_interval(
 def compute_days(operator: ArithmeticOperator, left: TypedStep, right: TypedStep) -> RunExpression:
     """Return arithmetic of days. It wraps around in 32 bits, in ANSI mode, too."""
     operands = (left.expression, right.expression)
-    return Arithmetic(operator, operands, Kind.INTEGER, INT.bits, OnError.WRAP)
+    return Arithmetic(operator, operands, Kind.INTEGER, INT.bits, OnFailure.WRAP)

@@ -32,18 +32,18 @@ PLAN = re.compile(r";\n(?=[!'A-Z])")
 LINE_AND_COLUMN = re.compile(r"(?:; line (\d+) pos (\d+)|\s*\(line (\d+), pos (\d+)\))?;?$")
 
 
-class Position(NamedTuple):
+class TextPosition(NamedTuple):
     """A position in the engine's text, as the engine counts."""
 
     line: int  # from 1
     column: int  # from 0
 
 
-def split_position(error_text: str) -> tuple[str, Position | None]:
+def split_position(error_text: str) -> tuple[str, TextPosition | None]:
     """Split what the engine says into its sentence and a position, without stack trace and plan.
 
     >>> split_position("Column `low` cannot be resolved.; line 1 pos 7;\\n'Project ['low]")
-    ('Column `low` cannot be resolved.', Position(line=1, column=7))
+    ('Column `low` cannot be resolved.', TextPosition(line=1, column=7))
 
     Returns:
         The sentence, and the position; None if the engine gives none.
@@ -53,7 +53,7 @@ def split_position(error_text: str) -> tuple[str, Position | None]:
     if position_text is None:
         return sentence, None
     numbers = [int(number) for number in position_text.groups() if number]
-    position = Position(*numbers) if numbers else None
+    position = TextPosition(*numbers) if numbers else None
     return sentence[: position_text.start()], position
 
 
@@ -68,7 +68,7 @@ def locate_context(context: Any, filled: FilledTemplate) -> Span | None:
     return filled.locate(start, end)
 
 
-def locate_word(position: Position, filled: FilledTemplate) -> Span | None:
+def locate_word(position: TextPosition, filled: FilledTemplate) -> Span | None:
     """Return the location in the user's text of the word at a position of the engine's text."""
     lines_before = filled.text.split("\n")[: position.line - 1]
     start = sum(len(line) + 1 for line in lines_before) + position.column

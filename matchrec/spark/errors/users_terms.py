@@ -48,7 +48,7 @@ from matchrec.errors.sql.unknown_names import find_unknown_function_hint
 from matchrec.plan.text import quote_name
 from matchrec.source import Span
 from matchrec.spark.errors.error_locations import (
-    Position,
+    TextPosition,
     locate_context,
     locate_name,
     locate_word,
@@ -176,7 +176,7 @@ def rewrite_engine_error(
 
 
 def locate_error(
-    error: PySparkException, error_text: str, position: Position | None, filled: FilledTemplate
+    error: PySparkException, error_text: str, position: TextPosition | None, filled: FilledTemplate
 ) -> Span | None:
     """Return the location of an error in the user's text; None if it is not known.
 

@@ -10,7 +10,7 @@ from matchrec.conditions.run_condition import (
     Arithmetic,
     BasicOperator,
     Constant,
-    OnError,
+    OnFailure,
     ReadValue,
     RunAggregate,
     RunExpression,
@@ -131,7 +131,7 @@ def test_integers_stay_integers() -> None:
         expression.operands[0].kind,
         expression.operands[0].bits,
         expression.operands[0].on_error,
-    ) == (Kind.INTEGER, 32, OnError.RAISE)
+    ) == (Kind.INTEGER, 32, OnFailure.RAISE)
     assert expression.operands[1] == Constant(3, Kind.INTEGER)
 
 

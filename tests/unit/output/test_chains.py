@@ -14,7 +14,7 @@ from matchrec.output.match_reader import MatchReader
 from matchrec.output.reads import (
     ReadBasicAggregate,
     ReadChosenValue,
-    ReadClassifier,
+    ReadClassifierName,
     ReadList,
     ReadNavigation,
     ReadPosition,
@@ -146,7 +146,7 @@ def test_reads_that_chains_do_not_support() -> None:
     for function in ("first_value", "max_by"):
         assert can_read_all_from_chains([first, ReadChosenValue(function, "A", 0, FINAL)], ONE_ROW)
     assert not can_read_all_from_chains([first], RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
-    beyond = ReadClassifier(Navigation("A", End.FIRST, 0, 1))
+    beyond = ReadClassifierName(Navigation("A", End.FIRST, 0, 1))
     for read in (beyond, ReadList("A", 0, FINAL), ReadPosition()):
         assert not can_read_all_from_chains([first, read], ONE_ROW)
 

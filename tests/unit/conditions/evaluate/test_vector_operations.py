@@ -14,7 +14,7 @@ from matchrec.conditions.run_condition import (
     ArithmeticOperator,
     Comparison,
     Constant,
-    OnError,
+    OnFailure,
     ReadValue,
     build_operation,
 )
@@ -111,7 +111,7 @@ def test_sums_and_differences_wrap_whatever_the_limits_of_a_column_are(
         ArithmeticOperator.SUBTRACT: [a - b for a, b in pairs],
     }
     for operator, results in exact.items():
-        total = Arithmetic(operator, (left, right), Kind.INTEGER, bits, OnError.NULL)
+        total = Arithmetic(operator, (left, right), Kind.INTEGER, bits, OnFailure.NULL)
         with np.errstate(all="ignore"):
             result = vectors.evaluate(total, np.ones(len(pairs), np.bool_))
         is_valid = np.broadcast_to(result.valid, len(pairs)).tolist()
