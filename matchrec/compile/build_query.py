@@ -85,7 +85,7 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
         window_rows=plan.within_rows,
         totalled=totalled,
         nearby=conditions.nearby,
-        needed=find_needed_bits(query, joined),
+        needed_bits=find_needed_bits(query, joined),
         in_pieces=current_shortcuts().search_in_pieces and not reason_against_pieces,
     )
 

@@ -137,7 +137,7 @@ class CompiledQuery:
     nearby: tuple[NearbyCondition, ...] = ()
     # Bits of `row_conditions`. A partition has output only if it has a row for each of these bits,
     # so other partitions need not be searched.
-    needed: tuple[int, ...] = ()
+    needed_bits: tuple[int, ...] = ()
     # Whether a partition can be searched in pieces, in the order of its rows.
     in_pieces: bool = True
 

@@ -84,8 +84,10 @@ def describe_needed_partitions(
     compiled_query: CompiledQuery, sorter: Sorter | None
 ) -> Iterator[str]:
     """Yield a line about the partitions that the workers drop before they sort, if any."""
-    if compiled_query.needed and sorter is not None and sorter.is_worker:
-        tests = (show_column(compiled_query.row_conditions[bit]) for bit in compiled_query.needed)
+    if compiled_query.needed_bits and sorter is not None and sorter.is_worker:
+        tests = (
+            show_column(compiled_query.row_conditions[bit]) for bit in compiled_query.needed_bits
+        )
         conditions = ", or without a row for ".join(tests)
         yield f"skipped before the sort: partitions without a row for {conditions}"
 

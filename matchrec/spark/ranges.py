@@ -270,7 +270,7 @@ def plan_ranges(
     window = find_window(plan, order)
     if window is None:
         return WholePartitions(f"the length of {plan.within.interval.text} is not known")
-    needed_bits = pack_conditions(compiled_query.needed)
+    needed_bits = pack_conditions(compiled_query.needed_bits)
     first_row_bits = needed_bits & find_first_row_bit(plan, compiled_query)
     return Ranges(order, window, needed_bits, first_row_bits)
 

@@ -100,7 +100,7 @@ class QueryWorker:
 
         # counters count all rows, so no partition may be dropped
         has_counters = self.counted_schema is not None
-        needed_conditions = () if has_counters else self.compiled_query.needed
+        needed_conditions = () if has_counters else self.compiled_query.needed_bits
         reads = self.compiled_query.reads
         never_null = {wire.name_column(read.column) for read in reads if isinstance(read, ReadRow)}
         lookaround = self.compiled_query.lookaround

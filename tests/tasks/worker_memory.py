@@ -66,7 +66,7 @@ def compile_kind(kind: str) -> CompiledQuery:
     split = split_plan(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.WORKER)
     types = {column: STRING if show_column(column) == "`w`" else BIGINT for column in split.columns}
     linked = link(split, types, "auto", ansi=False)
-    return replace(linked, needed=())  # so that rows without a match are searched, too
+    return replace(linked, needed_bits=())  # so that rows without a match are searched, too
 
 
 def make_columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:
