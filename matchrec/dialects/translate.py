@@ -36,8 +36,8 @@ from matchrec.dialects.sqlglot_translation import tokenize
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.tokens import unclosed_text, unexpected_token
+from matchrec.plan.earlier_measures import walk_reads_of_earlier_measures
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import find_reads_of_earlier_measures
 from matchrec.plan.words import read_words
 from matchrec.source import Source, Span
 from matchrec.syntax.clause_locations import ClauseLocation, find_clauses
@@ -236,7 +236,7 @@ def note_earlier_measures(plan: MatchPlan, language: str) -> Iterator[Translatio
         plan: the plan of the clause.
         language: the title of the language that is written.
     """
-    for measure in find_reads_of_earlier_measures(plan):
+    for measure in walk_reads_of_earlier_measures(plan):
         if measure.span is not None:
             name = measure.argument
             meaning = f"{name} is an earlier measure if no column has this name"

@@ -1,33 +1,28 @@
 """Resolve names of columns: the same column, however it is written, becomes the same text.
 
-`sym`, `SYM` and `t.sym` name one column of the input `t`. Afterwards all three are the text
-`` `sym` ``, so that the column is sent to the workers once. Spark resolves everything that is not a
-plain column of the input.
+`sym`, `SYM` and `t.sym` name one column of the input `t`. In a resolved plan all three are the text
+`` `sym` ``, so the column is sent to the workers once. Only plain columns of the input are resolved
+here; Spark resolves all other names.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from matchrec.errors.sql.expression import nondeterministic_measure
 from matchrec.errors.sql.unknown_names import column_named_like_function
-from matchrec.plan.clauses import Measure, RowExpression
+from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import (
     ColumnReference,
-    Operation,
-    Scalar,
-    TextPiece,
     find_node_operations,
-    list_text_operations,
     map_column_references,
     walk_scalar,
 )
 from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.text import quote_name
-from matchrec.plan.words import CURRENT_VALUES, NONDETERMINISTIC
+from matchrec.plan.words import CURRENT_VALUES
 
 
 @dataclass(frozen=True)
@@ -45,14 +40,14 @@ class InputColumns:
         """Return the input's spelling of a column, or None if the name is unknown or ambiguous.
 
         Args:
-            names: the name of a column, perhaps after a qualifier.
+            names: the name of a column, perhaps after a qualifier; empty for no column.
 
         >>> InputColumns(("price",), "t").find(("T", "PRICE"))
         'price'
         """
-        *qualifier, name = names or ("",)
-        if qualifier:
-            is_alias = len(qualifier) == 1 and self.are_same(qualifier[0], self.alias or "")
+        *qualifiers, name = names or ("",)
+        if qualifiers:
+            is_alias = len(qualifiers) == 1 and self.are_same(qualifiers[0], self.alias or "")
             if not is_alias:
                 return None
         spellings = self._spellings.get(self.fold_name(name), ())
@@ -98,12 +93,12 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
         MatchRecognizePlanError: a word is the name of a column and, for Spark, also a value of the
             query, such as `current_date`.
     """
-    doubtful_names = CURRENT_VALUES.intersection(name.upper() for name in columns.names)
-    if doubtful_names:
-        reject_ambiguous_words(plan, doubtful_names)
+    ambiguous_words = CURRENT_VALUES.intersection(name.upper() for name in columns.names)
+    if ambiguous_words:
+        reject_ambiguous_words(plan, ambiguous_words)
 
     def resolve_reference(reference: ColumnReference) -> ColumnReference:
-        """Return the column under its quoted name in the input; unchanged if it has none."""
+        """Return the reference with the column's quoted name; unchanged if it is none."""
         name = columns.find(reference.names)
         if name is None:
             return reference
@@ -120,13 +115,15 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
     )
 
 
-def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:
-    """Return an expression over one row of the input with its column resolved, if it is one."""
-    name = columns.find(part.names)
-    return part if name is None else replace(part, text=quote_name(name), names=(name,))
+def resolve_row(expression: RowExpression, columns: InputColumns) -> RowExpression:
+    """Return the expression with the column's quoted name; unchanged if it is not just a column."""
+    name = columns.find(expression.names)
+    if name is None:
+        return expression
+    return replace(expression, text=quote_name(name), names=(name,))
 
 
-def reject_ambiguous_words(plan: MatchPlan, names: Set[str]) -> None:
+def reject_ambiguous_words(plan: MatchPlan, words: Set[str]) -> None:
     """Reject words that name a column of the input, but that Spark could read as a value.
 
     For example, a column may be called `current_date`. In a query, Spark reads this word as the
@@ -134,7 +131,7 @@ def reject_ambiguous_words(plan: MatchPlan, names: Set[str]) -> None:
 
     Args:
         plan: the plan.
-        names: such words, in upper case.
+        words: such words, in upper case.
 
     Raises:
         MatchRecognizePlanError: a measure or a condition contains such a word.
@@ -142,124 +139,6 @@ def reject_ambiguous_words(plan: MatchPlan, names: Set[str]) -> None:
     expressions = [("MEASURES", measure.value) for measure in plan.measures]
     expressions += [("DEFINE", definition.condition) for definition in plan.definitions]
     for clause, scalar in expressions:
-        for part in walk_scalar(scalar):
-            for name in names & find_node_operations(part):
-                raise column_named_like_function(part.span, name=name.lower(), clause=clause)
-
-
-# Measures that read earlier ones.
-#
-# A name alone is an earlier measure if no column has the name. The value of that measure replaces
-# it:
-#
-#     LAST(UP.price) AS peak, peak - 100 AS below
-#     LAST(UP.price) AS peak, (LAST(UP.price)) - 100 AS below
-
-
-def inline_earlier_measures(
-    plan: MatchPlan, columns: InputColumns, is_known: Callable[[str], bool]
-) -> MatchPlan:
-    """Return the plan with names of earlier measures replaced by the values of these measures.
-
-    Args:
-        plan: the plan.
-        columns: the columns of the input, which take precedence over measures.
-        is_known: returns whether Spark knows a name that is not a column, such as the name of a
-            session variable.
-
-    Raises:
-        MatchRecognizePlanError: a measure that is read has a different value each time it is
-            computed, as `rand()` has.
-    """
-    if next(find_reads_of_earlier_measures(plan), None) is None:
-        return plan
-    earlier = EarlierMeasures(columns, is_known)
-    measures = []
-    for measure in plan.measures:
-        replaced = measure
-        if not measure.has_value_without_match:
-            replaced = replace(measure, value=earlier.replace_names(measure.value))
-        earlier.add(replaced)
-        measures.append(replaced)
-    return replace(plan, measures=tuple(measures))
-
-
-class EarlierMeasures:
-    """The measures before the current one, whose names it may read."""
-
-    def __init__(self, columns: InputColumns, is_known: Callable[[str], bool]) -> None:
-        """Begin without any measure. For the arguments see `inline_earlier_measures`."""
-        self.columns = columns
-        self.is_known = is_known
-        self.column_names = {columns.fold_name(name) for name in columns.names}
-        # The measures by their folded names. Names in their values are already replaced.
-        self.measures: dict[str, Measure] = {}
-
-    def add(self, measure: Measure) -> None:
-        """Add a measure whose own value reads no earlier ones any more."""
-        self.measures[self.columns.fold_name(measure.reference_name or measure.name)] = measure
-
-    def replace_names(self, scalar: Scalar) -> Scalar:
-        """Return an expression with names of measures replaced by their values.
-
-        Raises:
-            MatchRecognizePlanError: such a value is different each time it is computed.
-        """
-        if isinstance(scalar, Operation):
-            return scalar.map_operands(self.replace_names)
-        pieces: list[TextPiece] = []
-        operations = scalar.text_operations
-        for piece in scalar.pieces:
-            value = self.find_value(piece)
-            if value is None:
-                pieces.append(piece)
-            else:
-                pieces += ["(", *value.pieces, ")"]
-                operations |= list_text_operations(value)
-        return replace(scalar, pieces=tuple(pieces), text_operations=operations)
-
-    def find_value(self, piece: TextPiece) -> Scalar | None:
-        """Return the value of the measure that a piece names; None if it names no measure.
-
-        Raises:
-            MatchRecognizePlanError: the value is different each time it is computed.
-        """
-        if not isinstance(piece, ColumnReference):
-            return None
-        name = find_lone_name(piece)
-        if name is None or self.columns.fold_name(name) in self.column_names:
-            return None
-        measure = self.measures.get(self.columns.fold_name(name))
-        if measure is None or self.is_known(piece.argument):
-            return None
-        for operation in sorted(list_text_operations(measure.value)):
-            function = operation.removesuffix("()")
-            if function in NONDETERMINISTIC:
-                raise nondeterministic_measure(piece.span, name=name, function=function.lower())
-        return measure.value
-
-
-def find_reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
-    """Yield the references that read an earlier measure, unless a column has the name."""
-    earlier_names: set[str] = set()
-    for measure in plan.measures:
-        for reference in measure.value.references:
-            if not isinstance(reference, ColumnReference):
-                continue
-            name = find_lone_name(reference)
-            if name is not None and name.lower() in earlier_names:
-                yield reference
-        earlier_names.add((measure.reference_name or measure.name).lower())
-
-
-def find_lone_name(reference: ColumnReference) -> str | None:
-    """Return the name that a reference consists of, which may be the name of an earlier measure.
-
-    None for `t.peak` and `LAST(peak)`, which can only read columns.
-    """
-    # The span of `LAST(peak)` is longer than its argument.
-    span = reference.span
-    is_whole_reference = span is not None and span.end - span.start == len(reference.argument)
-    if len(reference.names) == 1 and is_whole_reference:
-        return reference.names[0]
-    return None
+        for node in walk_scalar(scalar):
+            for word in words & find_node_operations(node):
+                raise column_named_like_function(node.span, name=word.lower(), clause=clause)

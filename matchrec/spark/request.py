@@ -29,8 +29,9 @@ from matchrec.errors.calls import max_steps_with_event_selection
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import Language
 from matchrec.errors.rule_sets import name_rule
+from matchrec.plan.earlier_measures import inline_earlier_measures
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
-from matchrec.plan.resolve import InputColumns, inline_earlier_measures
+from matchrec.plan.resolve import InputColumns
 from matchrec.source import Source
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
