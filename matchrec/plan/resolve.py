@@ -45,7 +45,9 @@ class InputColumns:
         >>> InputColumns(("price",), "t").find(("T", "PRICE"))
         'price'
         """
-        *qualifiers, name = names or ("",)
+        if not names:
+            return None
+        *qualifiers, name = names
         if qualifiers:
             is_alias = len(qualifiers) == 1 and self.are_same(qualifiers[0], self.alias or "")
             if not is_alias:

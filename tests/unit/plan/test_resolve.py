@@ -35,6 +35,13 @@ def test_a_column_has_one_text(text: str, resolved: str) -> None:
     assert COLUMNS.find_by_text(key.text) == COLUMNS.find(written.names)
 
 
+def test_an_expression_is_not_the_column_without_a_name() -> None:
+    """A column may have the name "", but an expression over columns has no name at all."""
+    columns = InputColumns(("", "sym"))
+    written = parse_row_expression(read_tokens("sym || 'x'"), ClausePart.PARTITION_BY)
+    assert resolve_row(written, columns).text == "sym || 'x'"
+
+
 def test_case_sensitive_names() -> None:
     columns = InputColumns(("a", "A"), case_sensitive=True)
     assert [columns.find((name,)) for name in ("a", "A", "b")] == ["a", "A", None]
