@@ -35,7 +35,8 @@ from matchrec.plan.templates import View, write_select
 from matchrec.plan.text import quote_string
 from matchrec.plan.words import read_words
 from matchrec.shortcuts import current_shortcuts
-from matchrec.spark.after.folds import FOLDS, Fold, FoldedValues, write_distinct_values
+from matchrec.spark.after.fold import Fold, FoldedValues
+from matchrec.spark.after.folds import FOLDS, write_distinct_values
 from matchrec.spark.errors.second_look import keep_match_expressions
 from matchrec.spark.relation import Runner
 from matchrec.worker import wire
@@ -137,16 +138,16 @@ class MatchAggregates:
             for index, fold in folds.items()
         }
         if any(self.aggregates[index].call.distinct for index in folds):
-            items = []
-            for index, array in values.items():
+            array_items = []
+            for index, folded in values.items():
                 is_distinct = self.aggregates[index].call.distinct
-                sql = write_distinct_values(array) if is_distinct else array.sql
-                items.append(SelectItem(sql, array.sql))
-            arrays = arrays.selectExpr(*kept_columns, *map(str, items))
+                sql = write_distinct_values(folded) if is_distinct else folded.array
+                array_items.append(SelectItem(sql, folded.array))
+            arrays = arrays.selectExpr(*kept_columns, *map(str, array_items))
         origins = {index: find_origin(self.aggregates[index]) for index in folds}
         items = [
             SelectItem(
-                mark_origin(fold.sql(values[index]), origins[index]), wire.name_aggregate(index)
+                mark_origin(fold.write(values[index]), origins[index]), wire.name_aggregate(index)
             )
             for index, fold in folds.items()
         ]
@@ -174,7 +175,7 @@ class MatchAggregates:
         is_legacy = self.runner.settings["spark.sql.legacy.statisticalAggregate"] == "true"
         row_arguments = fold.count_row_arguments(len(aggregate.arguments))
         return FoldedValues(
-            sql=wire.name_aggregated_values(index),
+            array=wire.name_aggregated_values(index),
             element=array_type.elementType,
             type=result_type,
             constants=tuple(write_term(term) for term in aggregate.arguments[row_arguments:]),
