@@ -1,4 +1,9 @@
-"""Fill the columns of aggregates over all matches. An output row is a group of matches."""
+"""Fill the columns of aggregates over all matches. An output row is a group of matches.
+
+A search returns the totals of each group as words: see `search.kernels.carried_totals`. Counts and
+sums have 128 bits, which may have wrapped, and a double by which that can be told. Here they become
+values of the type that the aggregate has in Spark, or an error that names the aggregate.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +27,13 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import make_array, take_column, view_as_doubles
 from matchrec.worker.decimals import SURELY_TOO_LARGE, find_too_large, make_decimals, widen_for_sum
 
-# If the values of a sum without their signs add up to at most this, it has not wrapped.
+# If the values of a sum, without their signs, add up to at most this, it has not wrapped.
 SURELY_A_BIGINT = 9.2e18
 
 
 @dataclass(frozen=True)
 class TotalFiller:
-    """A filler of the column of one aggregate over all matches, for m groups.
-
-    The numbers of a search have three words: see `search.kernels.carried_totals`.
-    """
+    """A filler of the column of one aggregate over all matches, for m groups."""
 
     compiled_query: CompiledQuery
     table: pa.Table  # the input rows
@@ -63,18 +65,19 @@ class TotalFiller:
         words = self.words
         total = self.total
         begin = carried_totals.locate_total(self.index)
-        # How many matches have a measure that is not NULL.
+        # The number of matches whose measure is not NULL, and the sum or extreme of their measures.
         known_count = words[:, begin + carried_totals.KNOWN_COUNT :]
         value = words[:, begin + carried_totals.VALUE :]
         is_null = known_count[:, DOUBLE_WORD] == 0
         if total.outer_function is TotalFunction.COUNT:
             no_nulls = np.zeros(len(words), np.bool_)
-            counted = words if self.read.measure is None else known_count
-            return self.make_numbers(counted, no_nulls)
+            count = words if self.read.measure is None else known_count
+            return self.make_numbers(count, no_nulls)
         if total.outer_function is TotalFunction.SUM:
             return self.make_numbers(value, is_null)
         if total.inner_function in (TotalFunction.COUNT, TotalFunction.SUM):
             return self.make_extremes(value, is_null)
+        # The extreme is a value of the column, which may be text. The search knows its row.
         rows = np.where(is_null, -1, value[:, carried_totals.ROW])
         return self.values.take(make_array(rows, rows < 0))
 
@@ -91,25 +94,24 @@ class TotalFiller:
         numbers = np.ascontiguousarray(words[:, :2])
         doubles = view_as_doubles(words[:, DOUBLE_WORD])
         if self.total.is_float or self.read.aggregate.is_double:
-            exact, is_lost = self.convert_to_doubles(numbers, doubles)
-            self.reject_lost(is_lost & ~is_null, "DOUBLE")
-            return make_array(exact, is_null)
+            values, is_too_large = self.convert_to_doubles(numbers, doubles)
+            self.check_sizes(is_too_large & ~is_null, "DOUBLE")
+            return make_array(values, is_null)
         number_type = self.find_exact_type()
         if pa.types.is_decimal(number_type):
-            is_lost = find_too_large(numbers, doubles, 0, 10**number_type.precision)
-            self.reject_lost(
-                is_lost & ~is_null, f"DECIMAL({number_type.precision}, {number_type.scale})"
-            )
+            is_too_large = find_too_large(numbers, doubles, 0, 10**number_type.precision)
+            type_name = f"DECIMAL({number_type.precision}, {number_type.scale})"
+            self.check_sizes(is_too_large & ~is_null, type_name)
             return make_decimals(numbers, is_null, number_type)
         low, high = numbers[:, 0], numbers[:, 1]
-        is_lost = find_too_large(numbers, doubles, 0) | (high != low >> 63)
-        self.reject_lost(is_lost & ~is_null, "BIGINT")
+        is_too_large = find_too_large(numbers, doubles, 0) | (high != low >> 63)
+        self.check_sizes(is_too_large & ~is_null, "BIGINT")
         return make_array(low, is_null)
 
     def convert_to_doubles(
         self, numbers: IntArray, doubles: FloatArray
     ) -> tuple[FloatArray, BoolArray]:
-        """Return numbers of 128 bits as doubles, and which of them have been lost by wrapping.
+        """Return numbers of 128 bits as doubles, and which of them are too large to be known.
 
         Args:
             numbers: int64[m, 2], which may have wrapped.
@@ -151,36 +153,44 @@ class TotalFiller:
         """
         bounds = view_as_doubles(words[:, DOUBLE_WORD])
         if self.total.is_float:
-            self.reject(np.isinf(bounds) & ~is_null, infinite_values_in_total, {})
+            self.check_groups(np.isinf(bounds) & ~is_null, infinite_values_in_total, {})
             return make_array(view_as_doubles(words[:, 0]), is_null)
-        is_lost = (bounds > SURELY_A_BIGINT) & ~is_null
-        if is_lost.any():
-            row = self.find_first_row(is_lost)
+        is_too_large = (bounds > SURELY_A_BIGINT) & ~is_null
+        if is_too_large.any():
+            row = self.find_first_row(is_too_large)
             raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
         return make_array(words[:, 0], is_null)
 
-    def reject_lost(self, is_lost: BoolArray, type_name: str) -> None:
-        """Raise RunFailure for the first group whose number is too large, if there is one.
+    def check_sizes(self, is_too_large: BoolArray, type_name: str) -> None:
+        """Check that no group has a number that is too large for its type.
 
         Args:
-            is_lost: bool[m], the groups whose number is too large.
+            is_too_large: bool[m], the groups whose number is too large.
             type_name: the type that it is too large for.
-        """
-        self.reject(is_lost, total_too_large, {"type_name": type_name})
 
-    def reject(self, is_lost: BoolArray, make_error: MakeRunError, fields: dict[str, str]) -> None:
-        """Raise RunFailure for the first group that is marked, if there is one.
+        Raises:
+            RunFailure: a group has. The error names the first one.
+        """
+        self.check_groups(is_too_large, total_too_large, {"type_name": type_name})
+
+    def check_groups(
+        self, is_wrong: BoolArray, make_error: MakeRunError, fields: dict[str, str]
+    ) -> None:
+        """Check that the aggregate of each group is known.
 
         Args:
-            is_lost: bool[m], the groups whose aggregate is not known.
+            is_wrong: bool[m], the groups whose aggregate is not known.
             make_error: makes the error.
-            fields: its arguments, apart from the aggregate and the location of the row.
+            fields: the arguments of `make_error`, apart from the aggregate and the location.
+
+        Raises:
+            RunFailure: the aggregate of a group is not known. The error names the first group.
         """
-        if is_lost.any():
+        if is_wrong.any():
             columns = [
                 show_column(row_column) for row_column in self.compiled_query.sent_columns.columns
             ]
-            row = self.find_first_row(is_lost)
+            row = self.find_first_row(is_wrong)
             raise RunFailure(make_error, row, {**fields, "aggregate": self.read.show(columns)})
 
     def find_first_row(self, is_marked: BoolArray) -> int:
