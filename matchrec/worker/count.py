@@ -102,7 +102,10 @@ class Tally:
         if self.schema is None:
             return
         output_types = self.schema.types[:-1]
-        empty = [pa.array([[] if pa.types.is_list(kind) else None], kind) for kind in output_types]
+        empty = [
+            pa.array([[] if pa.types.is_list(data_type) else None], data_type)
+            for data_type in output_types
+        ]
         counter_values = [*self.counts, *self.kernel_counters.tolist(), find_task_number()]
         counters = pa.array([counter_values], COUNTERS_TYPE)
         yield pa.RecordBatch.from_arrays([*empty, counters], self.schema.names)

@@ -228,7 +228,9 @@ def prepare_partitions(
 
 def make_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
     """Return columns as a batch, cast to the types of a schema."""
-    arrays = [values.cast(kind) for values, kind in zip(columns, schema.types, strict=True)]
+    arrays = [
+        values.cast(data_type) for values, data_type in zip(columns, schema.types, strict=True)
+    ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

@@ -27,14 +27,14 @@ def read_value_at(table: pa.Table, name: str, row: int) -> object:
 
 def read_values(array: pa.Array) -> list[Value]:
     """Return the values of a column of any type, in Python as `functions.function` describes."""
-    kind = array.type
-    if pa.types.is_nested(kind):
-        values = read_structs(array) if pa.types.is_struct(kind) else read_elements(array)
+    data_type = array.type
+    if pa.types.is_nested(data_type):
+        values = read_structs(array) if pa.types.is_struct(data_type) else read_elements(array)
         present: list[bool] = array.is_valid().to_pylist()
         return [
             value if is_present else None for value, is_present in zip(values, present, strict=True)
         ]
-    if pa.types.is_temporal(kind):
+    if pa.types.is_temporal(data_type):
         array = make_array(read_integers(array), ~find_valid(array))
     return array.to_pylist()  # type: ignore[no-any-return]
 

@@ -75,17 +75,20 @@ def sort_distinct(distinct: pa.Array) -> list[object]:
     return distinct.take(pc.sort_indices(distinct)).to_pylist()  # type: ignore[no-any-return]
 
 
-def find_type_shape(kind: pa.DataType) -> object:
+def find_type_shape(data_type: pa.DataType) -> object:
     """Return a key that is equal for types with the same values.
 
     Names of fields do not count, nor whether a field may be NULL, nor whether a column has a
     dictionary.
     """
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if not pa.types.is_nested(kind):
-        return kind
-    return (kind.id, *(find_type_shape(kind.field(index).type) for index in range(kind.num_fields)))
+    if pa.types.is_dictionary(data_type):
+        data_type = data_type.value_type
+    if not pa.types.is_nested(data_type):
+        return data_type
+    return (
+        data_type.id,
+        *(find_type_shape(data_type.field(index).type) for index in range(data_type.num_fields)),
+    )
 
 
 def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:

@@ -138,6 +138,6 @@ def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
-def has_one_form(kind: pa.DataType) -> bool:
+def has_one_form(data_type: pa.DataType) -> bool:
     """Return whether equal values of a type are identical. The doubles 0.0 and -0.0 are not."""
-    return arrays.is_text(kind) or arrays.is_whole(kind)
+    return arrays.is_text(data_type) or arrays.is_whole(data_type)
