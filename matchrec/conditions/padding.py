@@ -1,8 +1,11 @@
 """Pad CHAR(n) columns in DEFINE, so that values of several rows compare as in Spark.
 
 In a table of Spark, `c CHAR(3)` holds 'a' as 'a  '. In `c = 'a'`, Spark pads the constant with
-blanks, so that the condition is true. It does so only beside the column itself, and the values that
-the search reads on other rows are texts like any other.
+blanks, so that the condition is true. But Spark does so only if it sees the column in the
+comparison. To the search, values of other rows are texts like any other, so they are padded here:
+
+    LAST(A.c) = 'a'    →    RPAD(LAST(A.c), GREATEST(3, LENGTH('a')), ' ')
+                            = RPAD('a', GREATEST(3, LENGTH('a')), ' ')
 """
 
 from __future__ import annotations
@@ -17,8 +20,8 @@ from matchrec.plan.match_plan import MatchPlan, map_expressions
 
 
 @dataclass(frozen=True)
-class Padding:
-    """A rewriter that pads the texts that a plan compares. `pad_plan` is the entry point."""
+class TextPadder:
+    """A padder of the texts that the conditions of a plan compare, see `pad_plan`."""
 
     # Returns the n of a CHAR(n) column with these names, None for any other column.
     find_char_length: Callable[[tuple[str, ...]], int | None]
@@ -52,27 +55,24 @@ class Padding:
             variable: the variable that the condition defines.
         """
         compared = find_compared_operands(operation)
-        if all(
-            is_on_current_row(reference, variable)
-            for operand in compared
-            for reference in operand.references
-        ):
+        references = [reference for operand in compared for reference in operand.references]
+        if all(is_on_current_row(reference, variable) for reference in references):
             return operation
-        # The length of each compared operand as SQL, by the `id` of the operand.
-        lengths: dict[int, str] = {}
+        lengths: set[str] = set()
         for operand in compared:
             length = self.find_length(operand)
             if length is None:
                 return operation
-            lengths[id(operand)] = length
-        has_columns = any(operand.references for operand in compared)
-        if len(set(lengths.values())) == 1 or not has_columns:
+            lengths.add(length)
+        if len(lengths) == 1:
             return operation
-        longest = f"GREATEST({', '.join(sorted(set(lengths.values())))})"
+        longest = f"GREATEST({', '.join(sorted(lengths))})"
+        # By identity: in a CASE, a value may be equal to an operand that is compared.
+        compared_ids = {id(operand) for operand in compared}
 
         def pad(operand: Scalar) -> Scalar:
-            """Return the operand padded to the longest length, unless its length is unknown."""
-            if id(operand) not in lengths:
+            """Return an operand padded to the longest length, if it is compared."""
+            if id(operand) not in compared_ids:
                 return operand
             return Operation("RPAD", ("RPAD(", operand, f", {longest}, ' ')"), operand.span)
 

@@ -22,7 +22,7 @@ from matchrec import arguments
 from matchrec.compile.rule_set import Version
 from matchrec.conditions.functions.calendar import has_fixed_offset
 from matchrec.conditions.functions.function import SessionSettings
-from matchrec.conditions.padding import Padding
+from matchrec.conditions.padding import TextPadder
 from matchrec.conditions.window_columns import OrderType, check_order
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import max_steps_with_event_selection
@@ -354,7 +354,7 @@ def pad_chars(plan: MatchPlan, relation: Relation, columns: InputColumns) -> Mat
         """Return whether a constant is a string."""
         return relation.find_type(constant) == StringType()
 
-    return Padding(find_length, is_text).pad_plan(plan)
+    return TextPadder(find_length, is_text).pad_plan(plan)
 
 
 def is_streaming(rows: DataFrame) -> bool:
