@@ -47,26 +47,48 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
         return type_list(typer, step)
     if function is Reduction.COUNT:
         return TypedStep(type_count(typer, step), BIGINT)
-    column = step.column
-    if column is None:
+    if step.column is None:
         raise wrong_aggregate_argument_type(function.value, [], step.span)
-    type_ = typer.types[column]
     if function.is_extreme:
-        if type_.family is Family.OTHER or not type_.is_ordered:
-            raise wrong_aggregate_argument_type(function.value, [type_.name], step.span)
-        return TypedStep(reduce_column(typer, function, step, column, type_), type_)
+        return type_extreme(typer, function, step, step.column)
+    type_ = typer.types[step.column]
     if step.listed_steps and (is_wide_decimal(type_) or type_.family in INTERVAL_TYPES):
         return type_list(typer, step)
     if type_.family not in NUMBERS:
         raise wrong_aggregate_argument_type(function.value, [type_.name], step.span)
     if function is Reduction.SUM:
-        return TypedStep(reduce_column(typer, function, step, column, type_), find_sum_type(type_))
+        total = reduce_column(typer, function, step, step.column, type_)
+        return TypedStep(total, find_sum_type(type_))
+    return type_average(typer, step, step.column)
+
+
+def type_extreme(
+    typer: Typer, function: Reduction, step: RunningAggregate, column: RowColumn
+) -> TypedStep:
+    """Return MIN or MAX of a column with its type, which is that of the column.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the values have no order.
+    """
+    type_ = typer.types[column]
+    if type_.family is Family.OTHER or not type_.is_ordered:
+        raise wrong_aggregate_argument_type(function.value, [type_.name], step.span)
+    return TypedStep(reduce_column(typer, function, step, column, type_), type_)
+
+
+def type_average(typer: Typer, step: RunningAggregate, column: RowColumn) -> TypedStep:
+    """Return AVG of a column of numbers with its type.
+
+    The average of decimals is computed from their sum and their count. All other numbers are added
+    up as doubles.
+    """
+    type_ = typer.types[column]
     if type_.family is Family.DECIMAL:
         total = reduce_column(typer, Reduction.SUM, step, column, type_)
         return average_decimals(total, type_count(typer, step), type_)
     if type_.family is not Family.FLOATING:
         column = cast_column(column, "DOUBLE")
-    return TypedStep(reduce_column(typer, function, step, column, DOUBLE), DOUBLE)
+    return TypedStep(reduce_column(typer, Reduction.AVG, step, column, DOUBLE), DOUBLE)
 
 
 def reduce_column(
@@ -84,7 +106,11 @@ def reduce_column(
     read = typer.read_column(column, type_)
     aggregate = step.aggregate
     return RunAggregate(
-        function, aggregate.variable, read.column, read.kind, aggregate.excludes_current_row
+        function=function,
+        variable=aggregate.variable,
+        column=read.column,
+        kind=read.kind,
+        excludes_current_row=aggregate.excludes_current_row,
     )
 
 
@@ -97,7 +123,11 @@ def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
     if step.column is None:
         aggregate = step.aggregate
         return RunAggregate(
-            Reduction.COUNT, aggregate.variable, None, Kind.INTEGER, aggregate.excludes_current_row
+            function=Reduction.COUNT,
+            variable=aggregate.variable,
+            column=None,
+            kind=Kind.INTEGER,
+            excludes_current_row=aggregate.excludes_current_row,
         )
     column = step.column
     type_ = typer.types[column]
