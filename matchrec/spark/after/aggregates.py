@@ -48,7 +48,7 @@ NAN = "double('NaN')"
 SAME_NAME = "duplicate unqualified field name"
 
 # Columns that only this module uses: the number of an output row, and a struct of what is
-# evaluated on a row of a match, later the array of these.
+# evaluated on a row of a match. Once rows are grouped, the latter is the array of these structs.
 OUTPUT_ROW = "__id"
 ROW_VALUES = "__taken"
 
@@ -202,7 +202,8 @@ class MatchAggregates:
             return self.runner.analyse(
                 self.runner.select(self.matched, [*kept_columns, *map(str, arrays)])
             )
-        except AnalysisException:  # by groups, Spark has accepted the same terms
+        except AnalysisException:
+            # GROUP BY has accepted the same terms. Functions over arrays do not accept all of them.
             return self.collect_values_by_group(folds, kept_columns)
 
     def write_values(self, index: int, fold: Fold) -> str:
@@ -221,8 +222,8 @@ class MatchAggregates:
     ) -> DataFrame:
         """Do the same as `collect_values`, but explode the rows and group them again.
 
-        They are sorted by their position `p` in the match. On each row, `k0` is whether the row is
-        one of aggregate 0, and `t0` is its value.
+        A struct is evaluated on each row. Its fields are the position `p` in the match, by which
+        the rows are sorted, and for aggregate 0 whether the row counts, `k0`, and its value, `t0`.
         """
         fields = [f"{ROW_POSITION} AS p"]
         items = []
@@ -232,7 +233,7 @@ class MatchAggregates:
             value = write_struct(write_row_terms(aggregate, fold) or ["TRUE"])
             fields.append(f"({row_filter}) AS k{index}")
             fields.append(f"CASE WHEN {row_filter} THEN {value} END AS t{index}")
-            # a match without rows is exploded to one row of NULLs
+            # A match without rows is exploded to one row of NULLs, which must not count.
             rows = f"filter({ROW_VALUES}, x -> x.p IS NOT NULL AND x.k{index})"
             values = drop_nulls(f"transform({rows}, x -> x.t{index})", aggregate, fold)
             items.append(SelectItem(values, wire.name_aggregated_values(index)))
