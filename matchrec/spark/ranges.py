@@ -64,10 +64,11 @@ POSITIONED_ROWS = View("matchrec_positioned")
 # Keys are divided into classes by their hash, to find large partitions.
 CLASS_COUNT = 1 << 12
 
-# The most stretches along a partition. The table of stretches is sent to each executor.
+# The most stretches along a partition. The table of stretches is sent to each executor, so that it
+# must stay small.
 MOST_STRETCHES = 1 << 19
 
-# The number of stretches to a window. More stretches show more precisely where matches may be.
+# The number of stretches in a window. More stretches show more precisely where matches may be.
 STRETCHES_PER_WINDOW = 2
 
 MICROSECONDS_PER_DAY = MICROSECONDS["DAY"]
@@ -102,7 +103,12 @@ class Ranges:
     first_row_bits: int
 
     def assign(self, runner: Runner, rows: DataFrame, keys: list[str], order: str) -> DataFrame:
-        """Return the rows that some match may have, with the number of their range.
+        """Return the rows that may be in a match, with the number of their range.
+
+        1. Give each row the class of its key, and its position along ORDER BY.
+        2. Give each row of a large class the number of its stretch.
+        3. Find the stretches that may have a match, and join them to ranges: see `worker.ranges`.
+        4. Drop the rows of all other stretches.
 
         The number is NULL for rows of partitions that are not cut.
 
@@ -143,7 +149,7 @@ class Ranges:
         """
         position = wire.ORDER_POSITION
         span = f"CAST(max({position}) AS DECIMAL(38, 0)) - min({position})"
-        # a window of no length has empty matches, and a stretch needs a width to divide by
+        # A window may have the length 0: its matches are empty. But a stretch must have a width.
         least_width = max(1, ceil_divide(self.window, STRETCHES_PER_WINDOW))
         return join_template(
             f"{position} DIV element_at("
@@ -165,7 +171,7 @@ class Ranges:
         from matchrec.worker.ranges import RangeWorker
 
         cut_rows = in_stretches.where(f"{wire.STRETCH} IS NOT NULL")
-        # of each stretch, the bits of the conditions that hold for some row, and the number of rows
+        # For each stretch, the bits of the conditions that hold for some row, and the row count.
         bits = f"bit_or({wire.FIRST_BITS} & {self.needed_bits}L)" if self.needed_bits else "0L"
         stretch_bits = expr(f"{bits} AS {wire.FIRST_BITS}")
         stretch_size = expr(f"count(*) AS {wire.ROW_NUMBER}")
@@ -324,8 +330,8 @@ def find_window(plan: MatchPlan, order: OrderNumbers) -> int | None:
 def count_positions(length: Amount, order: OrderNumbers) -> int | None:
     """Return the least number of positions that is at least a length.
 
-    Returns None if a length of this kind is not one of the order: a time if the order is a number,
-    or a number if the order is a time.
+    Returns None if the order has no such lengths: a length of time along numbers, or a number
+    along instants.
     """
     if isinstance(order, DateNumbers):
         days = length.value / MICROSECONDS_PER_DAY
@@ -333,7 +339,7 @@ def count_positions(length: Amount, order: OrderNumbers) -> int | None:
     if length.is_time is isinstance(order, IntegerNumbers):
         return None
     if length.is_time and length.value >= MICROSECONDS_PER_DAY:
-        # days of a time zone have 23 to 25 hours; if the zone once left out a date, a day has 48
+        # A day has 23 to 25 hours, and 48 where a time zone once left out a date.
         return ceil(length.value) + MICROSECONDS_PER_DAY
     return ceil(length.value)
 
@@ -361,7 +367,7 @@ def find_first_row_bit(plan: MatchPlan, compiled_query: CompiledQuery) -> int:
     if plan.staging is not None:
         return 0
     task = compiled_query.task
-    # for conditions that the worker computes, the part of them that Spark computes
+    # By the bit of a condition that the worker computes: the part of it that Spark computes.
     spark_conditions = {nearby.bit: nearby.row_condition for nearby in compiled_query.nearby}
     first_conditions = set()
     for variable in task.pattern.follow.first:
