@@ -47,8 +47,8 @@ from matchrec.worker.wire import SelectItem
 
 StructFields = Sequence[StructField]
 
-# For each rule, the slot of each of its reads: the number of the column `__r0`, `__r1`, ... of the
-# workers' rows that holds it.
+# For each rule, the slot of each of its reads. A slot is the number of the column of the workers'
+# rows that holds the read: `__r0`, `__r1`, ...
 Slots = tuple[tuple[int, ...], ...]
 
 # The names of our columns in results.
@@ -309,51 +309,52 @@ def check_measures(built: BuiltRuleSet) -> None:
     Raises:
         MatchRecognizeError: Spark rejects a measure.
     """
-    numbers = range(len(built.rule_set.rules))
-    texts = [item.sql for number in numbers for item in list_rule_items(built, number)]
+    rule_numbers = range(len(built.rule_set.rules))
+    texts = [
+        item.sql for rule_number in rule_numbers for item in list_rule_items(built, rule_number)
+    ]
     items = [str(SelectItem(text, wire.name_read(index))) for index, text in enumerate(texts)]
     runner = built.request.relation.runner
     try:
         if items:
             runner.analyse(runner.select(built.rows, items))
     except QUERY_ERRORS:
-        for number in numbers:
-            build_rule_result(built, number)
+        # Analyse each rule by itself. Then the error names the one that is wrong.
+        for rule_number in rule_numbers:
+            build_rule_result(built, rule_number)
         raise
-    for number in numbers:
-        if built.rule_set.rules[number].compiled_query.aggregates:
-            build_rule_result(built, number)
+    for rule_number in rule_numbers:
+        if built.rule_set.rules[rule_number].compiled_query.aggregates:
+            build_rule_result(built, rule_number)
 
 
-def build_rule_result(built: BuiltRuleSet, number: int) -> DataFrame:
+def build_rule_result(built: BuiltRuleSet, rule_number: int) -> DataFrame:
     """Return the result that a rule would have as a separate query.
 
     Args:
         built: the rule set.
-        number: the index of the rule, or of one of its versions.
+        rule_number: the index of a version of a rule in the rule set.
 
     Raises:
         MatchRecognizeError: Spark rejects a measure.
     """
-    compiled_query = built.rule_set.rules[number].compiled_query
-    kinds = (
-        (RowKind.MATCH, RowKind.PARTIAL)
-        if compiled_query.rows_per_match.summarizes_matches
-        else (RowKind.ROW,)
-    )
+    compiled_query = built.rule_set.rules[rule_number].compiled_query
+    kinds = [RowKind.ROW]
+    if compiled_query.rows_per_match.summarizes_matches:
+        kinds = [RowKind.MATCH, RowKind.PARTIAL]
     kind_list = ", ".join(str(int(kind)) for kind in kinds)
     rule_rows = built.rows.where(
-        f"{wire.ROW_KIND} IN ({kind_list}) AND {wire.RULE_NUMBER} = {number}"
+        f"{wire.ROW_KIND} IN ({kind_list}) AND {wire.RULE_NUMBER} = {rule_number}"
     )
     request, runner = built.request, built.request.runner
-    with request.locate_rule_errors(request.rules[number]):
+    with request.locate_rule_errors(request.rules[rule_number]):
         if compiled_query.aggregates:
             reads = [
                 f"{wire.name_read(slot)} AS {wire.name_read(index)}"
-                for index, slot in enumerate(built.slots[number])
+                for index, slot in enumerate(built.slots[rule_number])
             ]
             return project(request.relation, compiled_query, rule_rows.selectExpr(*reads))
-        items = [str(item) for item in list_rule_items(built, number)]
+        items = [str(item) for item in list_rule_items(built, rule_number)]
         return runner.analyse(runner.select_typed(rule_rows, items))
 
 
@@ -364,10 +365,12 @@ def select_result(built: BuiltRuleSet, name: str) -> DataFrame:
         MatchRecognizeError: Spark rejects a measure, the versions have different columns, or the
             input is a stream and the rule has several versions.
     """
-    numbers = [
-        number for number, rule in enumerate(built.rule_set.rules) if rule.version.rule == name
+    rule_numbers = [
+        rule_number
+        for rule_number, rule in enumerate(built.rule_set.rules)
+        if rule.version.rule == name
     ]
-    results = [build_rule_result(built, number) for number in numbers]
+    results = [build_rule_result(built, rule_number) for rule_number in rule_numbers]
     if len(results) > 1 and results[0].isStreaming:
         raise rule_versions_over_stream(name=name)
     if len({str(result.dtypes) for result in results}) > 1:
@@ -379,12 +382,12 @@ def select_result(built: BuiltRuleSet, name: str) -> DataFrame:
     return reduce(type(results[0]).unionAll, results)
 
 
-def list_rule_items(built: BuiltRuleSet, number: int) -> list[SelectItem]:
-    """Return the select list of a rule's result; none if Spark first computes aggregates."""
-    compiled_query = built.rule_set.rules[number].compiled_query
-    return (
-        [] if compiled_query.aggregates else build_result_items(compiled_query, built.slots[number])
-    )
+def list_rule_items(built: BuiltRuleSet, rule_number: int) -> list[SelectItem]:
+    """Return the select list of a rule's result; empty if Spark computes aggregates before it."""
+    compiled_query = built.rule_set.rules[rule_number].compiled_query
+    if compiled_query.aggregates:
+        return []
+    return build_result_items(compiled_query, built.slots[rule_number])
 
 
 def list_rule_columns(built: BuiltRuleSet) -> Iterator[SelectItem]:
