@@ -72,9 +72,14 @@ class QueryNode:
     spellings: tuple[Spelling, ...] = ()
 
 
-_CLAUSE_START = re.compile(r"\bMATCH_RECOGNIZE\s*\(", re.IGNORECASE)
+# Blanks and comments.
+_GAP = r"(?:\s|/\*(?:[^*]|\*(?!/))*\*/|--[^\n]*\n)*"
 
-_WINDOW_WITH_PATTERN = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
+_CLAUSE_START = re.compile(rf"\bMATCH_RECOGNIZE{_GAP}\(", re.IGNORECASE)
+
+_WINDOW_WITH_PATTERN = re.compile(
+    rf"\b(OVER|WINDOW)\b.*\bPATTERN{_GAP}\(", re.IGNORECASE | re.DOTALL
+)
 
 
 def parse_sql(
