@@ -77,21 +77,22 @@ def rewrite_array_agg(node: exp.ArrayAgg | exp.IgnoreNulls, context: RuleContext
 def _rewrite_array_in_condition(collection: Collection, ignores_nulls: bool) -> exp.Expr:
     """Return an array that a condition of DEFINE can compare.
 
-    Its values are not NULL. Only an array over one variable can be empty, because that variable
-    may have no rows yet.
+    Its values are not NULL. The array can be empty in two cases: it is over the rows of a named
+    variable, which may have no rows yet, or IGNORE NULLS leaves out the values of all rows.
 
     Raises:
         UnsupportedError: a value may be NULL.
     """
     value = collection.value
-    if not ignores_nulls and not _is_never_null(value):
+    may_be_null = not _is_never_null(value)
+    if may_be_null and not ignores_nulls:
         raise UnsupportedError("an array in DEFINE with NULLs: write array_agg(coalesce(x, ...))")
     items = collect_values_without_nulls(collection)
     names_variable = any(column.table for column in value.find_all(exp.Column))
     for call in value.find_all(exp.Anonymous):
         if find_pattern_function(call) == "CLASSIFIER" and call.expressions:
             names_variable = True
-    return _replace_empty_by_null(items) if names_variable else items
+    return _replace_empty_by_null(items) if names_variable or may_be_null else items
 
 
 def _is_never_null(value: exp.Expr) -> bool:
