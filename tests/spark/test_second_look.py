@@ -68,6 +68,16 @@ def test_an_aggregate_that_casts_texts_is_shown(spark: SparkSession, rows: DataF
         assert [row.k for row in corrected.collect()] == [8]
 
 
+def test_a_part_that_its_expression_guards_is_not_blamed(spark: SparkSession) -> None:
+    texts = spark.createDataFrame([(1, "home"), (2, "7")], "n int, s string")
+    condition = "s <> 'home' AND 10 DIV (CAST(s AS INT) - 7) > 0"
+    clause = f"ORDER BY n MEASURES count(*) AS k PATTERN (A+) DEFINE A AS {condition}"
+    with settings(spark, ansi__enabled="true"):
+        error = catch_failure(matchrec.match_recognize(texts, clause).collect)
+    assert error.message == "the condition of `A` cannot be computed: division by zero"
+    assert "CAST(s AS INT) - 7" in find_marked(error)
+
+
 @pytest.mark.filterwarnings("ignore:toPandas attempted")
 @pytest.mark.parametrize("action", ACTIONS)
 def test_every_action_shows_the_expression(

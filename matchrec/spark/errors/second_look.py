@@ -63,6 +63,9 @@ LOOKS = "_matchrec_looks"
 # How the message of a worker begins that has read a row that cannot be computed.
 NOT_COMPUTED = row_not_computed(reason="", hint=None).message
 
+# A value in the reason of a failure.
+QUOTED_VALUE = re.compile(r"'[^']*'")
+
 # True while a second look runs queries: their failures are not explained.
 _LOOKING: ContextVar[bool] = ContextVar("whether a second look runs queries", default=False)
 
@@ -103,7 +106,7 @@ class SecondLook:
         if find_frame_failure(self.rows) is not None:
             return None
         culprit, sentence = failure
-        part = self.narrow(culprit)
+        part = self.narrow(culprit, sentence)
         if part != culprit:
             part_sentence = self.find_failure([part])
             if part_sentence is None:  # the input may have changed since
@@ -124,25 +127,52 @@ class SecondLook:
         items = [f"{text} AS x{index}" for index, text in enumerate(texts)]
         return find_frame_failure(lambda: self.select(items))
 
-    def narrow(self, text: str) -> str:
+    def narrow(self, text: str, sentence: str) -> str:
         """Return the smallest part of an expression that must be what fails.
 
-        If exactly one of several operands fails by itself, it is the cause, and its operands are
-        evaluated next.
+        If exactly one of several operands fails by itself, and for the same reason, it is the
+        cause, and its operands are evaluated next. A part that fails for another reason is guarded
+        by the rest of the expression: in `b <> 0 AND 10 DIV b + n > 0` no division by zero.
+
+        Args:
+            text: the expression as SQL over one row.
+            sentence: why it fails.
         """
-        parts = (part for scalar in self.scalars for part in expression.walk_scalar(scalar))
-        row_parts = filter(expression.reads_columns_only, parts)
-        scalar = next((part for part in row_parts if text in render_both_forms(part)), None)
+        scalar = self.find_scalar(text)
+        if scalar is None:
+            return text
         while isinstance(scalar, Operation):
-            failing = [
-                operand
-                for operand in scalar.operands
-                if self.find_failure([write_row_sql(operand)]) is not None
-            ]
-            if len(failing) != 1:
-                return write_row_sql(scalar)
-            scalar = failing[0]
-        return text if scalar is None else write_row_sql(scalar)
+            failures = []
+            for operand in scalar.operands:
+                operand_sentence = self.find_failure([write_row_sql(operand)])
+                if operand_sentence is not None:
+                    failures.append((operand, operand_sentence))
+            if len(failures) != 1:
+                break
+            ((operand, operand_sentence),) = failures
+            if not have_same_reason(operand_sentence, sentence):
+                break
+            scalar = operand
+        return write_row_sql(scalar)
+
+    def find_scalar(self, text: str) -> Scalar | None:
+        """Return the part of the plan's expressions that a SQL text over one row was made from."""
+        for scalar in self.scalars:
+            for part in expression.walk_scalar(scalar):
+                if expression.reads_columns_only(part) and text in render_both_forms(part):
+                    return part
+        return None
+
+
+def have_same_reason(sentence: str, other: str) -> bool:
+    """Return whether two sentences give the same reason, perhaps for other values in quotes.
+
+    >>> have_same_reason("Cannot cast '1,5'. Write ...", "Cannot cast '2,5'. Write ...")
+    True
+    >>> have_same_reason("Division by zero", "Overflow")
+    False
+    """
+    return QUOTED_VALUE.sub("", sentence) == QUOTED_VALUE.sub("", other)
 
 
 def render_both_forms(part: Scalar) -> tuple[str, str]:
