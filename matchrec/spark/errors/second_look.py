@@ -60,14 +60,14 @@ TOKEN = re.compile(rb"matchrec-look-[0-9a-f]{32}")
 # The attribute of a plan that holds its looks.
 LOOKS = "_matchrec_looks"
 
-# How the message of a worker begins that has read a row that cannot be computed.
+# The beginning of a worker's message about an input row that the engine cannot compute.
 NOT_COMPUTED = row_not_computed(reason="", hint=None).message
 
 # A value in the reason of a failure.
 QUOTED_VALUE = re.compile(r"'[^']*'")
 
 # True while a second look runs queries: their failures are not explained.
-_LOOKING: ContextVar[bool] = ContextVar("whether a second look runs queries", default=False)
+_LOOKING: ContextVar[bool] = ContextVar("is_looking", default=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,20 +81,21 @@ class SecondLook:
     # Returns the rows with some expressions over them.
     select: Callable[[Sequence[str]], DataFrame]
     # Returns the rows without any expression.
-    rows: Callable[[], DataFrame]
+    select_rows: Callable[[], DataFrame]
     # All expressions of the plan. The SQL that fails is one of them or a part of one.
     scalars: tuple[Scalar, ...] = ()
-    # Where the user wrote what reads several rows of the input, which no SQL over one row computes.
-    neighbours: tuple[SqlOrigin, ...] = ()
+    # Where the user wrote expressions that read several rows of the input. No SQL over one row
+    # computes them, so they cannot be evaluated again.
+    origins_of_several_rows: tuple[SqlOrigin, ...] = ()
 
     def find_error(self, worker_sentence: str | None) -> MatchRecognizeRunError | None:
         """Return the error of the first expression that fails by itself.
 
-        If each of them can be computed, and only one part of the query reads several rows, it is
-        the error of that part.
+        If all of them can be computed and exactly one expression reads several rows, that one is
+        to blame.
 
         Args:
-            worker_sentence: what a worker says about a row that it has read; None if no worker
+            worker_sentence: the worker's text about a row that it has read; None if no worker
                 failed.
 
         Returns:
@@ -103,24 +104,26 @@ class SecondLook:
         failure = find_first_failing(tuple(self.origins), self.find_failure)
         if failure is None:
             return self.find_neighbour(worker_sentence)
-        if find_frame_failure(self.rows) is not None:
+        if find_frame_failure(self.select_rows) is not None:
             return None
-        culprit, sentence = failure
-        part = self.narrow(culprit, sentence)
-        if part != culprit:
+        failing_sql, sentence = failure
+        part = self.narrow(failing_sql, sentence)
+        if part != failing_sql:
             part_sentence = self.find_failure([part])
             if part_sentence is None:  # the input may have changed since
                 return None
             sentence = part_sentence
-        return make_computation_error(build_failure(self.origins[culprit], part, sentence))
+        return make_computation_error(build_failure(self.origins[failing_sql], part, sentence))
 
     def find_neighbour(self, worker_sentence: str | None) -> MatchRecognizeRunError | None:
         """Return the error of the only part that reads several rows; None if there is not one."""
-        if not worker_sentence or len(self.neighbours) != 1:
+        if not worker_sentence or len(self.origins_of_several_rows) != 1:
             return None
-        if find_frame_failure(self.rows) is not None:
+        if find_frame_failure(self.select_rows) is not None:
             return None
-        return make_computation_error(build_failure(self.neighbours[0], "", worker_sentence))
+        return make_computation_error(
+            build_failure(self.origins_of_several_rows[0], "", worker_sentence)
+        )
 
     def find_failure(self, texts: Sequence[str]) -> str | None:
         """Return why some expressions cannot be computed; None if all can be. Runs a query."""
@@ -178,7 +181,7 @@ def have_same_reason(sentence: str, other: str) -> bool:
 def render_both_forms(part: Scalar) -> tuple[str, str]:
     """Return both texts of an expression over one row: as written, and with its ANDs joined again.
 
-    The compiler splits conditions and joins them again, so that its SQL is one or the other.
+    The compiler may split a condition and join its parts again, which changes the parentheses.
     """
     return write_row_sql(part), write_row_sql(join_conditions("AND", split_conjuncts(part)))
 
@@ -186,7 +189,7 @@ def render_both_forms(part: Scalar) -> tuple[str, str]:
 # The looks that are kept, in the order of their queries: those over the input come before those
 # over its matches.
 _looks: WeakKeyDictionary[SecondLook, None] = WeakKeyDictionary()
-_changing = Lock()
+_looks_lock = Lock()
 
 
 def keep_expressions(rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
@@ -198,25 +201,25 @@ def keep_expressions(rows: DataFrame, relation: Relation, queries: Iterable[Spli
         queries: the queries of the rules, which know where the user wrote what Spark computes.
 
     Returns:
-        The token that the workers of the query are to have.
+        The token to put into the plan of the workers' stage.
     """
     origins = dict[str, SqlOrigin]()
     scalars = list[Scalar]()
-    neighbours = dict[SqlOrigin, None]()  # an ordered set
+    origins_of_several_rows = dict[SqlOrigin, None]()  # an ordered set
     for query in queries:
         for value, origin in query.origins.items():
             if isinstance(value, str):
                 origins.setdefault(value, origin)
             elif not isinstance(value, RowColumn) or not value.reads_one_row:
-                neighbours.setdefault(origin)
+                origins_of_several_rows.setdefault(origin)
         scalars += query.plan.expressions
     look = SecondLook(
         token=f"matchrec-look-{uuid4().hex}",
         origins=origins,
         select=relation.select,
-        rows=lambda: relation.rows,
+        select_rows=lambda: relation.rows,
         scalars=tuple(scalars),
-        neighbours=tuple(neighbours),
+        origins_of_several_rows=tuple(origins_of_several_rows),
     )
     attach_look(look, rows)
     return look.token
@@ -228,7 +231,7 @@ def keep_match_expressions(
     """Keep expressions over the matches, for a second look if a query over `matched` fails.
 
     Args:
-        runner: runs the expressions as the query does: its session may lack some functions.
+        runner: runs the expressions in the session of the query, which has its functions.
         matched: the rows of the workers, which have the token.
         token: what `keep_expressions` has returned.
         items: where the user wrote each expression, by its SQL over `matched`.
@@ -241,7 +244,7 @@ def keep_match_expressions(
 def attach_look(look: SecondLook, rows: DataFrame) -> None:
     """Attach a look to the plan of some rows, so that it lives as long as a DataFrame over them."""
     vars(cast("Any", rows)._plan).setdefault(LOOKS, []).append(look)
-    with _changing:
+    with _looks_lock:
         _looks[look] = None
 
 
@@ -307,7 +310,7 @@ def find_failed_expression(error: PySparkException, plan: Any) -> MatchRecognize
         return None
     worker_sentence = None if worker_error is None else sentence.removeprefix(NOT_COMPUTED)
     tokens = {token.decode() for token in TOKEN.findall(plan.SerializeToString())}
-    with _changing:
+    with _looks_lock:
         looks = [look for look in _looks if look.token in tokens]
     run_error = None
     with silence_analysis(), set_variable(_LOOKING, True):
