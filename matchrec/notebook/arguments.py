@@ -10,8 +10,15 @@ from matchrec.cli.argument_types import suggest_setting
 from matchrec.cli.values import PlainValue, read_plain_value
 from matchrec.errors import command as errors
 
-# The start of a SQL query, a SASE+ query or a clause.
-QUERY_START = re.compile(r"\b(SELECT|WITH|FROM|VALUES|PATTERN|PARTITION|ORDER)\s", re.IGNORECASE)
+# The first words of SQL queries, SASE+ queries and clauses.
+QUERY_KEYWORDS = ("SELECT", "WITH", "FROM", "VALUES", "PATTERN", "PARTITION", "ORDER")
+
+# A word of a line, as IPython splits it: quotes only count at the start of a word.
+WORD = re.compile(r""""[^"]*"|'[^']*'|\S+""")
+
+# The options without a value, and the short options, which have one.
+FLAGS = ("--coverage", "--explain", "--why")
+SHORT_OPTIONS = ("-o", "-n")
 
 # The arguments that need another one, and the one that they need.
 NEEDED_ARGUMENTS = {"between": "plot", "partition": "why", "row": "why"}
@@ -97,14 +104,34 @@ def read_value(text: str) -> PlainValue:
 def split_line(line: str) -> tuple[str, str]:
     """Return the arguments of a line and its query, which may be the name of a Pattern.
 
+    The query starts at the first keyword that is neither in quotes nor the value of an option.
+
     >>> split_line("-n 5 SELECT * FROM t"), split_line("--events t --order-by at rises")
     (('-n 5 ', 'SELECT * FROM t'), ('--events t --order-by at', 'rises'))
     """
-    start = QUERY_START.search(line)
-    if start is not None:
-        return line[: start.start()], line[start.start() :]
+    previous_word = ""
+    for match in WORD.finditer(line):
+        word = match.group()
+        if word.upper() in QUERY_KEYWORDS and not needs_value(previous_word):
+            return line[: match.start()], line[match.start() :]
+        previous_word = word
     arguments, _, query = line.rpartition(" ")
     return arguments, query
+
+
+def needs_value(word: str) -> bool:
+    """Return whether a word is an option whose value is the next word.
+
+    >>> needs_value("--output"), needs_value("--output=rises"), needs_value("--why")
+    (True, False, False)
+    """
+    is_long_option = word.startswith("--") and "=" not in word
+    return word in SHORT_OPTIONS or (is_long_option and not is_flag(word))
+
+
+def is_flag(word: str) -> bool:
+    """Return whether a word is an option without a value, which users may shorten: `--cov`."""
+    return word.startswith("--") and any(flag.startswith(word) for flag in FLAGS)
 
 
 def write_why_line(line: str) -> str:

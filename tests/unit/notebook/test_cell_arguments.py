@@ -1,0 +1,31 @@
+"""The first line of `%%matchrec`, and where the query of `%matchrec` begins."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.notebook.arguments import split_line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "query"),
+    [
+        ("--why --partition sym=A ", "SELECT * FROM t"),
+        ("--order-by t --partition-by sym ", "PATTERN SEQ(a x) RETURN x.t"),
+        ("-o values ", "SELECT 1"),
+        ("--output with ", "VALUES (1)"),
+        ("--partition 'sym=a from b' ", "select 1"),
+        ('--plot t "order" ', "select 1"),
+        # These options have no value after them.
+        ("--why ", "SELECT 1"),
+        ("--cov ", "SELECT 1"),
+        ("--output=x ", "SELECT 1"),
+        ("-n5 ", "SELECT 1"),
+        ("--why --row -1 ", "SELECT 1"),
+        ("", "WITH q AS (SELECT 1) SELECT * FROM q"),
+    ],
+)
+def test_a_query_begins_at_a_keyword_that_is_not_in_the_arguments(
+    arguments: str, query: str
+) -> None:
+    assert split_line(arguments + query) == (arguments, query)
