@@ -107,16 +107,16 @@ def split_line(line: str) -> tuple[str, str]:
     The query starts at the first keyword that is neither in quotes nor the value of an option.
 
     >>> split_line("-n 5 SELECT * FROM t"), split_line("--events t --order-by at rises")
-    (('-n 5 ', 'SELECT * FROM t'), ('--events t --order-by at', 'rises'))
+    (('-n 5 ', 'SELECT * FROM t'), ('--events t --order-by at ', 'rises'))
     """
+    line = line.rstrip()
     previous_word = ""
     for match in WORD.finditer(line):
         word = match.group()
         if word.upper() in QUERY_KEYWORDS and not needs_value(previous_word):
             return line[: match.start()], line[match.start() :]
         previous_word = word
-    arguments, _, query = line.rpartition(" ")
-    return arguments, query
+    return line.removesuffix(previous_word), previous_word
 
 
 def needs_value(word: str) -> bool:

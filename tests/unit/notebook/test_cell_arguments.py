@@ -29,3 +29,16 @@ def test_a_query_begins_at_a_keyword_that_is_not_in_the_arguments(
     arguments: str, query: str
 ) -> None:
     assert split_line(arguments + query) == (arguments, query)
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("rises ", ("", "rises")),
+        ("--events t --order-by at  rises \t", ("--events t --order-by at  ", "rises")),
+        ("--explain SELECT 1  ", ("--explain ", "SELECT 1")),
+        ("  ", ("", "")),
+    ],
+)
+def test_blanks_at_the_end_of_a_line_are_not_the_query(line: str, parts: tuple[str, str]) -> None:
+    assert split_line(line) == parts
