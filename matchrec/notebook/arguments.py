@@ -140,5 +140,6 @@ def write_why_line(line: str) -> str:
     >>> write_why_line("--events loads --order-by at --coverage"), write_why_line("")
     ('%%matchrec --events loads --order-by at --why', '%%matchrec --why')
     """
-    other_arguments = re.sub(r"--(?:coverage|explain|why)(?!\S)", "", line)
-    return " ".join(["%%matchrec", *other_arguments.split(), "--why"])
+    # Words keep their quotes and the blanks in them.
+    other_arguments = [word for word in WORD.findall(line) if not is_flag(word)]
+    return " ".join(["%%matchrec", *other_arguments, "--why"])

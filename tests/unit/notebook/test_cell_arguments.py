@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.notebook.arguments import split_line
+from matchrec.notebook.arguments import split_line, write_why_line
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,15 @@ def test_a_query_begins_at_a_keyword_that_is_not_in_the_arguments(
 )
 def test_blanks_at_the_end_of_a_line_are_not_the_query(line: str, parts: tuple[str, str]) -> None:
     assert split_line(line) == parts
+
+
+@pytest.mark.parametrize(
+    ("line", "why_line"),
+    [
+        ('--plot "a  b" y', '%%matchrec --plot "a  b" y --why'),
+        ("--events t  --row 'x --why  y'", "%%matchrec --events t --row 'x --why  y' --why"),
+        ("--cov -n 3 --explain", "%%matchrec -n 3 --why"),
+    ],
+)
+def test_a_line_that_asks_why_keeps_the_other_arguments(line: str, why_line: str) -> None:
+    assert write_why_line(line) == why_line
