@@ -67,12 +67,14 @@ class AfterMatch:
     SKIP_PAST_LAST_EVENT: ClassVar[AfterMatch]
 
     def __post_init__(self) -> None:
-        """Check the types of the fields, because the class is public."""
+        """Check the fields, because the class is public."""
         SKIP_TARGET.check("`AfterMatch`", "to", self.to)
         needs_stage = self.to in (SkipTo.FIRST, SkipTo.LAST)
         stage_kind = arguments.TEXT if needs_stage else NO_STAGE
         stage_kind.check("`AfterMatch`", "stage", self.stage)
         arguments.FLAG.check("`AfterMatch`", "throws", self.throws)
+        if self.throws and self.stage is None:
+            raise errors.throw_without_stage(strategy=repr(self))
 
     @staticmethod
     @check_arguments(stage=arguments.TEXT)
@@ -104,8 +106,6 @@ class AfterMatch:
         >>> AfterMatch.skip_to_first("b").throw_on_miss()
         AfterMatch.skip_to_first('b').throw_on_miss()
         """
-        if self.stage is None:
-            raise errors.throw_without_stage(strategy=repr(self))
         return replace(self, throws=True)
 
     def __repr__(self) -> str:
