@@ -256,26 +256,27 @@ def run_single(request: QueryRequest, output: Output, plot: PlotOptions | None) 
 def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | None) -> None:
     """Run several statements in order. Print the rows of each query, or write the only result.
 
-    The picture shows the matches of the last statement.
+    The picture shows the matches of the last query.
     """
     queries = [statement for statement in request.statements if statement.is_query]
     if output.file and len(queries) != 1:
         raise click.UsageError(str(errors.not_one_query(count=len(queries) or "none")))
+    # Without a query, drawing the last statement raises an error.
+    drawn_statement = queries[-1] if queries else request.query_statement
     has_printed = False
     with report_warnings(), request.open_content() as (spark, _):
         for statement in request.statements:
             with label_errors(statement.label):
                 query = request.build_query(spark, statement.text)
                 frame = query.to_df()
-                if not (statement.is_query if output.file else statement.has_rows):
-                    continue
-                if has_printed:
-                    output.print_separator()
-                output.write(spark, frame)
-                has_printed = True
-        if plot:
-            with label_errors(request.query_statement.label):
-                plot.draw(query)
+                if statement.is_query if output.file else statement.has_rows:
+                    if has_printed:
+                        output.print_separator()
+                    output.write(spark, frame)
+                    has_printed = True
+                # Later statements may drop a view that the query reads.
+                if plot and statement is drawn_statement:
+                    plot.draw(query)
 
 
 def suggest_coverage(request: QueryRequest, count: int) -> None:

@@ -218,3 +218,23 @@ def test_a_picture_of_a_query(embedded: Path) -> None:
     )
     assert "write --between FIRST LAST" in message
     assert (embedded / "prices.csv").read_text() == PRICES
+
+
+STEPS = CLAUSE.replace("COUNT(*) AS n", "FIRST(ts) AS first_ts, LAST(ts) AS last_ts")
+VIEW = "CREATE OR REPLACE TEMP VIEW drawn AS SELECT * FROM 'prices.csv'"
+PLOT = ("--plot", "a.svg", "--x", "ts", "--y", "price", "--series", "sym")
+
+
+@pytest.mark.parametrize("last", ["DROP VIEW drawn", "SHOW TABLES LIKE 'no such'"])
+def test_a_picture_shows_the_last_query(last: str, embedded: Path) -> None:
+    text = f"{VIEW}; SELECT * FROM drawn {STEPS} ORDER BY sym; {last}"
+    shown = print_rows("run", "-", *PLOT, *CSV, stdin=text)
+    # X rises from ts 1 to 3, and Y from 2 to 3.
+    assert shown.startswith("sym,low,high,first_ts,last_ts\nX,10,12,1,3\nY,4,9,2,3\n")
+    assert "<svg" in (embedded / "a.svg").read_text()
+
+
+def test_a_picture_of_statements_without_a_query(embedded: Path) -> None:
+    message = catch_message("run", "-", *PLOT, stdin=f"{VIEW}; DROP VIEW drawn")
+    assert "statement 2 of 2: missing MATCH_RECOGNIZE clause" in message
+    assert not (embedded / "a.svg").exists()
