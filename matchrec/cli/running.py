@@ -272,8 +272,11 @@ def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | No
                 if statement.is_query if output.file else statement.has_rows:
                     if has_printed:
                         output.print_separator()
-                    output.write(spark, frame)
+                    count = output.write(spark, frame)
                     has_printed = True
+                    # `matchrec coverage` is about the last statement, too.
+                    if statement is request.query_statement:
+                        suggest_coverage(request, count)
                 # Later statements may drop a view that the query reads.
                 if plot and statement is drawn_statement:
                     plot.draw(query)

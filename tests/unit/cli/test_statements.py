@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from matchrec.cli import messages, running
 from tests.quick.embedded import invoke
 from tests.unit.cli.conftest import PRICES, STREAKS
 
@@ -238,3 +239,26 @@ def test_a_picture_of_statements_without_a_query(embedded: Path) -> None:
     message = catch_message("run", "-", *PLOT, stdin=f"{VIEW}; DROP VIEW drawn")
     assert "statement 2 of 2: missing MATCH_RECOGNIZE clause" in message
     assert not (embedded / "a.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "has_hint"),
+    [
+        (f"{VIEW}; SELECT * FROM drawn {CLAUSE}", True),
+        (f"SELECT 1 AS one; SELECT * FROM 'prices.csv' {CLAUSE}", True),
+        # `matchrec coverage` is about the last statement, which has no clause here.
+        (f"{VIEW}; SELECT * FROM drawn {CLAUSE}; DROP VIEW drawn", False),
+        (f"SELECT * FROM 'prices.csv' {CLAUSE}; SELECT 1 AS one WHERE false", False),
+    ],
+)
+def test_the_last_statement_without_rows_is_explained(
+    text: str, has_hint: bool, embedded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "print_notice_at_terminal", messages.print_notice)
+    # No price rises by more than 100.
+    result = invoke("run", "-c", text.replace("price > PREV", "price > 100 + PREV"), *CSV)
+    assert result.exit_code == 0, result.stderr
+    assert ("0 rows; to see how far rows get" in result.stderr) == has_hint
+    assert ("matchrec coverage -c" in result.stderr) == has_hint
+    rising = invoke("run", "-c", text, *CSV)
+    assert "0 rows; to see" not in rising.stderr
