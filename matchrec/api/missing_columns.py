@@ -88,7 +88,7 @@ def find_advice(
         return errors.advise_on_field(qualifier)
 
     # The clause does not return the column.
-    aliases = lower_names(alias for alias in (site.result_alias, site.alias) if alias)
+    aliases = lower_names(alias for alias in (site.result_alias, site.relation_alias) if alias)
     if qualifier and lower_qualifier not in aliases:
         return None
     is_input_column = result.request.columns.find((name,)) is not None

@@ -47,6 +47,7 @@ NOTES_AND_HINTS = {
     "SELECT user FROM {} WHERE page = 'home'": INSIDE,
     "SELECT m.page FROM {} AS m": INSIDE,
     "SELECT clicks.page FROM {}": INSIDE,
+    "SELECT clicks.page FROM {} AS m": INSIDE,
     "SELECT v.user FROM {} AS m": [
         "  note: the rows of the clause are called m",
         "  help: write m.user",
