@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from matchrec.api.clause import EvaluatedClause
 from matchrec.errors.sql import query as errors
+from matchrec.plan.text import unquote_name
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import RewrittenEngineError
 from matchrec.syntax.tokenize import read_tokens
@@ -74,7 +75,8 @@ def find_advice(
         return errors.advise_on_variable(qualifier, name)
 
     # The column exists, but not under this qualifier, or not after GROUP BY.
-    columns = tuple(source.text_at(span) for span in site.renames) or result.columns
+    renames = tuple(unquote_name(source.text_at(span)) for span in site.renames)
+    columns = renames or result.columns
     if name == "*" or name.lower() in lower_names(columns):
         is_column_of_clause = lower_qualifier == result_alias or not qualifier
         if is_column_of_clause and is_grouped(source):

@@ -66,6 +66,14 @@ NOTES_AND_HINTS = {
         "  note: the clause returns: x, y",
         "  help: write one of these",
     ],
+    "SELECT v.x FROM {} AS m(`x`, `my page`)": [
+        "  note: the rows of the clause are called m",
+        "  help: write m.x",
+    ],
+    "SELECT m.my_page FROM {} AS m(`x`, `my page`)": [
+        "  note: the clause returns: x, my page",
+        "  help: write `my page`",
+    ],
     "SELECT nosuch FROM {}": ["  note: the clause returns: user, s", "  help: write one of these"],
     "SELECT m.usr FROM {} AS m": ["  note: the clause returns: user, s", "  help: write user"],
     "SELECT s FROM {} ORDER BY usr": ["  note: the clause returns: user, s", "  help: write user"],

@@ -15,7 +15,7 @@ from matchrec.errors.kinds import (
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
-from matchrec.errors.wording import join_names, quote_in_backticks, show_list
+from matchrec.errors.wording import join_names, quote_in_backticks, show_list, write_name
 from matchrec.source import Span, read_table
 
 
@@ -333,7 +333,8 @@ class Advice(NamedTuple):
 
 def advise_on_column_inside(name: str, columns: Iterable[str]) -> Advice:
     """Advise on a column of the input that the result of the clause lacks."""
-    hint = f"add LAST({name}) AS {name} to MEASURES, or write ALL ROWS PER MATCH"
+    written_name = write_name(name)
+    hint = f"add LAST({written_name}) AS {written_name} to MEASURES, or write ALL ROWS PER MATCH"
     return Advice(show_list("the clause returns", columns, "columns"), hint)
 
 
@@ -342,35 +343,39 @@ def advise_on_column_around(name: str, columns: Iterable[str]) -> Advice:
     columns = tuple(columns)
     if not columns:
         return Advice(
-            "the clause returns no columns", f"write MEASURES ... AS {name} in the clause"
+            "the clause returns no columns",
+            f"write MEASURES ... AS {write_name(name)} in the clause",
         )
     near = find_nearest(name, columns)
-    hint = f"write {near}" if near else "write one of these"
+    hint = f"write {write_name(near)}" if near else "write one of these"
     return Advice(show_list("the clause returns", columns, "columns"), hint)
 
 
 def advise_on_field(column: str) -> Advice:
     """Advise on `column.name` for a column of the clause that has no such field."""
-    hint = f"write {column} alone: x.y is for structs and maps"
+    hint = f"write {write_name(column)} alone: x.y is for structs and maps"
     return Advice(f"{column} is a column of the clause", hint)
 
 
 def advise_on_ungrouped(name: str) -> Advice:
     """Advise on a column of the clause that a query with GROUP BY reads outside an aggregate."""
-    hint = f"write GROUP BY with {name}, or an aggregate of it, such as max({name})"
+    written_name = write_name(name)
+    hint = f"write GROUP BY with {written_name}, or an aggregate of it, such as max({written_name})"
     return Advice(f"the clause gives {name}, but the groups of rows do not have it", hint)
 
 
 def advise_on_qualifier(name: str, alias: str | None) -> Advice:
     """Advise on a column of the clause that is qualified by another name than its rows have."""
+    written_name = "*" if name == "*" else write_name(name)
     if alias is not None:
-        return Advice(f"the rows of the clause are called {alias}", f"write {alias}.{name}")
+        hint = f"write {write_name(alias)}.{written_name}"
+        return Advice(f"the rows of the clause are called {alias}", hint)
     note = "the rows of the clause have no name"
-    return Advice(note, f"write {name}, or MATCH_RECOGNIZE (...) AS m")
+    return Advice(note, f"write {written_name}, or MATCH_RECOGNIZE (...) AS m")
 
 
 def advise_on_variable(variable: str, name: str) -> Advice:
     """Advise on a value of the rows of a pattern variable that is used outside the clause."""
-    value = f"count({variable}.*)" if name == "*" else f"LAST({variable}.{name})"
+    value = f"count({variable}.*)" if name == "*" else f"LAST({variable}.{write_name(name)})"
     hint = f"write {value} AS x in MEASURES, and select x"
     return Advice(f"{variable} is known only inside the clause", hint)
