@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from matchrec.api.clause import EvaluatedClause
 from matchrec.errors.sql import query as errors
-from matchrec.plan.text import unquote_name
+from matchrec.plan.text import split_qualified_name, unquote_name
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import RewrittenEngineError
 from matchrec.syntax.tokenize import read_tokens
@@ -46,9 +46,9 @@ def find_unknown_column(error: RewrittenEngineError) -> tuple[str, str]:
     """
     parameters = error.getMessageParameters()
     if "targetString" in parameters:
-        return parameters["targetString"].replace("`", ""), "*"
-    qualifier, _, name = parameters.get("objectName", "").rpartition(".")
-    return qualifier.replace("`", ""), name.replace("`", "")
+        return ".".join(split_qualified_name(parameters["targetString"])), "*"
+    *qualifiers, name = split_qualified_name(parameters.get("objectName", "")) or [""]
+    return ".".join(qualifiers), name
 
 
 def find_advice(

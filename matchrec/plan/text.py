@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TypeVar
 
 # An operand: its text, or a reference in a text that is cut up at references.
@@ -20,6 +21,15 @@ def quote_name(name: str) -> str:
 def unquote_name(name: str) -> str:
     """Return the name that an identifier means. One without backticks is returned as it is."""
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
+def split_qualified_name(name: str) -> list[str]:
+    """Return the parts of a name, without backticks. A point in backticks separates no parts.
+
+    >>> split_qualified_name("`m`.`a.b`"), split_qualified_name("m.`a``b`")
+    (['m', 'a.b'], ['m', 'a`b'])
+    """
+    return [unquote_name(part) for part in re.findall(r"(?:`(?:[^`]|``)*`|[^.`])+", name)]
 
 
 def quote_string(text: str) -> str:

@@ -100,6 +100,23 @@ def catch_error_lines(spark: SparkSession, query: str) -> list[str]:
     return str(caught.value).split("\n")
 
 
+@pytest.mark.parametrize(
+    ("query", "note", "hint"),
+    [
+        ("SELECT v.`b.c` FROM {} AS m(x, `b.c`)", "are called m", "write m.`b.c`"),
+        ("SELECT m.`b.d` FROM {} AS m(x, `b.c`)", "returns: x, b.c", "write `b.c`"),
+        ("SELECT m.`b``d` FROM {} AS m(x, `b``c`)", "returns: x, b`c", "write `b``c`"),
+        ("SELECT v.`b c`.d FROM {} AS m(x, d)", "are called m", "write m.d"),
+    ],
+)
+def test_a_name_in_backticks_may_have_points(
+    spark: SparkSession, query: str, note: str, hint: str
+) -> None:
+    *_, note_line, hint_line = catch_error_lines(spark, query)
+    assert note_line.endswith(note)
+    assert hint_line == f"  help: {hint}"
+
+
 @pytest.mark.parametrize("query", NOTES_AND_HINTS)
 def test_an_unknown_column_has_notes_and_hints(spark: SparkSession, query: str) -> None:
     lines = catch_error_lines(spark, query)

@@ -18,7 +18,7 @@ def find_refused_name(error_text: str, refused_text: str = "") -> RefusedName | 
     """Return the name that a refusal is about; None if it is not about a name.
 
     >>> find_refused_name("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column ... with name `t`.`prise`")
-    RefusedName(condition='UNRESOLVED_COLUMN', name='t.prise')
+    RefusedName(condition='UNRESOLVED_COLUMN', name='t.prise', parts=())
 
     Args:
         error_text: what the engine says.

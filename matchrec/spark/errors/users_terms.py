@@ -335,7 +335,9 @@ def read_parameters(error: Exception, error_text: str) -> dict[str, str]:
     """
     refused_name = find_sail_name(error_text)
     if refused_name is not None and refused_name.condition in PARAMETERS:
-        return {PARAMETERS[refused_name.condition]: quote_name(refused_name.name)}
+        parts = refused_name.parts or (refused_name.name,)
+        quoted_name = ".".join(quote_name(part) for part in parts)
+        return {PARAMETERS[refused_name.condition]: quoted_name}
     if not hasattr(error, "getMessageParameters"):
         return {}
     return dict(error.getMessageParameters() or {})  # before Spark 4 it is a map of Java

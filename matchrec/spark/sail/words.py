@@ -148,6 +148,8 @@ class RefusedName(NamedTuple):
     condition: str
     # The parts of the name, separated by points and not quoted.
     name: str
+    # The same parts, which may contain points; empty if the engine does not tell them apart.
+    parts: tuple[str, ...] = ()
 
 
 def find_sail_name(error_text: str) -> RefusedName | None:
@@ -157,21 +159,25 @@ def find_sail_name(error_text: str) -> RefusedName | None:
 
     >>> missing = 'attribute ObjectName([Identifier("A"), Identifier("x")]) is missing from'
     >>> find_sail_name(missing)
-    RefusedName(condition='UNRESOLVED_COLUMN', name='A.x')
+    RefusedName(condition='UNRESOLVED_COLUMN', name='A.x', parts=('A', 'x'))
     >>> find_sail_name("unknown function: uper")
-    RefusedName(condition='UNRESOLVED_ROUTINE', name='uper')
+    RefusedName(condition='UNRESOLVED_ROUTINE', name='uper', parts=())
     """
     row = find_matching_row(SAID, error_text)
     if row is None:
         return None
     refusal, (condition, _) = row
-    return RefusedName(condition, read_name(refusal))
+    return RefusedName(condition, read_name(refusal), read_parts(refusal))
 
 
 def read_name(name_match: re.Match[str]) -> str:
     """Return the name in a match of `NAMED`, its parts separated by points."""
-    parts = re.findall(r'Identifier\("([^"]*)"\)', name_match["parts"] or "")
-    return ".".join(parts) or name_match["name"]
+    return ".".join(read_parts(name_match)) or name_match["name"]
+
+
+def read_parts(name_match: re.Match[str]) -> tuple[str, ...]:
+    """Return the parts of the name in a match of `NAMED`; empty if Sail does not list them."""
+    return tuple(re.findall(r'Identifier\("([^"]*)"\)', name_match["parts"] or ""))
 
 
 def find_error_place(error_text: str, text: str) -> tuple[int, int] | None:
