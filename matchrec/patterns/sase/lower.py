@@ -1,12 +1,21 @@
 """Lower a `SaseQuery` to a `MatchPlan`.
 
-Components become variables, and negated components become absences. Each conjunct of WHERE becomes
-a part of the condition of one variable. Equivalence tests become keys of partitions.
+    query                                   plan
+    SEQ(Stock+ a[], ~(News n), Stock b)     pattern `a[1] a[i]* b`, subset `a`, absence of `n`
+    [symbol]                                equivalence key `symbol`
+    a[i].price > 10 AND b.price < 5         a definition of `a[i]` and a definition of `b`
+
+The definitions are made in three steps:
+
+1. `split_into_conjuncts` splits each predicate of WHERE into conjuncts.
+2. `find_test_point` finds the variable to whose condition a conjunct belongs.
+3. `build_definitions` joins the conjuncts of each variable, its event type, and what equivalence
+   tests demand of its events.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, product
 from math import prod
@@ -65,24 +74,24 @@ def lower_sase(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
     (('a[1]', 'a[i]', 'b'), 'SKIP TILL ANY MATCH')
     """
     components = query.components
-    definitions = tuple(list_definitions(query, make_key_expression(streams.type_column)))
+    definitions = build_definitions(query, make_key_expression(streams.type_column))
     check_unique([(item.name, item.span) for item in query.items], duplicate_measure)
     window = query.window
-    has_match_condition = bool(definitions) and definitions[-1].variable == nodes.CLOSING
+    has_match_condition = any(definition.variable == nodes.CLOSING for definition in definitions)
     plan = MatchPlan(
         pattern=build_pattern(components),
         partition_by=tuple(make_key_expression(text) for text in streams.partition_by),
-        equivalence_keys=tuple(list_equal_keys(query)),
+        equivalence_keys=build_equivalence_keys(query),
         order_by=tuple(clauses.SortItem(make_key_expression(text)) for text in streams.order_by),
-        measures=query.items or tuple(list_event_arrays(components)),
+        measures=query.items or build_event_arrays(components),
         within=clauses.Within(window) if isinstance(window, RowExpression) else None,
         within_rows=window if isinstance(window, int) else None,
-        subsets=tuple(list_subsets(components)),
+        subsets=build_subsets(components),
         definitions=definitions,
         selection=find_selection(query.strategy),
         output=streams.output,
         first_matches=query.first_matches,
-        absences=tuple(list_absences(components)),
+        absences=build_absences(components),
         match_condition=nodes.CLOSING if has_match_condition else None,
     )
     check_plan(plan)
@@ -92,7 +101,7 @@ def lower_sase(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
 def find_selection(strategy: SaseStrategy) -> clauses.EventSelection:
     """Return the event selection of a plan.
 
-    Partition contiguity is strict contiguity in finer partitions.
+    Partition contiguity becomes strict contiguity, because equivalence keys divide the partitions.
     """
     if strategy is SaseStrategy.PARTITION_CONTIGUITY:
         return clauses.EventSelection.STRICT_CONTIGUITY
@@ -101,74 +110,102 @@ def find_selection(strategy: SaseStrategy) -> clauses.EventSelection:
 
 def build_pattern(components: Components) -> RowPattern:
     """Return the row pattern of the positive components: `a[1] a[i]* b` for `T+ a[], U b`."""
-    parts: list[RowPattern] = []
+    row_patterns: list[RowPattern] = []
     for component in components.positive:
-        first, *others = (
-            Variable(name, component.name.span) for name in list_component_variables(component)
-        )
-        parts.append(first)
-        parts += [Quantified(other, 0, None) for other in others]
-    return make_concatenation(parts)
+        span = component.name.span
+        first, *repeated = list_component_variables(component)
+        row_patterns.append(Variable(first, span))
+        row_patterns += [Quantified(Variable(name, span), 0, None) for name in repeated]
+    return make_concatenation(row_patterns)
 
 
-def list_equal_keys(query: SaseQuery) -> Iterator[RowExpression]:
-    """Yield the attributes of equivalence tests as keys of partitions.
+def build_equivalence_keys(query: SaseQuery) -> tuple[RowExpression, ...]:
+    """Return the attributes of equivalence tests as keys that divide the partitions further.
 
-    With strict contiguity there are none: there, conditions compare each event with the first one,
-    because an event with another value of the attribute ends the match.
+    With strict contiguity there are none: an event with another value of the attribute must end the
+    match, so it has to be in the same partition. `build_event_conditions` compares the values.
     """
-    if query.strategy is not SaseStrategy.STRICT_CONTIGUITY:
-        for test in query.tests:
-            yield RowExpression(write_row_sql(test), test.span, names=find_column_names(test))
+    if query.strategy is SaseStrategy.STRICT_CONTIGUITY:
+        return ()
+    return tuple(
+        RowExpression(write_row_sql(test), test.span, names=find_column_names(test))
+        for test in query.tests
+    )
 
 
-def list_event_arrays(components: Components) -> Iterator[clauses.Measure]:
-    """Yield, for each positive component, the array of its events with all their columns."""
+def build_event_arrays(components: Components) -> tuple[clauses.Measure, ...]:
+    """Return the measures of a query without RETURN.
+
+    There is one for each positive component: the array of its events with all their columns.
+    """
+    measures = []
     for component in components.positive:
         name = component.name.text
         span = component.name.span
         event = make_column(Navigation(name), "struct(*)", span)
         events = Aggregate("collect_list", name, (event,), Semantics.FINAL, span=span)
-        yield clauses.Measure(name, Term((events,), span), span)
+        measures.append(clauses.Measure(name, Term((events,), span), span))
+    return tuple(measures)
 
 
-def list_subsets(components: Components) -> Iterator[clauses.Subset]:
-    """Yield the union variable of each Kleene plus."""
-    for component in components.positive:
-        if component.kleene:
-            name = component.name
-            yield clauses.Subset(name.text, list_component_variables(component), name.span)
+def build_subsets(components: Components) -> tuple[clauses.Subset, ...]:
+    """Return the union variable of each Kleene plus: `a` with the members `a[1]` and `a[i]`."""
+    return tuple(
+        clauses.Subset(
+            component.name.text, list_component_variables(component), component.name.span
+        )
+        for component in components.positive
+        if component.kleene
+    )
 
 
-def list_absences(components: Components) -> Iterator[clauses.Absence]:
-    """Yield the absence of each negated component."""
+def build_absences(components: Components) -> tuple[clauses.Absence, ...]:
+    """Return the absence of each negated component: no such event between its neighbours."""
+    absences = []
     for component in components.negated:
         preceding, following = components.find_neighbours(component)
         name = component.name
-        yield clauses.Absence(name.text, after=preceding, before=following, span=name.span)
+        absences.append(
+            clauses.Absence(name.text, after=preceding, before=following, span=name.span)
+        )
+    return tuple(absences)
 
 
-def list_definitions(query: SaseQuery, type_column: RowExpression) -> Iterator[Definition]:
-    """Yield a definition for each variable that has a condition, in the order of the plan.
+# Definitions
 
-    The definition of a complete match comes last, if it has one.
+
+def build_definitions(query: SaseQuery, type_column: RowExpression) -> tuple[Definition, ...]:
+    """Return a definition for each variable that has a condition, in the order of the plan.
+
+    The definition of `CLOSING`, the condition on a complete match, comes last, if there is one.
+
+    Args:
+        query: the query.
+        type_column: the expression whose value is the type of an event.
+
+    Raises:
+        MatchRecognizeError: a conjunct cannot be tested at any single variable.
     """
     components = query.components
     conjuncts_by_point = group_conjuncts(query)
+    definitions = []
     for component in (*components.positive, *components.negated):
         for variable in list_component_variables(component):
             conditions = [
-                *list_event_conditions(query, component, variable, type_column),
+                *build_event_conditions(query, component, variable, type_column),
                 *conjuncts_by_point.get(variable, ()),
             ]
             if conditions:
-                yield Definition(variable, join_conditions("AND", conditions), component.name.span)
+                condition = join_conditions("AND", conditions)
+                definitions.append(Definition(variable, condition, component.name.span))
     if nodes.CLOSING in conjuncts_by_point:
-        yield Definition(nodes.CLOSING, join_conditions("AND", conjuncts_by_point[nodes.CLOSING]))
+        condition = join_conditions("AND", conjuncts_by_point[nodes.CLOSING])
+        definitions.append(Definition(nodes.CLOSING, condition))
+    return tuple(definitions)
 
 
 def group_conjuncts(query: SaseQuery) -> dict[str, list[Scalar]]:
-    """Return the conjuncts of WHERE by the point at which each is tested."""
+    """Return the conjuncts of WHERE by the test point that `find_test_point` returns for each."""
     conjuncts_by_point: dict[str, list[Scalar]] = {}
     for predicate in query.predicates:
         for conjunct in split_into_conjuncts(predicate):
@@ -177,143 +214,194 @@ def group_conjuncts(query: SaseQuery) -> dict[str, list[Scalar]]:
     return conjuncts_by_point
 
 
-def list_event_conditions(
+def build_event_conditions(
     query: SaseQuery, component: Component, variable: str, type_column: RowExpression
-) -> Iterator[Scalar]:
-    """Yield the test of the event's type, and the equivalence tests as they concern one event.
+) -> list[Scalar]:
+    """Return the conditions on the events of a variable that are not written as predicates.
 
-    An attribute of an equivalence test must not be NULL: NULL equals nothing.
+    For `Stock b` and the equivalence test `[symbol]`, these are `b.event_type = 'Stock'` and
+    `b.symbol IS NOT NULL`, because NULL equals nothing. With strict contiguity, all variables but
+    the first one have `b.symbol = a.symbol` instead, if `a` is the first one.
+
+    Args:
+        query: the query.
+        component: a component of the query.
+        variable: one of the component's primary variables.
+        type_column: the expression whose value is the type of an event.
     """
-    first_variable = query.components.test_points[0]
+    conditions: list[Scalar] = []
     if component.event_type is not None:
         event_type = make_column(
             Navigation(variable), type_column.text, component.event_type.span, type_column.names
         )
-        yield compare_scalars("=", event_type, component.event_type)
+        conditions.append(compare_scalars("=", event_type, component.event_type))
+    first_variable = query.components.test_points[0]
     for test in query.tests:
-        attribute = read_attribute(variable, test)
+        attribute = bind_attribute(test, variable)
         if query.strategy is SaseStrategy.STRICT_CONTIGUITY and variable != first_variable:
-            yield compare_scalars("=", attribute, read_attribute(first_variable, test))
+            first_attribute = bind_attribute(test, first_variable)
+            conditions.append(compare_scalars("=", attribute, first_attribute))
         else:
-            yield Operation("IS NOT NULL", (attribute, " IS NOT NULL"), test.span)
+            conditions.append(Operation("IS NOT NULL", (attribute, " IS NOT NULL"), test.span))
+    return conditions
 
 
-def read_attribute(variable: str, attribute: Term) -> Scalar:
-    """Return an attribute of the last row of a variable."""
+def bind_attribute(attribute: Term, variable: str) -> Scalar:
+    """Return an attribute as a column of the last row of a variable."""
     return map_column_references(
         attribute, lambda column: replace(column, navigation=Navigation(variable))
     )
 
 
-# When a conjunct is tested: at its last identifier, the one that is bound latest.
+# Test points: the variable at which a conjunct is tested
 #
-#     b, a[1]                  as a row is mapped to that variable (begin edge)
-#     a[i], a[i-1], a[..i-1]   as a row is mapped to a[i] (take edge)
-#     a[a.LEN], a[], a.LEN     as a row begins the next component, or at the end (proceed edge)
+# A conjunct is tested as soon as all events that it reads are known:
 #
-# A conjunct that mentions a negated variable is a condition on events that must not exist.
+#     it reads                 it is tested when
+#     b, a[1]                  a row is mapped to that variable (begin edge)
+#     a[i], a[i-1], a[..i-1]   a row is mapped to a[i] (take edge)
+#     a[a.LEN], a[], a.LEN     a row begins the next component, or the match ends (proceed edge)
+#
+# If it reads several of them, it is tested at the latest one. A conjunct that reads a negated
+# component is instead a condition on the events that must not occur.
 # Source: section 3.2, step 2.
 
 
 class EventReading(NamedTuple):
-    """What a reference reads, and when it is bound."""
+    """What a reference reads, and when that is known."""
 
-    name: str  # of the component
-    test_point: str  # the first point at which all that it reads is known
+    # The component whose events are read.
+    component: Component
+    # The first test point at which all these events are known. For a negated component, its name.
+    test_point: str
+    # Where the reference is written.
     span: Span
 
 
 def find_test_point(conjunct: Scalar, components: Components) -> str:
     """Return the variable to whose condition a conjunct belongs, or CLOSING.
 
+    `a[i].price < b.price` raises an error: by the time `b` is known, `a[i]` could be any event of
+    the Kleene plus.
+
     Raises:
-        MatchRecognizeError: the conjunct mentions two negated variables, or compares `a[i]` with
-            events that are bound later.
+        MatchRecognizeError: the conjunct reads two negated components, or compares `a[i]` with
+            events that become known later.
     """
     readings = [find_reading(reference, components) for reference in conjunct.references]
     if not readings:
         return components.test_points[0]
-    negated = [reading for reading in readings if components.by_name[reading.name].negated]
-    for other in negated[1:]:
-        if other.name != negated[0].name:
-            names = (negated[0].name, other.name)
-            raise errors.predicate_on_two_negated(negated[0].span, other.span, names=names)
-    if negated:
-        last = negated[0]
-    else:
+    last = find_negated_reading(readings)
+    if last is None:
         last = max(readings, key=lambda reading: components.test_points.index(reading.test_point))
     for reading in readings:
-        # `a[i]` stands for one event after another, so all else must be known by then.
-        is_element = reading.test_point == nodes.Index.CURRENT.write_for(reading.name)
-        if is_element and reading.test_point != last.test_point:
-            raise errors.predicate_on_later_event(reading.span, last.span, name=reading.name)
+        name = reading.component.name.text
+        reads_current = reading.test_point == nodes.Index.CURRENT.write_for(name)
+        if reads_current and reading.test_point != last.test_point:
+            raise errors.predicate_on_later_event(reading.span, last.span, name=name)
     return last.test_point
 
 
+def find_negated_reading(readings: Sequence[EventReading]) -> EventReading | None:
+    """Return the first reading of a negated component; None if there is none.
+
+    Raises:
+        MatchRecognizeError: another negated component is read, too.
+    """
+    negated = [reading for reading in readings if reading.component.negated]
+    if not negated:
+        return None
+    first = negated[0]
+    for other in negated:
+        if other.component != first.component:
+            names = (first.component.name.text, other.component.name.text)
+            raise errors.predicate_on_two_negated(first.span, other.span, names=names)
+    return first
+
+
 def find_reading(reference: Reference, components: Components) -> EventReading:
-    """Return the event that a reference of a condition reads, and when it is bound."""
+    """Return which events a reference of a conjunct reads, and when they are known."""
     assert isinstance(reference, ColumnReference | Aggregate), reference
-    name = find_variable(reference)
+    variable = find_variable(reference)
     span = reference.span
-    assert name is not None
+    assert variable is not None
     assert span is not None
-    component = components.by_variable.get(name)
+    component = components.by_variable.get(variable)
     if component is not None:
-        return EventReading(component.name.text, name, span)
-    # The name is a Kleene plus. It reads events before `a[i]`, or its last event or all of them.
+        return EventReading(component, variable, span)
+    # The union variable of a Kleene plus: the reference reads events before `a[i]`, the last event,
+    # or all events.
+    component = components.by_name[variable]
     if isinstance(reference, Aggregate):
         is_before_current = reference.excludes_current_row
     else:
         is_before_current = reference.navigation.logical_offset > 0
-    current = nodes.Index.CURRENT.write_for(name)
+    current = nodes.Index.CURRENT.write_for(variable)
     if is_before_current:
-        return EventReading(name, current, span)
-    after_kleene = components.test_points[components.test_points.index(current) + 1]
-    return EventReading(name, after_kleene, span)
+        return EventReading(component, current, span)
+    point_after_current = components.test_points[components.test_points.index(current) + 1]
+    return EventReading(component, point_after_current, span)
 
 
-# The conjunctive normal form of conditions: conjuncts that must all hold, each a disjunction.
+# Conjunctive normal form: conjuncts that must all hold, each a disjunction
 #
 #     NOT (a.x = 1 OR b.y = 2)      becomes      NOT (a.x = 1),  NOT (b.y = 2)
+#     a.x = 1 OR (b.y = 2 AND c)    becomes      a.x = 1 OR b.y = 2,  a.x = 1 OR c
 #
-# The laws of De Morgan and of distribution hold in three-valued logic. Source: section 3.2, step 2.
+# More conjuncts can be tested earlier than one. The laws of De Morgan and of distribution hold in
+# three-valued logic. Source: section 3.2, step 2.
+
+# The operands of a disjunction, from left to right. A condition without OR is its only operand.
+Disjunction = tuple[Scalar, ...]
 
 # A disjunction that would become more conjuncts than this is not distributed.
-MOST_CLAUSES = 32
+MOST_CONJUNCTS = 32
 
 
 def split_into_conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
     """Return the conjuncts of a condition, from left to right."""
-    return tuple(join_conditions("OR", parts) for parts in list_disjunctions(condition))
+    disjunctions = split_into_disjunctions(condition)
+    return tuple(join_conditions("OR", disjunction) for disjunction in disjunctions)
 
 
-def list_disjunctions(condition: Scalar) -> tuple[tuple[Scalar, ...], ...]:
-    """Return the conjuncts of a condition, each as the parts of a disjunction."""
+def split_into_disjunctions(condition: Scalar) -> tuple[Disjunction, ...]:
+    """Return the conjuncts of a condition, each divided at OR."""
     match condition:
         case Operation("AND", operands):
-            return tuple(chain.from_iterable(list_disjunctions(operand) for operand in operands))
+            return tuple(
+                disjunction
+                for operand in operands
+                for disjunction in split_into_disjunctions(operand)
+            )
         case Operation("OR", operands):
             return distribute(condition, operands)
         case Operation("NOT", (Operation("NOT", (inner,)),)):
-            return list_disjunctions(inner)
+            return split_into_disjunctions(inner)
         case Operation("NOT", (Operation("AND" | "OR" as operator, operands),)):
             dual_operator = "OR" if operator == "AND" else "AND"
             negated = [negate(operand) for operand in operands]
-            return list_disjunctions(join_conditions(dual_operator, negated))
+            return split_into_disjunctions(join_conditions(dual_operator, negated))
         case _:
             return ((condition,),)
 
 
-def distribute(disjunction: Scalar, operands: tuple[Scalar, ...]) -> tuple[tuple[Scalar, ...], ...]:
+def distribute(condition: Scalar, operands: tuple[Scalar, ...]) -> tuple[Disjunction, ...]:
     """Distribute OR over the conjuncts of its operands: `a OR (b AND c)` is `a OR b`, `a OR c`.
 
+    Args:
+        condition: the whole condition.
+        operands: what it joins by OR.
+
     Returns:
-        The conjuncts; the disjunction alone if there would be too many, or none of its operands is
-        a conjunction.
+        The conjuncts. The condition is the only one if there would be more than MOST_CONJUNCTS, or
+        if no operand has several conjuncts.
     """
-    operand_disjunctions = [list_disjunctions(operand) for operand in operands]
-    count = prod(len(disjunctions) for disjunctions in operand_disjunctions)
-    if count == 1 or count > MOST_CLAUSES:
-        return ((disjunction,),)
-    choices = product(*operand_disjunctions)
-    return tuple(tuple(chain.from_iterable(choice)) for choice in choices)
+    disjunctions_by_operand = [split_into_disjunctions(operand) for operand in operands]
+    count = prod(len(disjunctions) for disjunctions in disjunctions_by_operand)
+    if count == 1 or count > MOST_CONJUNCTS:
+        return ((condition,),)
+    # Each conjunct has one disjunction of each operand.
+    return tuple(
+        tuple(chain.from_iterable(disjunctions))
+        for disjunctions in product(*disjunctions_by_operand)
+    )

@@ -12,7 +12,7 @@ from matchrec.conditions.split import split_conditions
 from matchrec.errors import MatchRecognizeError
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.patterns.sase.expressions import EventReader, read_text
-from matchrec.patterns.sase.lower import MOST_CLAUSES, split_into_conjuncts
+from matchrec.patterns.sase.lower import MOST_CONJUNCTS, split_into_conjuncts
 from matchrec.patterns.sase.parser import parse
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Operation, Scalar, render, walk_scalar
@@ -109,7 +109,7 @@ def test_a_disjunction_of_many_conjunctions_stays_whole() -> None:
         is_whole = isinstance(condition, Operation) and condition.operator == "OR"
         return 1 if is_whole else len(condition.operands)  # type: ignore[union-attr]
 
-    assert MOST_CLAUSES == 2**5
+    assert MOST_CONJUNCTS == 2**5
     assert parts(5) == 2**5 - 1  # the one on a alone is a condition of a
     assert parts(6) == 1
 
