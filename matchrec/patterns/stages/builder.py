@@ -22,7 +22,7 @@ from matchrec.arguments import (
 from matchrec.errors import stages as errors
 from matchrec.errors.calls import no_attribute
 from matchrec.patterns.stages import checks
-from matchrec.patterns.stages.tree import Stage, StepBuilder, list_named_stages, show_pattern
+from matchrec.patterns.stages.tree import PictureStepBuilder, Stage, list_named_stages, show_pattern
 from matchrec.plan.clauses import SkipTo
 from matchrec.plan.stages import Contiguity
 from matchrec.syntax.durations import DURATION_ARGUMENT, Duration, read_positive_duration
@@ -522,7 +522,8 @@ class Pattern:
         calls = write_preformatted(repr(self))
         if not self.stages:
             return calls
-        return wrap_in_scroll_block(draw_stages(StepBuilder().build_steps(self.stages), {})) + calls
+        steps = PictureStepBuilder().build_steps(self.stages)
+        return wrap_in_scroll_block(draw_stages(steps, {})) + calls
 
 
 def list_calls_of_whole(pattern: Pattern) -> list[str]:

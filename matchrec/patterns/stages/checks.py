@@ -10,7 +10,7 @@ from typing import get_args
 
 from matchrec.arguments import Condition, WindowKind
 from matchrec.errors import stages as errors
-from matchrec.patterns.stages.tree import Stage, Test, list_named_stages, walk_stages
+from matchrec.patterns.stages.tree import Stage, StageCondition, list_named_stages, walk_stages
 from matchrec.plan.stages import Contiguity
 from matchrec.syntax.amounts import MOST_ROWS
 from matchrec.syntax.durations import Duration
@@ -54,7 +54,7 @@ def find_last_stage(stages: tuple[Stage, ...]) -> Stage:
     return stages[-1]
 
 
-def make_condition(expression: Condition, stage: Stage, call: str) -> Test:
+def make_condition(expression: Condition, stage: Stage, call: str) -> StageCondition:
     """Return the condition that a call adds to the events of a stage.
 
     Args:
@@ -70,7 +70,7 @@ def make_condition(expression: Condition, stage: Stage, call: str) -> Test:
     return make_test(expression, stage, call)
 
 
-def make_test(expression: Condition, stage: Stage, call: str) -> Test:
+def make_test(expression: Condition, stage: Stage, call: str) -> StageCondition:
     """Return a condition of a stage or of a group.
 
     Args:
@@ -83,7 +83,7 @@ def make_test(expression: Condition, stage: Stage, call: str) -> Test:
     """
     if isinstance(expression, str) and not expression.strip():
         raise errors.empty_stage_condition(call=call, stage=stage.label)
-    return Test(expression)
+    return StageCondition(expression)
 
 
 def check_repetitions(stage: Stage, least: int, most: int | None) -> None:

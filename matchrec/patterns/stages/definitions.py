@@ -74,7 +74,7 @@ class WrittenConditions:
     # several times.
     offsets: dict[int, int]
 
-    def find_offset(self, condition: tree.Test) -> int:
+    def find_offset(self, condition: tree.StageCondition) -> int:
         """Return where a condition begins in the text."""
         return self.offsets[id(condition)]
 
@@ -90,7 +90,7 @@ def write_conditions(stages: tuple[tree.Stage, ...]) -> WrittenConditions:
     return WrittenConditions(Source(text), offsets)
 
 
-def label_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.Test]]:
+def label_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.StageCondition]]:
     """Yield every condition of a pattern after the label that messages give it."""
     for stage in stages:
         yield from label_conditions(stage.stages)
@@ -219,15 +219,17 @@ class TestDefinitions(tree.StepBuilder):
         )
         return name
 
-    def combine_conditions(self, tests: tree.StageTests) -> Scalar:
-        """Return the conditions of a stage as one expression. Without any, every event is taken."""
-        if not tests:
+    def combine_conditions(self, conditions: tuple[tree.StageCondition, ...]) -> Scalar:
+        """Return the conditions of a stage as one expression; TRUE if there are none."""
+        if not conditions:
             return make_literal("TRUE", NOWHERE)
-        return tree.combine_tests(tests, self.parse_condition, join_conditions)
+        return tree.combine_conditions(conditions, self.parse_condition, join_conditions)
 
-    def parse_condition(self, test: tree.Test) -> Scalar:
+    def parse_condition(self, condition: tree.StageCondition) -> Scalar:
         """Return a condition as an expression over the candidate and over stages."""
-        tokens = read_tokens(test.expression, self.query.dialect, self.written.find_offset(test))
+        text = condition.expression
+        assert isinstance(text, str), "`tree.name_columns` replaces Columns"
+        tokens = read_tokens(text, self.query.dialect, self.written.find_offset(condition))
         return bind_condition(parse_scalar(tokens, self.scope), self.spellings)
 
     @cached_property

@@ -1,27 +1,35 @@
-"""The stages of a Pattern, as the user's calls describe them, and what is made from them.
+"""The stages of a Pattern, as the user's calls describe them.
 
-`show_pattern` returns the calls again, and `StepBuilder` the steps of `plan.stages`.
+`Pattern.begin("a").where("x > 1").followed_by("b").optional()` has two stages: `a`, which has a
+condition, and `b`, which is optional. This module also has what is made from stages:
+
+- `show_pattern` writes the calls that build them.
+- `name_columns` replaces conditions that are Spark Columns by names of columns.
+- `StepBuilder` builds the steps of a plan, see `plan.stages`. It has a subclass for pictures here,
+  and one for plans in `definitions`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from typing_extensions import override
+
+from matchrec.arguments import ColumnLike, Condition
 from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, SingleStage, Steps, Until
 from matchrec.syntax.durations import Duration
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class StageCondition:
     """One condition, as it was passed to `where`, `or_where` or `until`."""
 
-    __test__ = False  # not a test for pytest
-
     # SQL text, or a Spark Column.
-    expression: Any
+    expression: Condition
     # Whether it was passed to `or_where`: an alternative to all conditions before it.
     is_alternative: bool = False
 
@@ -32,25 +40,35 @@ class Test:
 
 
 T = TypeVar("T")
-StageTests = tuple[Test, ...]
 
 
-def combine_tests(
-    tests: StageTests, make: Callable[[Test], T], join: Callable[[str, list[T]], T]
+def combine_conditions(
+    conditions: tuple[StageCondition, ...],
+    convert: Callable[[StageCondition], T],
+    join: Callable[[str, list[T]], T],
 ) -> T:
     """Combine one or more conditions, from left to right.
 
-    `where(a).where(b).or_where(c)` becomes `(a AND b) OR c`.
+    Neighbours with the same operator are joined together.
 
     Args:
-        tests: the conditions.
-        make: converts one condition, such as to an expression.
-        join: joins several converted conditions by AND or OR.
+        conditions: the conditions.
+        convert: converts one condition, such as to an expression.
+        join: joins converted conditions by the operator "AND" or "OR".
+
+    >>> first, second = StageCondition("a"), StageCondition("b")
+    >>> alternative = StageCondition("c", is_alternative=True)
+    >>> combine_conditions(
+    ...     (first, second, alternative),
+    ...     lambda condition: condition.expression,
+    ...     lambda operator, texts: f"({f' {operator} '.join(texts)})",
+    ... )
+    '((a AND b) OR c)'
     """
-    combined = make(tests[0])
-    for is_alternative, group in groupby(tests[1:], lambda test: test.is_alternative):
+    combined = convert(conditions[0])
+    for is_alternative, group in groupby(conditions[1:], lambda item: item.is_alternative):
         operator = "OR" if is_alternative else "AND"
-        combined = join(operator, [combined, *(make(test) for test in group)])
+        combined = join(operator, [combined, *(convert(condition) for condition in group)])
     return combined
 
 
@@ -58,18 +76,18 @@ def combine_tests(
 class Stage:
     """One stage: events that satisfy a condition, a whole pattern as a group, or a NOT."""
 
-    # Unique except for groups: each of them is called "group".
+    # Unique, except that every group is called "group".
     name: str
-    # Which events a match may skip before the first event of the stage. Of a NOT, STRICT is
-    # `not_next` and RELAXED is `not_followed_by`. The first stage of a pattern has STRICT, but no
-    # event is skipped before it in any case.
+    # Which events a match may skip before the first event of the stage. For a NOT, STRICT means
+    # `not_next` and RELAXED means `not_followed_by`. The first stage of a pattern has STRICT: no
+    # event is skipped before it, whatever this says.
     contiguity: Contiguity
-    # The stages of a group.
+    # The stages of a group, in order; empty for a single stage.
     stages: tuple[Stage, ...] = ()
     # Whether it is a NOT: no event may satisfy its conditions.
     negated: bool = False
-    # Every event satisfies a stage without conditions.
-    conditions: StageTests = ()
+    # What events of the stage must satisfy; empty if every event is accepted.
+    conditions: tuple[StageCondition, ...] = ()
     # Whether a call has set `least` and `most`.
     quantified: bool = False
     # How often the stage is repeated; `most` is None if there is no limit.
@@ -81,13 +99,15 @@ class Stage:
     greedy: bool = False
     # Which events a match may skip between repetitions; None if no call has set it.
     inner: Contiguity | None = None
-    # An event that satisfies this condition ends the loop.
-    until: Test | None = None
-    # The time between two repetitions must be less than this.
+    # An event that satisfies this condition ends the loop; None if no event ends it.
+    until: StageCondition | None = None
+    # The time between two repetitions must be less than this; None if there is no such limit.
     gap: Duration | None = None
-    # The time from the first to the last event of the whole match must be less than this.
+    # The time from the first to the last event of the whole match must be less than this; None if
+    # the stage sets no such limit.
     within: Duration | None = None
-    # The time from the event accepted before to each event of the stage must be less than this.
+    # The time from the event accepted before to each event of the stage must be less than this;
+    # None if there is no such limit.
     near: Duration | None = None
 
     @property
@@ -124,29 +144,32 @@ def list_named_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
 
 
 def name_columns(
-    stages: tuple[Stage, ...], rule: str = ""
-) -> tuple[tuple[Stage, ...], dict[str, Any]]:
+    stages: tuple[Stage, ...], rule_prefix: str = ""
+) -> tuple[tuple[Stage, ...], dict[str, ColumnLike]]:
     """Replace conditions that are Spark Columns by names of new columns.
+
+    The first one becomes the condition `__condition_0`, the next one `__condition_1`.
 
     Args:
         stages: the stages of a pattern.
-        rule: a part of these names that is different for each rule of a rule set.
+        rule_prefix: what to write before the number, such as `1a2b_`, so that the names of several
+            rules differ.
 
     Returns:
         The stages, whose conditions are all text, and the Columns by the new names.
     """
-    columns: dict[str, Any] = {}
+    columns: dict[str, ColumnLike] = {}
 
-    def name_column(test: Test) -> Test:
-        """Return the test with a column name instead of a Spark Column, which `columns` keeps."""
-        if isinstance(test.expression, str):
-            return test
-        name = f"__condition_{rule}{len(columns)}"
-        columns[name] = test.expression
-        return replace(test, expression=name)
+    def name_column(condition: StageCondition) -> StageCondition:
+        """Return a condition that is text; if it was a Column, add that to `columns`."""
+        if isinstance(condition.expression, str):
+            return condition
+        name = f"__condition_{rule_prefix}{len(columns)}"
+        columns[name] = condition.expression
+        return replace(condition, expression=name)
 
     def name_columns_in_stage(stage: Stage) -> Stage:
-        """Return a stage, inner stages included, with column names in its conditions."""
+        """Return a stage whose conditions, and those of inner stages, are text."""
         inner_stages = tuple(name_columns_in_stage(inner) for inner in stage.stages)
         until = None if stage.until is None else name_column(stage.until)
         conditions = tuple(name_column(condition) for condition in stage.conditions)
@@ -159,33 +182,41 @@ def name_columns(
 
 
 def show_pattern(stages: tuple[Stage, ...]) -> str:
-    """Return the calls that build the stages, in an order in which each call is allowed."""
+    """Return the calls that build the stages, in an order in which each call is allowed.
+
+    >>> stages = (Stage("a", Contiguity.STRICT), Stage("b", Contiguity.RELAXED, greedy=True))
+    >>> show_pattern(stages)
+    "Pattern.begin('a').followed_by('b').greedy()"
+    """
     calls = ["Pattern"]
     for index, stage in enumerate(stages):
-        calls += show_stage(stage, is_first=index == 0)
+        calls += show_stage_calls(stage, is_first=index == 0)
     return ".".join(calls)
 
 
-def show_stage(stage: Stage, *, is_first: bool) -> Iterator[str]:
-    """Yield the calls that build one stage."""
+def show_stage_calls(stage: Stage, *, is_first: bool) -> list[str]:
+    """Return the calls that build one stage: `["begin('a')", "where('x > 1')", "greedy()"]`."""
     content = show_pattern(stage.stages) if stage.is_group else repr(stage.name)
-    yield f"{find_append_call(stage, is_first=is_first)}({content})"
-    for test in stage.conditions:
-        yield f"{'or_where' if test.is_alternative else 'where'}({test.python_code})"
+    calls = [f"{find_append_call(stage, is_first=is_first)}({content})"]
+    for condition in stage.conditions:
+        call = "or_where" if condition.is_alternative else "where"
+        calls.append(f"{call}({condition.python_code})")
     if stage.quantified:
-        yield show_quantifier(stage)
+        calls.append(show_quantifier(stage))
     if stage.optional and not is_repeated_from_zero(stage):
-        yield "optional()"
+        calls.append("optional()")
     if stage.greedy:
-        yield "greedy()"
+        calls.append("greedy()")
     if stage.inner is not None:
-        yield "consecutive()" if stage.inner is Contiguity.STRICT else "allow_combinations()"
+        is_strict = stage.inner is Contiguity.STRICT
+        calls.append("consecutive()" if is_strict else "allow_combinations()")
     if stage.until is not None:
-        yield f"until({stage.until.python_code})"
+        calls.append(f"until({stage.until.python_code})")
     if stage.within is not None:
-        yield f"within('{stage.within}')"
+        calls.append(f"within('{stage.within}')")
     if stage.near is not None:
-        yield f"within('{stage.near}', 'previous_to_current')"
+        calls.append(f"within('{stage.near}', 'previous_to_current')")
+    return calls
 
 
 def find_append_call(stage: Stage, *, is_first: bool) -> str:
@@ -203,26 +234,29 @@ def is_repeated_from_zero(stage: Stage) -> bool:
 
 
 def show_quantifier(stage: Stage) -> str:
-    """Return the call that repeats a stage."""
-    gap = f", gap='{stage.gap}'" if stage.gap is not None else ""
+    """Return the call that repeats a stage: `times(2, 3)` or `one_or_more(gap='5 minutes')`."""
+    arguments: list[str] = []
     if stage.most is None and stage.least == 1:
-        return f"one_or_more({gap.removeprefix(', ')})"
-    if stage.most is None:
-        return f"times_or_more({stage.least}{gap})"
-    least = 0 if is_repeated_from_zero(stage) else stage.least
-    most = "" if stage.most == least else f", {stage.most}"
-    return f"times({least}{most}{gap})"
+        call = "one_or_more"
+    elif stage.most is None:
+        call = "times_or_more"
+        arguments.append(str(stage.least))
+    else:
+        call = "times"
+        least = 0 if is_repeated_from_zero(stage) else stage.least
+        arguments.append(str(least))
+        if stage.most != least:
+            arguments.append(str(stage.most))
+    if stage.gap is not None:
+        arguments.append(f"gap='{stage.gap}'")
+    return f"{call}({', '.join(arguments)})"
 
 
 # A pattern as steps.
 
 
-class StepBuilder:
-    """A builder of steps from stages.
-
-    These steps are for pictures: where a step needs the name of a test, they have the text of the
-    condition. `lower.TestDefinitions` defines tests and returns their names.
-    """
+class StepBuilder(ABC):
+    """A builder of steps from stages. A subclass names the tests of the steps."""
 
     def build_steps(self, stages: tuple[Stage, ...]) -> Steps:
         """Return the steps of a sequence of stages."""
@@ -258,27 +292,48 @@ class StepBuilder:
             gap_test=self.name_distance(f"{stage.name} gap", stage.gap),
         )
 
+    @abstractmethod
     def name_condition(self, stage: Stage) -> str:
         """Return the name of the test that an event satisfies the conditions of a stage."""
-        if not stage.conditions:
-            return "every event"
-        return combine_tests(
-            stage.conditions,
-            lambda test: str(test.expression),
-            lambda operator, parts: f" {operator} ".join(f"({part})" for part in parts),
-        )
 
+    @abstractmethod
     def name_until(self, stage: Stage) -> Until | None:
-        """Return the names of the tests that end the loop of a stage; None if there are none."""
-        return None if stage.until is None else Until(str(stage.until.expression), "")
+        """Return the names of the tests that end the loop of a stage; None if no event ends it."""
 
-    def name_distance(self, _label: str, _window: Duration | None) -> str | None:
+    @abstractmethod
+    def name_distance(self, label: str, window: Duration | None) -> str | None:
         """Return the name of the test that a row is too far after the row mapped before it.
 
-        None if there is no such test. Pictures do not show them.
+        None if there is no such test.
 
         Args:
-            _label: what to call the test.
-            _window: the distance that is too far; None for none.
+            label: what to call the test, such as `b near`.
+            window: the distance that is too far; None if no distance is.
         """
-        return None
+
+
+class PictureStepBuilder(StepBuilder):
+    """A builder of steps for pictures, in which each test is named by the text of its condition."""
+
+    @override
+    def name_condition(self, stage: Stage) -> str:
+        """Return the conditions of a stage as text, such as `(x > 1) OR (y = 2)`."""
+        if not stage.conditions:
+            return "every event"
+        return combine_conditions(
+            stage.conditions,
+            lambda condition: str(condition.expression),
+            lambda operator, texts: f" {operator} ".join(f"({text})" for text in texts),
+        )
+
+    @override
+    def name_until(self, stage: Stage) -> Until | None:
+        """Return the condition that ends the loop of a stage, and its complement, as text."""
+        if stage.until is None:
+            return None
+        text = str(stage.until.expression)
+        return Until(text, f"({text}) IS NOT TRUE")
+
+    @override
+    def name_distance(self, label: str, window: Duration | None) -> None:
+        """Return None: pictures do not show distances."""
