@@ -2,16 +2,25 @@
 
     b.volume < 80%*a[a.LEN].volume      becomes      b.volume < 0.8 * LAST(a.volume)
 
-`sase.lower` decides when a conjunct is tested. The meaning of its identifiers does not depend on
-that.
+`read_query_tokens` reads the tokens of a query, and `EventReader` the expressions in WHERE and
+RETURN. It reads SQL as its base class does, and besides:
+
+    a[i].price              identifiers: attributes of the events that an index chooses
+    avg(a[..i-1].price)     aggregates over several events, and `a.LEN`, their number
+    [symbol]                equivalence tests
+
+When a condition is tested does not matter here: `sase.lower` decides that.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
+
+from typing_extensions import override
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
@@ -27,40 +36,42 @@ from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.tokenize import convert_tokens, read_sqlglot_tokens
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence
 
-# The tokens of SQL, with three differences: `80%` before `*` is one number, `12hours` is a number
-# and a word, and a string with doubled quotes in it is one string.
+# The tokens of a query are tokens of SQL, with three differences: `80%` before `*` is one number,
+# `12hours` is a number and a word, and a string with doubled quotes in it is one string.
 
 _NUMBER_AND_WORD = re.compile(r"(\d+(?:\.\d+)?)([^\W\d]\w*)")
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
-def read_text(text: str) -> TokenSequence:
+def read_query_tokens(text: str) -> TokenSequence:
     """Return the tokens of a query.
 
-    >>> [token.text for token in read_text("WITHIN 12hours 80%*a.x").tokens]
+    >>> [token.text for token in read_query_tokens("WITHIN 12hours 80%*a.x").tokens]
     ['WITHIN', '12', 'hours', '0.8', '*', 'a', '.', 'x']
     """
-    result: list[Token] = []
+    query_tokens: list[Token] = []
     for token in convert_tokens(read_sqlglot_tokens(text), text):
-        start, end = token.span.start, token.span.end
-        before = result[-1] if result else token
-        number_and_word = _NUMBER_AND_WORD.fullmatch(token.text)
-        touches = before.span.end == start
-        if token.is_string and touches and before.text[-1] == token.text[0]:
-            # SQL has read a doubled quote as the end of one string and the start of the next.
-            result[-1] = Token(token.kind, before.text + token.text, before.span.to(token.span))
-        elif number_and_word and token.kind in (TokenKind.WORD, TokenKind.SYMBOL):
-            middle = start + number_and_word.end(1)
-            result.append(Token(TokenKind.NUMBER, number_and_word[1], Span(start, middle)))
-            result.append(Token(TokenKind.WORD, number_and_word[2], Span(middle, end)))
-        elif token.key == "*" and ends_with_percentage(result):
-            number, percent_sign = result[-2:]
-            share = Decimal(number.text).scaleb(-2).normalize()
-            span = number.span.to(percent_sign.span)
-            result[-2:] = [Token(TokenKind.NUMBER, f"{share:f}", span), token]
+        if query_tokens and continues_string(query_tokens[-1], token):
+            start = query_tokens.pop()
+            query_tokens.append(
+                Token(start.kind, start.text + token.text, start.span.to(token.span))
+            )
+        elif token.key == "*" and ends_with_percentage(query_tokens):
+            percent_sign = query_tokens.pop()
+            number = query_tokens.pop()
+            query_tokens += [convert_percentage(number, percent_sign), token]
         else:
-            result.append(token)
-    return TokenSequence(text, tuple(result), tokens.pair_brackets(result))
+            query_tokens += split_number_and_word(token)
+    return TokenSequence(text, tuple(query_tokens), tokens.pair_brackets(query_tokens))
+
+
+def continues_string(before: Token, token: Token) -> bool:
+    """Return whether a token continues the string before it, as in `"a""b"`.
+
+    SQL reads a doubled quote as the end of one string and the start of the next.
+    """
+    is_adjacent = before.span.end == token.span.start
+    return token.is_string and is_adjacent and before.text[-1] == token.text[0]
 
 
 def ends_with_percentage(read: list[Token]) -> bool:
@@ -68,6 +79,25 @@ def ends_with_percentage(read: list[Token]) -> bool:
     if len(read) < 2 or read[-1].key != "%":
         return False
     return _NUMBER.fullmatch(read[-2].text) is not None
+
+
+def convert_percentage(number: Token, percent_sign: Token) -> Token:
+    """Return a percentage as one number: `0.8` for `80` and `%`."""
+    share = Decimal(number.text).scaleb(-2).normalize()
+    return Token(TokenKind.NUMBER, f"{share:f}", number.span.to(percent_sign.span))
+
+
+def split_number_and_word(token: Token) -> tuple[Token, ...]:
+    """Return `12hours` as a number and a word, and any other token alone."""
+    number_and_word = _NUMBER_AND_WORD.fullmatch(token.text)
+    if number_and_word is None or token.kind not in (TokenKind.WORD, TokenKind.SYMBOL):
+        return (token,)
+    number, word = number_and_word.groups()
+    middle = token.span.start + len(number)
+    return (
+        Token(TokenKind.NUMBER, number, Span(token.span.start, middle)),
+        Token(TokenKind.WORD, word, Span(middle, token.span.end)),
+    )
 
 
 # SASE+ writes strings in double quotes. Spark SQL reads these as names if the session is set so.
@@ -92,21 +122,21 @@ def quote_singly(text: str) -> str:
 
 
 # The functions that aggregate events.
-OVER_EVENTS = ("avg", "sum", "min", "max", "count")
+AGGREGATE_FUNCTIONS = ("avg", "sum", "min", "max", "count")
 
-# The indexes that read several events.
-RANGES = (Index.SO_FAR, Index.ALL)
+# The indexes that choose several events.
+RANGE_INDEXES = (Index.SO_FAR, Index.ALL)
 
 # The indexes that are relative to the current event. RETURN has no current event.
-ELEMENTS = (Index.CURRENT, Index.PREVIOUS, Index.SO_FAR)
+RELATIVE_INDEXES = (Index.CURRENT, Index.PREVIOUS, Index.SO_FAR)
 
 # The operator of an equivalence test, until `split_predicates` removes it.
-EQUIVALENCE = "[]="
+EQUIVALENCE_OPERATOR = "[]="
 
 # The kinds of tokens that can be names.
-NAMES = (TokenKind.WORD, TokenKind.QUOTED)
+NAME_KINDS = (TokenKind.WORD, TokenKind.QUOTED)
 
-# What must follow a token.
+# What must follow a token, by its key; for messages.
 _EXPECTED_AFTER = {
     ".": "a name",
     "AS": "a type",
@@ -118,35 +148,48 @@ _EXPECTED_AFTER = {
 class EquivalenceTest(NamedTuple):
     """A test that attributes are equal in all events of a match: `[symbol]`."""
 
+    # Where it is written, with its brackets.
     span: Span
+    # One or more attributes.
     attributes: tuple[Term, ...]
+
+
+@dataclass
+class OpenAggregate:
+    """An aggregate whose argument is being read."""
+
+    # The function in lower case, one of AGGREGATE_FUNCTIONS.
+    function: str
+    # The identifiers that the argument has so far.
+    identifiers: list[Identifier] = field(default_factory=list)
 
 
 class EventReader(ScalarReader):
     """A reader of expressions in WHERE and RETURN.
 
-    It overrides some methods that `ScalarReader` calls to read SQL.
+    It overrides the methods of `ScalarReader` for what SASE+ writes differently than SQL.
     """
 
     # The components that PATTERN declares.
     components: Components
-    # The function of the aggregate whose argument is read; empty outside aggregates.
-    aggregate: str
-    # The identifiers that this argument reads.
-    identifiers: list[Identifier]
+    # The aggregate whose argument is being read; None outside of aggregates.
+    aggregate: OpenAggregate | None
     # The equivalence tests so far.
     tests: list[EquivalenceTest]
 
     def __init__(self, text: TokenSequence) -> None:
         """Begin to read a query."""
         self.components = Components(())
-        self.aggregate = ""
-        self.identifiers = []
+        self.aggregate = None
         self.tests = []
         super().__init__(text, Scope(ClausePart.PATTERN), "the query")
 
+    @override
     def respell(self) -> Iterator[tuple[Span, str]]:
-        """Yield the text of some tokens for Spark: percentages as numbers, strings in quotes."""
+        """Yield the span and the text in Spark SQL of every string and every number.
+
+        Strings get single quotes, see `quote_singly`. Percentages become numbers.
+        """
         for token in self.text.tokens:
             if token.is_string:
                 yield token.span, quote_singly(token.text)
@@ -194,6 +237,7 @@ class EventReader(ScalarReader):
         self.position += 1
         return self.tokens[self.position - 1]
 
+    @override
     def expect(self, *keys: str) -> None:
         """Read keywords or signs. Raises as `require` does."""
         for key in keys:
@@ -201,12 +245,14 @@ class EventReader(ScalarReader):
             expected = _EXPECTED_AFTER.get(self.key_at(self.position - 1))
             self.require(key, expected or f"an operator or {shown_key}")
 
+    @override
     def make_unexpected_error(self) -> MatchRecognizeError:
         """Return the error for a token that does not begin an operand."""
         before = self.tokens[self.position - 1]
         operand = "a unit of time" if before.is_constant else "a value such as a.x or 1"
         return self.make_expected_error(_EXPECTED_AFTER.get(before.key, operand))
 
+    @override
     def read_parameter(self) -> Term:
         """Read a parameter. SASE+ has only named parameters, so `?` is an error."""
         if self.key == "?" or self.key_at(self.position - 1) == "INTERVAL":
@@ -215,12 +261,19 @@ class EventReader(ScalarReader):
 
     # Identifiers
 
+    @override
     def read_operand(self) -> Scalar:
-        """Read an operand, which may be an equivalence test. RUNNING and FINAL can be names."""
+        """Read an operand, which may be an equivalence test.
+
+        RUNNING and FINAL begin no operand as in SQL: they can be names of components.
+        """
         if self.key == "[":
             return self.read_equivalence_test()
-        return self.read_column() if self.key in tokens.SEMANTICS else super().read_operand()
+        if self.key in tokens.SEMANTICS:
+            return self.read_column()
+        return super().read_operand()
 
+    @override
     def read_column(self) -> Term:
         """Read an identifier, or a parameter of a lambda as in SQL."""
         start = self.position
@@ -234,38 +287,47 @@ class EventReader(ScalarReader):
         attribute = self.read_attribute() if self.accept(".") else None
         span = self.text.span(start, self.position)
         self.last_read = span
-        is_bare_name = self.position == start + 1
-        if is_bare_name and name.text not in self.components.by_name:
+        token_count = self.position - start
+        if token_count == 1 and name.text not in self.components.by_name:
             if not self.ends_after(start):
                 raise self.make_expected_error("an operator")
             raise errors.attribute_without_variable(span, name=name.text, clause=self.where)
-        is_length = self.position == start + 3 and self.key_at(start + 2) == "LEN"
+        is_length = token_count == 3 and self.key_at(self.position - 1) == "LEN"
         if is_length:
             return self.make_length(name, span)
         return self.make_reference(Identifier(name, index, attribute, span))
 
     def read_index(self, name: Token) -> Index:
-        """Read the brackets after the name of a variable, if there are any."""
+        """Read the brackets after the name of a component, if there are any.
+
+        `[a.LEN]` after `a` gives `Index.LAST`, and no brackets give `Index.ALONE`.
+
+        Raises:
+            MatchRecognizeError: the brackets have anything but an index.
+        """
         if self.key != "[":
             return Index.ALONE
         start = self.position
         variable = name.text
         self.position = self.text.index_after(start)
         brackets = "".join(token.text for token in self.tokens[start : self.position])
-        indexes = {index.write_for(variable).upper(): index for index in Index}
-        indexes[f"{variable}[..{variable}.LEN]".upper()] = Index.ALL
-        index = indexes.get(f"{variable}{brackets}".upper())
+        indexes_by_text = {index.write_for(variable).upper(): index for index in Index}
+        indexes_by_text[f"{variable}[..{variable}.LEN]".upper()] = Index.ALL
+        index = indexes_by_text.get(f"{variable}{brackets}".upper())
         if index is None:
             span = self.text.span(start, self.position)
             raise errors.unknown_index(span, name=variable, index=self.text.text_at(span))
         return index
 
     def read_attribute(self) -> Term:
-        """Read an attribute, perhaps of a struct. Its names are quoted: it may be called `from`."""
+        """Read an attribute, or a field of one that is a struct: `price` or `quote.price`.
+
+        The result is a column with quoted names, because an attribute may be called `from`.
+        """
         start = self.position
-        names = [self.read_token("a name", *NAMES).text]
+        names = [self.read_token("a name", *NAME_KINDS).text]
         while self.accept("."):
-            names.append(self.read_token("a name", *NAMES).text)
+            names.append(self.read_token("a name", *NAME_KINDS).text)
         sql = ".".join(quote_name(name) for name in names)
         span = self.text.span(start, self.position)
         return expression.make_column(Navigation(), sql, span, tuple(names))
@@ -284,42 +346,56 @@ class EventReader(ScalarReader):
     def make_reference(self, identifier: Identifier) -> Term:
         """Return the reference of an identifier: to one event or, in an aggregate, to each event.
 
+        In an aggregate, the identifier is added to those of the aggregate.
+
         Raises:
             MatchRecognizeError: the identifier is not allowed at this place.
         """
-        span = identifier.span
         component = self.find_component(identifier.name)
-        if self.aggregate and identifier.index not in RANGES:
-            attribute = ""
-            if identifier.attribute is not None:
-                attribute = "." + ".".join(expression.find_column_names(identifier.attribute))
-            make_error = (
-                errors.aggregate_without_range
-                if component.kleene
-                else errors.aggregate_over_single_event
-            )
-            raise make_error(
-                span,
-                function=self.aggregate,
-                clause=self.where,
-                name=component.name.text,
-                attribute=attribute,
-            )
+        if self.aggregate is not None:
+            self.check_range(identifier, component, self.aggregate.function)
         navigation = self.find_navigation(identifier)
-        if self.aggregate:
-            self.identifiers.append(identifier)
+        if self.aggregate is not None:
+            self.aggregate.identifiers.append(identifier)
         elif identifier.attribute is None:
-            raise errors.missing_attribute(span, events=identifier.events, clause=self.where)
+            raise errors.missing_attribute(
+                identifier.span, events=identifier.events, clause=self.where
+            )
         if identifier.attribute is None:
-            return expression.make_column(navigation, "", span)
+            return expression.make_column(navigation, "", identifier.span)
         text = expression.write_row_sql(identifier.attribute)
-        names = expression.find_column_names(identifier.attribute)
-        return expression.make_column(navigation, text, span, names)
+        return expression.make_column(navigation, text, identifier.span, identifier.attribute_names)
+
+    def check_range(self, identifier: Identifier, component: Component, function: str) -> None:
+        """Check that an identifier in an aggregate reads several events.
+
+        Args:
+            identifier: the identifier.
+            component: the component that it names.
+            function: the function of the aggregate.
+
+        Raises:
+            MatchRecognizeError: it reads one event.
+        """
+        if identifier.index in RANGE_INDEXES:
+            return
+        make_error = (
+            errors.aggregate_without_range
+            if component.kleene
+            else errors.aggregate_over_single_event
+        )
+        raise make_error(
+            identifier.span,
+            function=function,
+            clause=self.where,
+            name=component.name.text,
+            attribute="".join(f".{name}" for name in identifier.attribute_names),
+        )
 
     def find_navigation(self, identifier: Identifier) -> Navigation:
         """Return the navigation to the event that an identifier reads.
 
-        In an aggregate, and for the last event, that is the last row of the variable.
+        For several events, which an aggregate reads, it is the navigation to the last one.
 
         Raises:
             MatchRecognizeError: the component or the clause does not have the index.
@@ -327,9 +403,9 @@ class EventReader(ScalarReader):
         self.check_index(identifier)
         name = identifier.name.text
         index = identifier.index
-        if self.aggregate or index in (Index.ALONE, Index.LAST):
+        if self.aggregate is not None or index in (Index.ALONE, Index.LAST):
             return Navigation(name)
-        if index in RANGES:
+        if index in RANGE_INDEXES:
             raise errors.range_outside_aggregate(
                 identifier.span, events=identifier.events, clause=self.where, name=name
             )
@@ -338,36 +414,34 @@ class EventReader(ScalarReader):
         return Navigation(identifier.events)
 
     def check_index(self, identifier: Identifier) -> None:
-        """Check that the component has the index, and that it means something in the clause.
+        """Check that the component has the index, and that the clause can use it.
 
         Raises:
-            MatchRecognizeError: it does not.
+            MatchRecognizeError: a Kleene plus has no index, another component has one, or RETURN
+                uses an index that is relative to the current event.
         """
         name = identifier.name.text
         index = identifier.index
         is_kleene = self.find_component(identifier.name).kleene
         if is_kleene and index is Index.ALONE:
-            attribute = (
-                expression.find_column_names(identifier.attribute)[0]
-                if identifier.attribute
-                else ""
-            )
+            first_names = identifier.attribute_names[:1]
             raise errors.missing_kleene_index(
                 identifier.span,
-                identifier=f"{name}.{attribute}".rstrip("."),
+                identifier=".".join((name, *first_names)),
                 clause=self.where,
                 name=name,
-                attribute=attribute or "x",
+                attribute=first_names[0] if first_names else "x",
             )
         if not is_kleene and index is not Index.ALONE:
             raise errors.index_on_single_event(
                 identifier.span, events=identifier.events, clause=self.where, name=name
             )
-        if index in ELEMENTS and self.where == "RETURN":
+        if index in RELATIVE_INDEXES and self.where == "RETURN":
             raise errors.element_in_return(identifier.span, events=identifier.events, name=name)
 
     # Aggregates
 
+    @override
     def read_call(self) -> Scalar:
         """Read a call: an aggregate of events, or a function of SQL over one row."""
         token = self.tokens[self.position]
@@ -375,24 +449,29 @@ class EventReader(ScalarReader):
         if not is_call or token.key not in tokens.CALLS_OVER_SEVERAL_ROWS:
             return super().read_call()
         function = token.text.lower()
-        if function in OVER_EVENTS:
+        if function in AGGREGATE_FUNCTIONS:
             return self.read_aggregate(function)
         raise errors.unknown_aggregate(
             token.span,
             function=token.text,
             clause=self.where,
-            aggregates=OVER_EVENTS,
+            aggregates=AGGREGATE_FUNCTIONS,
             name=self.choose_kleene_plus(self.position),
         )
 
     def choose_kleene_plus(self, index: int) -> str:
-        """Return the Kleene plus that the error about the call at `index` shows.
+        """Return the name of the Kleene plus that the error about a call shows.
 
         It is the first one in the call, or else in PATTERN; empty if there is none.
+
+        Args:
+            index: the index of the call's first token.
         """
         names = [component.name.text for component in self.components.positive if component.kleene]
-        call = self.tokens[index : self.text.index_after(index + 1)]
-        return next((token.text for token in call if token.text in names), next(iter(names), ""))
+        for token in self.tokens[index : self.text.index_after(index + 1)]:
+            if token.text in names:
+                return token.text
+        return names[0] if names else ""
 
     def make_length(self, name: Token, span: Span) -> Term:
         """Return `a.LEN`, the number of events of a Kleene plus.
@@ -402,7 +481,7 @@ class EventReader(ScalarReader):
         """
         if not self.find_component(name).kleene:
             raise errors.len_of_single_event(span, name=name.text, clause=self.where)
-        if self.aggregate:
+        if self.aggregate is not None:
             raise errors.aggregate_in_aggregate(
                 span, function=f"{name.text}.LEN", clause=self.where
             )
@@ -412,15 +491,15 @@ class EventReader(ScalarReader):
         """Read an aggregate over `a[..i-1]`, the events so far, or over `a[]`, all events.
 
         Args:
-            function: one of OVER_EVENTS.
+            function: one of AGGREGATE_FUNCTIONS.
 
         Raises:
             MatchRecognizeError: the aggregate is nested, has several arguments or ranges, or lacks
-                an attribute that is not `count(a[])`.
+                an attribute and is not `count(a[])`.
         """
         start = self.position
         span = self.text.find_call_span(start)
-        if self.aggregate:
+        if self.aggregate is not None:
             raise errors.aggregate_in_aggregate(span, function=function, clause=self.where)
         arguments = find_arguments(self, start)
         if len(arguments) != 1:
@@ -428,38 +507,48 @@ class EventReader(ScalarReader):
                 span, function=function, count=len(arguments), name=self.choose_kleene_plus(start)
             )
         self.position = start + 2
-        self.aggregate = function
-        self.identifiers = []
+        open_aggregate = OpenAggregate(function)
+        self.aggregate = open_aggregate
         argument = self.read_expression()
         self.expect(")")
-        if not self.identifiers:
+        self.aggregate = None
+        self.last_read = span
+        identifiers = open_aggregate.identifiers
+        if not identifiers:
             raise errors.aggregate_without_event(
                 span, function=function, clause=self.where, name=self.choose_kleene_plus(start)
             )
-        first = self.find_range(function)
+        first = identifiers[0]
+        self.check_same_range(identifiers, function)
         terms: tuple[Scalar, ...] = (argument,)
-        if any(identifier.attribute is None for identifier in self.identifiers):
-            if function != "count" or argument.span != first.span:
+        if any(identifier.attribute is None for identifier in identifiers):
+            is_count_of_events = function == "count" and argument.span == first.span
+            if not is_count_of_events:
                 raise errors.missing_attribute_of_several(
                     first.span, events=first.events, clause=self.where
                 )
             terms = ()
-        self.aggregate = ""
-        self.last_read = span
-        so_far = first.index is Index.SO_FAR
         aggregate = Aggregate(
-            function, first.name.text, terms, excludes_current_row=so_far, span=span
+            function,
+            first.name.text,
+            terms,
+            excludes_current_row=first.index is Index.SO_FAR,
+            span=span,
         )
         return Term((aggregate,), span)
 
-    def find_range(self, function: str) -> Identifier:
-        """Return the first identifier in the argument of an aggregate, which has identifiers.
+    def check_same_range(self, identifiers: Sequence[Identifier], function: str) -> None:
+        """Check that all identifiers in the argument of an aggregate read the same events.
+
+        Args:
+            identifiers: one or more identifiers.
+            function: the function of the aggregate.
 
         Raises:
-            MatchRecognizeError: another one reads other events.
+            MatchRecognizeError: one of them reads other events than the first.
         """
-        first = self.identifiers[0]
-        for other in self.identifiers:
+        first = identifiers[0]
+        for other in identifiers[1:]:
             if other.events != first.events:
                 raise errors.aggregate_over_two_ranges(
                     first.span,
@@ -468,12 +557,13 @@ class EventReader(ScalarReader):
                     clause=self.where,
                     ranges=(first.events, other.events),
                 )
-        return first
 
     # Equivalence tests
 
     def read_equivalence_test(self) -> Operation:
-        """Read `[symbol]`, and return an operation in its place until predicates are split.
+        """Read `[symbol]` and add it to the equivalence tests.
+
+        The result marks its place in the condition, until `split_predicates` removes it.
 
         Raises:
             MatchRecognizeError: it has no attributes, names a variable, or is in RETURN.
@@ -494,13 +584,14 @@ class EventReader(ScalarReader):
         if self.where == "RETURN":
             raise errors.equivalence_test_in_predicate(span, clause=self.where)
         self.tests.append(EquivalenceTest(span, tuple(attributes)))
-        return Operation(EQUIVALENCE, (self.write_span(span),), span)
+        return Operation(EQUIVALENCE_OPERATOR, (self.write_span(span),), span)
 
     def split_predicates(self, conditions: Iterable[Scalar]) -> tuple[Scalar, ...]:
         """Return the conjuncts of conditions without the equivalence tests.
 
         Raises:
-            MatchRecognizeError: an equivalence test is inside another conjunct.
+            MatchRecognizeError: an equivalence test is inside another conjunct, as in
+                `[symbol] OR a.x > 1`.
         """
         predicates = [
             conjunct
@@ -516,4 +607,4 @@ class EventReader(ScalarReader):
 
 def is_equivalence_test(scalar: Scalar) -> bool:
     """Return whether an expression is an equivalence test."""
-    return isinstance(scalar, Operation) and scalar.operator == EQUIVALENCE
+    return isinstance(scalar, Operation) and scalar.operator == EQUIVALENCE_OPERATOR

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from matchrec.errors import sase as errors
 from matchrec.plan.clauses import FirstMatches, MatchOutput, Measure, RowExpression
-from matchrec.plan.expression import Scalar, Term
+from matchrec.plan.expression import Scalar, Term, find_column_names
 from matchrec.source import Span
 from matchrec.syntax.tokens import Token
 
@@ -79,6 +79,11 @@ class Identifier:
     attribute: Term | None
     # Where it is written.
     span: Span
+
+    @property
+    def attribute_names(self) -> tuple[str, ...]:
+        """The names of the attribute, such as `("quote", "price")`; empty if there is none."""
+        return () if self.attribute is None else find_column_names(self.attribute)
 
     @property
     def events(self) -> str:

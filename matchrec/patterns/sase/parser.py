@@ -12,7 +12,12 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import expression_nested_too_deep
-from matchrec.patterns.sase.expressions import NAMES, EventReader, quote_singly, read_text
+from matchrec.patterns.sase.expressions import (
+    NAME_KINDS,
+    EventReader,
+    quote_singly,
+    read_query_tokens,
+)
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
 from matchrec.plan.amounts import MICROSECONDS
 from matchrec.plan.clauses import FirstMatches, Measure, RowExpression
@@ -55,7 +60,7 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
     (['a', 'b', 'c'], 'INTERVAL 12 HOUR')
     """
     with locate_errors(Source(text, origin), SASE):
-        tokens = read_text(text)
+        tokens = read_query_tokens(text)
         if not tokens.tokens:
             raise errors.empty_query(Span(0, len(text) or 1))
         reader = QueryReader(tokens)
@@ -191,7 +196,7 @@ class QueryReader(EventReader):
         if self.accept("*") or self.accept("ANY"):
             return None
         expected = "an event type or `~` for a negation"
-        token = self.read_token(expected, *NAMES, TokenKind.STRING)
+        token = self.read_token(expected, *NAME_KINDS, TokenKind.STRING)
         text = quote_singly(token.text) if token.is_string else quote_string(token.text)
         return make_literal(text, token.span)
 
@@ -327,7 +332,7 @@ class QueryReader(EventReader):
         """
         value = set_final_semantics(self.read_expression())
         if self.accept("AS"):
-            name = self.read_token("a name", *NAMES)
+            name = self.read_token("a name", *NAME_KINDS)
             return Measure(name.text, value, name.span)
         names = find_column_names(value)
         text = " ".join(self.text.text_at(value.span).split())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from matchrec.conditions.split import split_conditions
 from matchrec.errors import MatchRecognizeError
 from matchrec.patterns.sase import Streams, compile_sase
-from matchrec.patterns.sase.expressions import EventReader, read_text
+from matchrec.patterns.sase.expressions import EventReader, read_query_tokens
 from matchrec.patterns.sase.lower import MOST_CONJUNCTS, split_into_conjuncts
 from matchrec.patterns.sase.parser import parse
 from matchrec.plan.clauses import MatchOutput
@@ -196,7 +196,7 @@ def compute_logic(operator: str, values: list[bool | None]) -> bool | None:
 @settings(max_examples=examples(300), deadline=None)
 @given(CONDITIONS, st.data())
 def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None:
-    reader = EventReader(read_text(text))
+    reader = EventReader(read_query_tokens(text))
     reader.components = parse("PATTERN SEQ(* a, * b, * c)").components
     expression = reader.read_expression()
     atoms = {
