@@ -1,12 +1,24 @@
 """Parse SASE+ text to a `SaseQuery`, clause by clause.
 
-Errors list everything that could be written instead of the unexpected token.
+    query       := PATTERN SEQ(component, ...) [FIRST number MATCHES] [WHERE where] [WITHIN window]
+                   [RETURN item, ...]
+    component   := event | ~(event) | !(event)
+    event       := type name | type+ name[]                    Stock a, Stock+ a[]
+    where       := strategy [(component list)] { condition }   skip_till_next_match(a[], b) {...}
+                 | strategy (AND condition)*                   skip_till_next_match AND b.price > 10
+    window      := interval | (number unit)+ | number [EVENTS] 1 hour 30 minutes, 20 EVENTS
+    item        := expression [AS name]
+
+`expressions.EventReader` reads the expressions. Errors list everything that could be written
+instead of the unexpected token.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
@@ -73,13 +85,22 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
 parse_once = keep_parsed(parse)
 
 
-# What may follow a clause, by its first word.
-EXPECTED_AFTER = {
+# What may follow a clause, by its first word; for messages.
+EXPECTED_AFTER_CLAUSE = {
     "PATTERN": "FIRST, RETURN, WHERE, WITHIN or the end",
     "WHERE": "RETURN, WITHIN or the end",
     "WITHIN": "RETURN or the end",
     "RETURN": "an operator, AND, AS, OR, `,` or the end",
 }
+
+
+class NumberWithUnit(NamedTuple):
+    """A part of a window: `30 minutes`."""
+
+    # The number, which may have a fraction.
+    number: Token
+    # The word after the number; None if there is none.
+    unit: Token | None
 
 
 class QueryReader(EventReader):
@@ -113,12 +134,12 @@ class QueryReader(EventReader):
         if self.enter_clause("RETURN", ClausePart.MEASURES):
             items = tuple(self.read_several(self.read_item))
         if self.position < self.end:
-            raise self.make_expected_error(EXPECTED_AFTER[self.where])
+            raise self.make_expected_error(EXPECTED_AFTER_CLAUSE[self.where])
         return SaseQuery(
-            self.components,
-            sequence_span,
-            strategy,
-            predicates,
+            components=self.components,
+            sequence_span=sequence_span,
+            strategy=strategy,
+            predicates=predicates,
             tests=tuple(attribute for test in self.tests for attribute in test.attributes),
             window=window,
             items=items,
@@ -128,9 +149,11 @@ class QueryReader(EventReader):
     def enter_clause(self, word: str, part: ClausePart) -> bool:
         """Read the first word of a clause if it is next, and return whether it was.
 
+        From then on, messages name this clause, and expressions are read as its expressions.
+
         Args:
             word: the first word.
-            part: the part of an SQL clause whose expressions this clause has.
+            part: the part of MATCH_RECOGNIZE that has expressions of the same sort.
         """
         is_next = self.accept(word)
         if is_next:
@@ -142,7 +165,11 @@ class QueryReader(EventReader):
     # PATTERN
 
     def read_sequence(self) -> Components:
-        """Read `SEQ(...)`."""
+        """Read `SEQ(...)`.
+
+        Raises:
+            MatchRecognizeError: it has no component that is not negated, or two with one name.
+        """
         start = self.position
         self.require("SEQ")
         self.require("(")
@@ -158,7 +185,7 @@ class QueryReader(EventReader):
         return Components(components)
 
     def read_component(self) -> Component:
-        """Read a component, which may be negated: `~(Stock a)`."""
+        """Read a component, which may be negated: `~(Stock a)`, `!(Stock a)` or `~Stock a`."""
         start = self.position
         is_negated = self.accept("~") or self.accept("!")
         if not is_negated:
@@ -174,7 +201,7 @@ class QueryReader(EventReader):
         return replace(event, negated=True)
 
     def read_event(self) -> Component:
-        """Read a type and a variable: `Stock a` or `Stock+ a[]`."""
+        """Read a type and a name: `Stock a` or, for a Kleene plus, `Stock+ a[]`."""
         start = self.position
         if self.key == "SEQ" and self.key_at(start + 1) == "(":
             raise errors.nested_sequence(self.text.find_call_span(start))
@@ -215,32 +242,15 @@ class QueryReader(EventReader):
     #     WHERE skip_till_next_match(a[], b) { [symbol] AND b.price > 10 }
     #     WHERE skip_till_next_match AND [symbol] AND b.price > 10
 
-    def find_bare_predicates(self, start: int) -> str:
-        """Return the predicates that begin at `start` without a strategy before them; "" if none.
-
-        After a strategy comes a list in parentheses, `{`, AND, or the end of WHERE.
-        """
-        after_name = self.text.key(start + 1)
-        if after_name in ("", "(", "{", "AND", "WITHIN", "RETURN", "-"):
-            return ""
-        level = self.text.walk_level(start, self.end)
-        ends = (index for index in level if self.text.key(index) in ("WITHIN", "RETURN", "{"))
-        end = next(ends, self.end)
-        return self.text.text_at(self.text.span(start, end))
-
     def read_where(self) -> tuple[SaseStrategy, tuple[Scalar, ...]]:
-        """Read the strategy, and the predicates without equivalence tests."""
+        """Read what follows WHERE.
+
+        Returns:
+            The strategy, and the predicates without equivalence tests, which are added to `tests`.
+        """
         start = self.position
-        if self.text.key(start) in ("[", "("):
-            span = self.text.span(start, start + 1)
-            find_strategy(self.text.text_at(span), span, self.find_bare_predicates(start))
-        self.read_token("an event selection strategy such as skip_till_next_match", TokenKind.WORD)
-        while self.accept("-"):
-            self.read_token("a name", TokenKind.WORD)
+        strategy = self.read_strategy()
         strategy_span = self.text.span(start, self.position)
-        strategy = find_strategy(
-            self.text.text_at(strategy_span), strategy_span, self.find_bare_predicates(start)
-        )
         if self.key in ("(", "{"):
             conditions = self.read_braces(strategy)
         else:
@@ -250,8 +260,63 @@ class QueryReader(EventReader):
             raise errors.partition_contiguity_without_test(strategy_span)
         return strategy, predicates
 
+    def read_strategy(self) -> SaseStrategy:
+        """Read the name of a strategy, as `find_strategy` knows it.
+
+        Raises:
+            MatchRecognizeError: there is no such strategy, or a predicate is next.
+        """
+        start = self.position
+        if self.key in ("[", "("):
+            raise self.make_strategy_error(start, start + 1)
+        self.read_token("an event selection strategy such as skip_till_next_match", TokenKind.WORD)
+        while self.accept("-"):
+            self.read_token("a name", TokenKind.WORD)
+        strategy = find_strategy(self.text.text_at(self.text.span(start, self.position)))
+        if strategy is None:
+            raise self.make_strategy_error(start, self.position)
+        return strategy
+
+    def make_strategy_error(self, start: int, end: int) -> MatchRecognizeError:
+        """Return the error for a strategy that is unknown, or missing before predicates.
+
+        Args:
+            start: the index of the first token after WHERE.
+            end: the index after the last token of the supposed name.
+        """
+        span = self.text.span(start, end)
+        name = self.text.text_at(span)
+        strategies = [strategy.value for strategy in SaseStrategy]
+        predicates = self.find_bare_predicates(start)
+        if predicates is not None and not find_nearest(name, strategies):
+            return errors.missing_strategy(span, strategies=strategies, predicates=predicates)
+        return errors.unknown_strategy(span, name=name, strategies=strategies)
+
+    def find_bare_predicates(self, start: int) -> str | None:
+        """Return the text of the predicates that WHERE begins with instead of a strategy.
+
+        None if WHERE begins with a name of a strategy, known or not: after such a name comes a list
+        in parentheses, `{`, AND, or the end of WHERE.
+
+        Args:
+            start: the index of the first token after WHERE.
+        """
+        after_name = self.text.key(start + 1)
+        if after_name in ("", "(", "{", "AND", "WITHIN", "RETURN", "-"):
+            return None
+        end = self.end
+        for index in self.text.walk_level(start, self.end):
+            if self.text.key(index) in ("WITHIN", "RETURN", "{"):
+                end = index
+                break
+        return self.text.text_at(self.text.span(start, end))
+
     def read_braces(self, strategy: SaseStrategy) -> list[Scalar]:
-        """Read the list of components, which may be missing, and the condition in braces."""
+        """Read `(a[], b) { ... }` after a strategy. The list may be missing.
+
+        Returns:
+            The condition in braces; empty if there is none.
+        """
         if self.key == "(":
             self.read_component_list(strategy)
         self.require("{")
@@ -260,7 +325,7 @@ class QueryReader(EventReader):
         return conditions
 
     def read_flat_conditions(self) -> list[Scalar]:
-        """Read conditions, each after AND."""
+        """Read conditions up to the end of WHERE, each after AND: `AND [symbol] AND b.x > 1`."""
         conditions = []
         while self.accept("AND"):
             conditions.append(self.read_negation())
@@ -301,34 +366,44 @@ class QueryReader(EventReader):
     # WITHIN and RETURN
 
     def read_window(self) -> RowExpression | int:
-        """Read a window: an interval of SQL, numbers with their units, or a number of events.
+        """Read a window, and return its length as time, or its number of events.
 
         INTERVAL 1 HOUR      1 hour 30 minutes      500      20 EVENTS
         """
         if self.key == "INTERVAL":
-            if not self.is_interval():
-                self.position += 1
-                raise self.make_expected_error("a number or a text with a unit of time")
-            interval = self.read_interval()
-            text = self.write_span(interval.span)
-            is_constant = interval.amount is None
-            return RowExpression(
-                text, interval.span, amount=interval.amount, is_constant=is_constant
-            )
+            return self.read_interval_window()
         start = self.position
-        amounts: list[tuple[Token, Token | None]] = []
-        while not amounts or self.kind_at(self.position) is TokenKind.NUMBER:
-            number = self.read_token("INTERVAL or a number", TokenKind.NUMBER)
-            begins_clause = self.key in ("RETURN", "GROUP", "ORDER")
-            has_unit = self.kind_at(self.position) is TokenKind.WORD and not begins_clause
-            unit = self.read_token("a unit", TokenKind.WORD) if has_unit else None
-            amounts.append((number, unit))
-        return make_window(amounts, self.text.span(start, self.position))
+        parts = [self.read_number_with_unit()]
+        while self.kind_at(self.position) is TokenKind.NUMBER:
+            parts.append(self.read_number_with_unit())
+        return make_window(parts, self.text.span(start, self.position))
+
+    def read_interval_window(self) -> RowExpression:
+        """Read a window that is an interval of SQL."""
+        if not self.is_interval():
+            self.position += 1
+            raise self.make_expected_error("a number or a text with a unit of time")
+        interval = self.read_interval()
+        return RowExpression(
+            self.write_span(interval.span),
+            interval.span,
+            amount=interval.amount,
+            is_constant=interval.amount is None,
+        )
+
+    def read_number_with_unit(self) -> NumberWithUnit:
+        """Read a number, and its unit if a word follows that does not begin a clause."""
+        number = self.read_token("INTERVAL or a number", TokenKind.NUMBER)
+        begins_clause = self.key in ("RETURN", "GROUP", "ORDER")
+        if self.kind_at(self.position) is not TokenKind.WORD or begins_clause:
+            return NumberWithUnit(number, None)
+        return NumberWithUnit(number, self.read_token("a unit", TokenKind.WORD))
 
     def read_item(self) -> Measure:
         """Read an item of RETURN.
 
-        Without AS, an attribute gives the item its name. Other expressions are named by their text.
+        Without AS, an item that is an attribute has its name: `price` for `a[1].price`. Any other
+        item has its text as its name, with single spaces instead of line breaks.
         """
         value = set_final_semantics(self.read_expression())
         if self.accept("AS"):
@@ -347,64 +422,62 @@ def check_negations(components: Components) -> None:
     """
     for component in components.negated:
         preceding, following = components.find_neighbours(component)
-        if preceding is None or following is None:
-            end, side = ("beginning", "before") if preceding is None else ("end", "after")
-            raise errors.negated_component_without_window(
-                component.span, name=component.name.text, end=end, side=side
-            )
+        if preceding is None:
+            end, side = "beginning", "before"
+        elif following is None:
+            end, side = "end", "after"
+        else:
+            continue
+        raise errors.negated_component_without_window(
+            component.span, name=component.name.text, end=end, side=side
+        )
 
 
-def find_strategy(name: str, span: Span, predicates: str = "") -> SaseStrategy:
+def find_strategy(name: str) -> SaseStrategy | None:
     """Return the strategy with a name, in any case, with hyphens or underscores.
 
-    Args:
-        name: the name as it is written.
-        span: its location in the text of the query.
-        predicates: the predicates that the query has instead of a name, for the error.
+    None if there is no such strategy.
 
-    Raises:
-        MatchRecognizePlanError: there is no such strategy.
-
-    >>> find_strategy("Skip-Till-Any-Match", Span(0, 19)).name
+    >>> find_strategy("Skip-Till-Any-Match").name
     'SKIP_TILL_ANY_MATCH'
     """
     strategies = {strategy.value: strategy for strategy in SaseStrategy}
-    strategy = strategies.get(name.lower().replace("-", "_"))
-    if strategy is None:
-        if predicates and not find_nearest(name, strategies):
-            raise errors.missing_strategy(span, strategies=list(strategies), predicates=predicates)
-        raise errors.unknown_strategy(span, name=name, strategies=list(strategies))
-    return strategy
+    return strategies.get(name.lower().replace("-", "_"))
 
 
-def make_window(amounts: list[tuple[Token, Token | None]], span: Span) -> RowExpression | int:
-    """Return the window of numbers with their units, or how many events it has.
+def make_window(parts: list[NumberWithUnit], span: Span) -> RowExpression | int:
+    """Return the length of a window as time, or its number of events.
+
+    `1 hour 30 minutes` becomes `INTERVAL 1 HOUR 30 MINUTE`, `20 EVENTS` becomes 20, and a number
+    alone is in the unit of the column that orders events.
 
     Args:
-        amounts: one or more numbers, each with its unit or None.
+        parts: one or more numbers with their units.
         span: where they are written.
 
     Raises:
         MatchRecognizeError: a number or a unit is wrong or missing.
     """
-    number, unit = amounts[0]
-    if len(amounts) == 1 and unit is None:
-        reject_unit_in_number(number)
-        amount = read_amount(number.text)
-        return RowExpression(number.text, span, amount=amount, is_constant=amount is None)
-    if len(amounts) == 1 and unit is not None and unit.text.upper() in ("EVENT", "EVENTS"):
-        return count_events(number)
+    first_number, first_unit = parts[0]
+    if len(parts) == 1 and first_unit is None:
+        reject_unit_in_number(first_number)
+        value = read_amount(first_number.text)
+        return RowExpression(first_number.text, span, amount=value, is_constant=value is None)
+    if len(parts) == 1 and first_unit is not None:
+        counts_events = first_unit.text.upper() in ("EVENT", "EVENTS")
+        if counts_events:
+            return read_event_count(first_number)
     words: list[str] = []
-    for number, unit in amounts:
-        words += [number.text, find_unit(number, unit)]
+    for part in parts:
+        words += [part.number.text, find_interval_unit(part)]
     return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=read_interval_amount(words))
 
 
-def count_events(number: Token) -> int:
+def read_event_count(number: Token) -> int:
     """Return how many events a window has.
 
     Raises:
-        MatchRecognizeError: it is not a whole number from 1, or too large.
+        MatchRecognizeError: the number is not a whole number from 1, or too large.
     """
     events = read_whole_number(number.text) if number.text.isdigit() else 0
     if events is None:
@@ -414,13 +487,14 @@ def count_events(number: Token) -> int:
     return events
 
 
-def find_unit(number: Token, unit: Token | None) -> str:
-    """Return the unit of an interval of SQL for the unit after a number.
+def find_interval_unit(part: NumberWithUnit) -> str:
+    """Return the unit of a part of a window as SQL intervals have it: `MINUTE` for `30 minutes`.
 
     Raises:
-        MatchRecognizeError: it is missing or unknown, has no fixed length, or counts events; or the
-            number has a fraction, which only seconds may have.
+        MatchRecognizeError: the unit is missing or unknown, has no fixed length, or counts events;
+            or the number has a fraction, which only seconds may have.
     """
+    number, unit = part
     if unit is None:
         raise errors.missing_unit(number.span, number=number.text)
     singular = unit.text.upper().removesuffix("S")
