@@ -1,6 +1,15 @@
 """Define the tests of a pattern's steps: conditions of stages, ends of loops, and windows.
 
-A test is a definition that has a name of its own, such as `:a where` or `:b until`.
+A test is a definition with a name of its own. A step refers to its tests by their names:
+
+    begin("a").where("price > 10")                    `:a where` is `price > 10`
+    followed_by("b").one_or_more().until("x = 0")     `:b until`, `:b not until`,
+                                                      `:b where, not until`
+    followed_by("c").within("5 minutes", "previous_to_current")
+                                                      `:c near`: a row comes too late for `c`
+
+`write_conditions` first writes all conditions into one text. `TestDefinitions` then builds the
+steps, and parses a condition from that text each time it defines a test with it.
 """
 
 from __future__ import annotations
@@ -8,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+
+from typing_extensions import override
 
 from matchrec.patterns.stages import checks, tree
 from matchrec.patterns.stages.conditions import CANDIDATE, NOWHERE, bind_condition, set_variable
@@ -39,12 +50,17 @@ from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.tokenize import read_tokens
 
 
-def read_sum(navigation: Navigation, text: str) -> Term:
-    """Return a sum over one row, such as `(ts) + (0L)`, on the row that a navigation finds."""
-    return Term((ColumnReference(navigation, text, None, find_operator_operations("+")),), NOWHERE)
+def make_sum(navigation: Navigation, sql: str) -> Term:
+    """Return a sum over one row, evaluated on the row that a navigation finds.
+
+    Args:
+        navigation: finds the row.
+        sql: the sum, such as `(ts) + (0L)`.
+    """
+    return Term((ColumnReference(navigation, sql, None, find_operator_operations("+")),), NOWHERE)
 
 
-def read_order(navigation: Navigation, order: clauses.RowExpression) -> Term:
+def make_order_column(navigation: Navigation, order: clauses.RowExpression) -> Term:
     """Return the order column on the row that a navigation finds."""
     return make_column(navigation, order.text, names=order.names)
 
@@ -58,6 +74,7 @@ def write_window_end(order: str, window: str) -> str:
         order: the order column as SQL.
         window: the length of the window as SQL.
     """
+    # With the suffix, the sum is BIGINT even if the order column is a narrower integer.
     return write_sum_or_null(order, f"{window}L" if window.isdigit() else window)
 
 
@@ -69,6 +86,7 @@ class WrittenConditions:
     b, until: volume = 0
     """
 
+    # The text.
     source: Source
     # Where each condition begins in the text, by its `id`, because equal conditions may occur
     # several times.
@@ -91,7 +109,7 @@ def write_conditions(stages: tuple[tree.Stage, ...]) -> WrittenConditions:
 
 
 def label_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.StageCondition]]:
-    """Yield every condition of a pattern after the label that messages give it."""
+    """Yield every condition of a pattern with the label that messages give it: `a, where`."""
     for stage in stages:
         yield from label_conditions(stage.stages)
         for condition in stage.conditions:
@@ -107,20 +125,25 @@ class TestDefinitions(tree.StepBuilder):
     # The pattern and the settings of its query.
     query: PatternQuery
     # Its conditions in one text.
-    written: WrittenConditions
+    written_conditions: WrittenConditions
     # The definitions so far, by the name of the test.
     definitions: dict[str, clauses.Definition] = field(default_factory=dict)
-    # The windows between neighbouring events, by the name of the test.
+    # The windows between neighbouring events, by the name of the test that checks each.
     windows: dict[str, Duration] = field(default_factory=dict)
 
     __test__ = False  # not a test for pytest
 
-    def name_condition(self, stage: tree.Stage) -> str:
+    @override
+    def make_condition_test(self, stage: tree.Stage) -> str:
         """Define the test of the conditions of a stage, and return its name."""
         return self.define(f"{stage.name} where", self.combine_conditions(stage.conditions))
 
-    def name_until(self, stage: tree.Stage) -> Until | None:
-        """Define the tests that end the loop of a stage, and return their names."""
+    @override
+    def make_until_tests(self, stage: tree.Stage) -> Until | None:
+        """Define the tests that end the loop of a stage, and return their names.
+
+        None if no event ends it.
+        """
         if stage.until is None:
             return None
         ends_loop = self.parse_condition(stage.until)
@@ -133,12 +156,13 @@ class TestDefinitions(tree.StepBuilder):
         take_test = self.define(f"{stage.name} where, not until", is_taken)
         return Until(until_test, not_until_test, take_test)
 
-    def name_distance(self, label: str, window: Duration | None) -> str | None:
+    @override
+    def make_distance_test(self, label: str, window: Duration | None) -> str | None:
         """Define the test that a row is too far after the row mapped before it.
 
         Returns:
-            The name of the test. None if there is no window, or if the window of the whole match is
-            not longer, so that it makes the test superfluous.
+            The name of the test. None if there is no window, or if it is superfluous, because the
+            window of the whole match is not longer.
         """
         if window is None:
             return None
@@ -163,12 +187,12 @@ class TestDefinitions(tree.StepBuilder):
             # As BIGINT, a difference overflows only if it is longer than any window.
             wide_order = f"({order.text}) + (0L)"
             return build_difference_test(
-                read_sum(candidate, wide_order),
-                read_sum(row_before, wide_order),
+                make_sum(candidate, wide_order),
+                make_sum(row_before, wide_order),
                 make_number(int(window.sql), NOWHERE),
             )
-        end = read_sum(row_before, f"({order.text}) + ({window.sql})")
-        return compare_scalars("<", read_order(candidate, order), end)
+        end = make_sum(row_before, f"({order.text}) + ({window.sql})")
+        return compare_scalars("<", make_order_column(candidate, order), end)
 
     def build_neighbour_windows(self) -> tuple[NeighbourWindow, ...]:
         """Return the windows between neighbouring events, the shortest first."""
@@ -200,12 +224,19 @@ class TestDefinitions(tree.StepBuilder):
         return Timeouts(match_end, self.build_neighbour_windows())
 
     def define(self, label: str, scalar: Scalar) -> str:
-        """Define a new test, which reads the candidate through its own name.
+        """Define a new test.
+
+        In the definition, columns of the candidate become columns of the test.
+
+        Args:
+            label: the name of the stage and what is tested, such as `a where`.
+            scalar: the condition, in which the candidate is `CANDIDATE`.
 
         Returns:
-            The name. It begins with a colon, which no stage has in its name.
+            The name of the test, such as `:a where`. No stage has a colon in its name.
         """
         name = f":{label}"
+        # Labels can be equal, because all groups have one name.
         while name in self.definitions:
             name += "'"
 
@@ -229,7 +260,9 @@ class TestDefinitions(tree.StepBuilder):
         """Return a condition as an expression over the candidate and over stages."""
         text = condition.expression
         assert isinstance(text, str), "`tree.name_columns` replaces Columns"
-        tokens = read_tokens(text, self.query.dialect, self.written.find_offset(condition))
+        tokens = read_tokens(
+            text, self.query.dialect, self.written_conditions.find_offset(condition)
+        )
         return bind_condition(parse_scalar(tokens, self.scope), self.spellings)
 
     @cached_property
@@ -239,7 +272,7 @@ class TestDefinitions(tree.StepBuilder):
 
     @cached_property
     def spellings(self) -> dict[str, str]:
-        """Each spelling of a stage in a condition, and the name of the stage."""
+        """The name of a stage by each spelling of it: as it is defined, and in upper case."""
         spellings = {}
         for name in self.query.stage_names:
             spellings[name] = name

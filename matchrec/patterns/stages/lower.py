@@ -16,7 +16,11 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import PATTERN_CALLS
 from matchrec.patterns.stages import checks
 from matchrec.patterns.stages.conditions import NOWHERE
-from matchrec.patterns.stages.definitions import TestDefinitions, read_order, write_conditions
+from matchrec.patterns.stages.definitions import (
+    TestDefinitions,
+    make_order_column,
+    write_conditions,
+)
 from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan import clauses
 from matchrec.plan.expression import (
@@ -50,7 +54,7 @@ def list_measures(query: PatternQuery) -> Iterator[clauses.Measure]:
         return
     for name, end in ("start_time", End.FIRST), ("end_time", End.LAST):
         navigation = Navigation(end=end, semantics=Semantics.FINAL)
-        yield clauses.Measure(name, read_order(navigation, query.order[0]))
+        yield clauses.Measure(name, make_order_column(navigation, query.order[0]))
     event = f"struct({', '.join(quote_name(column) for column in query.columns) or '*'})"
     for stage in query.stage_names:
         reference = ColumnReference(Navigation(stage), event, fields=query.columns)

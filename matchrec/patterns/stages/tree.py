@@ -256,7 +256,7 @@ def show_quantifier(stage: Stage) -> str:
 
 
 class StepBuilder(ABC):
-    """A builder of steps from stages. A subclass names the tests of the steps."""
+    """A builder of steps from stages. A subclass makes the tests that the steps name."""
 
     def build_steps(self, stages: tuple[Stage, ...]) -> Steps:
         """Return the steps of a sequence of stages."""
@@ -265,20 +265,20 @@ class StepBuilder(ABC):
     def build_step(self, stage: Stage) -> RepeatedPart | ForbiddenEvent:
         """Return the step of one stage.
 
-        Tests are named in a fixed order: conditions, until, near, gap.
+        Tests are made in a fixed order: conditions, until, near, gap.
         """
         if stage.negated:
             return ForbiddenEvent(
                 stage.name,
-                test=self.name_condition(stage),
+                test=self.make_condition_test(stage),
                 only_next=stage.contiguity is Contiguity.STRICT,
-                distance_test=self.name_distance(f"{stage.name} near", stage.near),
+                distance_test=self.make_distance_test(f"{stage.name} near", stage.near),
             )
         content: SingleStage | Steps
         if stage.is_group:
             content = self.build_steps(stage.stages)
         else:
-            content = SingleStage(stage.name, self.name_condition(stage))
+            content = SingleStage(stage.name, self.make_condition_test(stage))
         return RepeatedPart(
             content,
             contiguity=stage.contiguity,
@@ -287,28 +287,33 @@ class StepBuilder(ABC):
             optional=stage.optional,
             greedy=stage.greedy,
             inner=stage.inner or Contiguity.RELAXED,
-            until=self.name_until(stage),
-            distance_test=self.name_distance(f"{stage.name} near", stage.near),
-            gap_test=self.name_distance(f"{stage.name} gap", stage.gap),
+            until=self.make_until_tests(stage),
+            distance_test=self.make_distance_test(f"{stage.name} near", stage.near),
+            gap_test=self.make_distance_test(f"{stage.name} gap", stage.gap),
         )
 
     @abstractmethod
-    def name_condition(self, stage: Stage) -> str:
-        """Return the name of the test that an event satisfies the conditions of a stage."""
+    def make_condition_test(self, stage: Stage) -> str:
+        """Make the test that an event satisfies the conditions of a stage; return its name."""
 
     @abstractmethod
-    def name_until(self, stage: Stage) -> Until | None:
-        """Return the names of the tests that end the loop of a stage; None if no event ends it."""
+    def make_until_tests(self, stage: Stage) -> Until | None:
+        """Make the tests that end the loop of a stage.
+
+        Returns:
+            Their names; None if no event ends the loop.
+        """
 
     @abstractmethod
-    def name_distance(self, label: str, window: Duration | None) -> str | None:
-        """Return the name of the test that a row is too far after the row mapped before it.
-
-        None if there is no such test.
+    def make_distance_test(self, label: str, window: Duration | None) -> str | None:
+        """Make the test that a row is too far after the row mapped before it.
 
         Args:
             label: what to call the test, such as `b near`.
             window: the distance that is too far; None if no distance is.
+
+        Returns:
+            The name of the test; None if there is none.
         """
 
 
@@ -316,7 +321,7 @@ class PictureStepBuilder(StepBuilder):
     """A builder of steps for pictures, in which each test is named by the text of its condition."""
 
     @override
-    def name_condition(self, stage: Stage) -> str:
+    def make_condition_test(self, stage: Stage) -> str:
         """Return the conditions of a stage as text, such as `(x > 1) OR (y = 2)`."""
         if not stage.conditions:
             return "every event"
@@ -327,7 +332,7 @@ class PictureStepBuilder(StepBuilder):
         )
 
     @override
-    def name_until(self, stage: Stage) -> Until | None:
+    def make_until_tests(self, stage: Stage) -> Until | None:
         """Return the condition that ends the loop of a stage, and its complement, as text."""
         if stage.until is None:
             return None
@@ -335,5 +340,5 @@ class PictureStepBuilder(StepBuilder):
         return Until(text, f"({text}) IS NOT TRUE")
 
     @override
-    def name_distance(self, label: str, window: Duration | None) -> None:
+    def make_distance_test(self, label: str, window: Duration | None) -> None:
         """Return None: pictures do not show distances."""
