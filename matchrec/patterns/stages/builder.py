@@ -273,7 +273,7 @@ class Pattern:
             raise errors.until_without_loop(stage=stage.label)
         if stage.until is not None:
             raise errors.until_twice(stage=stage.label)
-        return self._change_last(until=checks.make_test(condition, stage, "until"))
+        return self._change_last(until=checks.make_until_condition(condition, stage))
 
     @check_arguments(gap=DURATION_ARGUMENT.allow_none())
     def one_or_more(self, gap: DurationLike | None = None) -> Pattern:
@@ -362,7 +362,7 @@ class Pattern:
         checks.check_can_have_inner_contiguity(self._last, "allow_combinations")
         return self._change_last(inner=Contiguity.ANY)
 
-    @check_arguments(window=DURATION_ARGUMENT, kind=arguments.make_word_kind(checks.KINDS))
+    @check_arguments(window=DURATION_ARGUMENT, kind=arguments.make_word_kind(checks.WINDOW_KINDS))
     def within(self, window: DurationLike, kind: WindowKind = "first_to_last") -> Pattern:
         """Limit the time between events: it must be less than the window.
 
@@ -386,7 +386,7 @@ class Pattern:
             raise errors.neighbour_window_on_negated_stage(stage=stage.label)
         else:
             pattern = self._change_last(near=choose_smaller(stage.near, length))
-        checks.check_gap_windows(pattern.stages)
+        checks.check_neighbour_windows(pattern.stages)
         return pattern
 
     @check_arguments(strategy=SKIP)
@@ -435,7 +435,7 @@ class Pattern:
         for stage in list_named_stages((added,)):
             checks.check_new_name(self.stages, stage.name, call)
         longer = replace(self, stages=(*self.stages, added))
-        checks.check_gap_windows(longer.stages)
+        checks.check_neighbour_windows(longer.stages)
         return longer
 
     def _append_not(self, name: str, contiguity: Contiguity, call: str) -> Pattern:

@@ -1,5 +1,9 @@
 """Check the calls that build a Pattern, and then the complete Pattern.
 
+`builder.Pattern` checks each call as the user makes it, so that errors point to that call. Rules
+that a later call can still satisfy, such as that a NOT at the end needs a window, are checked in
+`lower`, when the Pattern is complete: see `check_negations`.
+
 Source: Flink CEP, "The Pattern API", and what its builder and compiler reject.
 """
 
@@ -16,7 +20,7 @@ from matchrec.syntax.amounts import MOST_ROWS
 from matchrec.syntax.durations import Duration
 
 # The values of `kind` in `Pattern.within`: which events a window limits.
-KINDS = get_args(WindowKind)
+WINDOW_KINDS = get_args(WindowKind)
 
 # Flink's own name for the state after the last stage.
 END_STATE = "$endState$"
@@ -26,7 +30,7 @@ def check_new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
     """Check that a name is allowed for a new stage, and that no stage has it.
 
     A stage becomes a column, so case does not tell names apart. A colon marks the names of tests,
-    see `lower.TestDefinitions`.
+    see `definitions.TestDefinitions`.
 
     Args:
         stages: the stages so far.
@@ -55,7 +59,7 @@ def find_last_stage(stages: tuple[Stage, ...]) -> Stage:
 
 
 def make_condition(expression: Condition, stage: Stage, call: str) -> StageCondition:
-    """Return the condition that a call adds to the events of a stage.
+    """Return the condition that `where` or `or_where` adds to the events of a stage.
 
     Args:
         expression: SQL text or a Spark Column.
@@ -67,34 +71,53 @@ def make_condition(expression: Condition, stage: Stage, call: str) -> StageCondi
     """
     if stage.is_group:
         raise errors.condition_of_group(call=call, stage=stage.label)
-    return make_test(expression, stage, call)
+    check_not_blank(expression, stage, call)
+    return StageCondition(expression)
 
 
-def make_test(expression: Condition, stage: Stage, call: str) -> StageCondition:
-    """Return a condition of a stage or of a group.
+def make_until_condition(expression: Condition, stage: Stage) -> StageCondition:
+    """Return the condition that `until` sets as the end of a loop.
+
+    Args:
+        expression: SQL text or a Spark Column.
+        stage: the stage or group that is repeated.
+
+    Raises:
+        MatchRecognizePlanError: the text is blank.
+    """
+    check_not_blank(expression, stage, "until")
+    return StageCondition(expression)
+
+
+def check_not_blank(expression: Condition, stage: Stage, call: str) -> None:
+    """Check that a condition is a Spark Column, or text that is not blank.
 
     Args:
         expression: SQL text or a Spark Column.
         stage: the stage, for messages.
-        call: the name of the method that the user called.
+        call: the name of the method that the user called, for messages.
 
     Raises:
         MatchRecognizePlanError: the text is blank.
     """
     if isinstance(expression, str) and not expression.strip():
         raise errors.empty_stage_condition(call=call, stage=stage.label)
-    return StageCondition(expression)
 
 
 def check_repetitions(stage: Stage, least: int, most: int | None) -> None:
-    """Check how often a stage is repeated; `most` is None if there is no limit.
+    """Check how often a stage shall be repeated.
+
+    Args:
+        stage: the stage, for messages.
+        least: the least number of repetitions. `times(0, n)` makes the stage optional, but
+            `times_or_more(0)` is not allowed.
+        most: the most repetitions; None if there is no limit.
 
     Raises:
         MatchRecognizeError: a bound is too large or too small, or `most` is less than `least`.
     """
     if max(least, most or 0) > MOST_ROWS:
         raise errors.too_many_times(stage=stage.label, limit=MOST_ROWS)
-    # times(0, n) makes the stage optional, times_or_more(0) is not allowed.
     lowest = 1 if most is None else 0
     if least < lowest:
         raise errors.too_few_times(stage=stage.label, least=least, lowest=lowest)
@@ -139,11 +162,14 @@ def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
         raise errors.greedy_combinations(stage=stage.label)
 
 
-def check_gap_windows(stages: tuple[Stage, ...]) -> None:
-    """Check that windows between neighbouring events fit into the window of the whole match.
+def check_neighbour_windows(stages: tuple[Stage, ...]) -> None:
+    """Check windows between neighbouring events against the window of the whole match.
+
+    A longer window of `within(..., "previous_to_current")` is rejected, as in Flink. A longer `gap`
+    is allowed, and has no effect.
 
     Raises:
-        MatchRecognizeError: one is longer, or one is a time and another one a number.
+        MatchRecognizeError: a window is too long, or one is a time and another one a number.
     """
     match_window = find_match_window(stages)
     if match_window is None:
@@ -179,10 +205,12 @@ def check_comparable(left: Duration | None, right: Duration | None) -> None:
         raise errors.mixed_durations(first=left, second=right)
 
 
-def check_end(stages: tuple[Stage, ...]) -> None:
-    """Check that a NOT at the end has a window, and that no other NOT limits the time to its event.
+def check_negations(stages: tuple[Stage, ...]) -> None:
+    """Check the windows of the NOTs of a complete Pattern.
 
-    Without a window, `not_followed_by` at the end could never be complete.
+    - Only a NOT at the end may limit the time from the event before to its own event.
+    - If the pattern ends with `not_followed_by`, there must be a window. Otherwise a match could
+      never be complete, because a later event could always break it.
 
     Raises:
         MatchRecognizeError: a NOT breaks one of these rules.
@@ -195,15 +223,20 @@ def check_end(stages: tuple[Stage, ...]) -> None:
                 stage=stage.label, is_in_group=is_in_group
             )
     last_stage = find_last_single_stage(stages)
+    ends_with_not_followed_by = last_stage.negated and last_stage.contiguity is Contiguity.RELAXED
     has_window = find_match_window(stages) is not None or any(
         stage.near is not None for stage in nots_at_end
     )
-    if last_stage.negated and last_stage.contiguity is Contiguity.RELAXED and not has_window:
+    if ends_with_not_followed_by and not has_window:
         raise errors.negation_at_end_without_window(stage=last_stage.label)
 
 
 def find_last_single_stage(stages: tuple[Stage, ...]) -> Stage:
-    """Return the last stage; if the pattern ends with a group, the last stage inside of it."""
+    """Return the last stage; if the pattern ends with a group, the last stage inside of it.
+
+    Raises:
+        MatchRecognizePlanError: there are no stages.
+    """
     stage = find_last_stage(stages)
     while stage.is_group:
         stage = stage.stages[-1]

@@ -74,7 +74,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
         MatchRecognizeError: the pattern or a condition is wrong.
     """
     pattern = query.pattern
-    checks.check_end(pattern.stages)
+    checks.check_negations(pattern.stages)
     check_skip_target(query)
     written = write_conditions(pattern.stages)
     with locate_errors(written.source, PATTERN_CALLS):
