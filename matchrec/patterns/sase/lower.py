@@ -128,8 +128,8 @@ def build_equivalence_keys(query: SaseQuery) -> tuple[RowExpression, ...]:
     if query.strategy is SaseStrategy.STRICT_CONTIGUITY:
         return ()
     return tuple(
-        RowExpression(write_row_sql(test), test.span, names=find_column_names(test))
-        for test in query.tests
+        RowExpression(write_row_sql(attribute), attribute.span, names=find_column_names(attribute))
+        for attribute in query.equivalent_attributes
     )
 
 
@@ -163,10 +163,15 @@ def build_absences(components: Components) -> tuple[clauses.Absence, ...]:
     """Return the absence of each negated component: no such event between its neighbours."""
     absences = []
     for component in components.negated:
-        preceding, following = components.find_neighbours(component)
         name = component.name
+        preceding, following = components.find_neighbours(component)
         absences.append(
-            clauses.Absence(name.text, after=preceding, before=following, span=name.span)
+            clauses.Absence(
+                name.text,
+                after=None if preceding is None else (preceding.name.text,),
+                before=None if following is None else (following.name.text,),
+                span=name.span,
+            )
         )
     return tuple(absences)
 
@@ -236,13 +241,14 @@ def build_event_conditions(
         )
         conditions.append(compare_scalars("=", event_type, component.event_type))
     first_variable = query.components.test_points[0]
-    for test in query.tests:
-        attribute = bind_attribute(test, variable)
+    for written_attribute in query.equivalent_attributes:
+        attribute = bind_attribute(written_attribute, variable)
         if query.strategy is SaseStrategy.STRICT_CONTIGUITY and variable != first_variable:
-            first_attribute = bind_attribute(test, first_variable)
+            first_attribute = bind_attribute(written_attribute, first_variable)
             conditions.append(compare_scalars("=", attribute, first_attribute))
         else:
-            conditions.append(Operation("IS NOT NULL", (attribute, " IS NOT NULL"), test.span))
+            is_not_null = (attribute, " IS NOT NULL")
+            conditions.append(Operation("IS NOT NULL", is_not_null, written_attribute.span))
     return conditions
 
 

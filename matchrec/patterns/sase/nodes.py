@@ -1,4 +1,14 @@
-"""The parts of a SASE+ query, and the variables of the plan that stand for its components.
+"""The parts of a SASE+ query, and the variables of the plan that its components become.
+
+    PATTERN SEQ(Stock+ a[], ~(News n), Stock b)     three `Component`s
+    WHERE skip_till_next_match {                    a `SaseStrategy`
+        [symbol]                                    the attribute of an equivalence test
+        AND a[1].price < b.price }                  a predicate with two `Identifier`s
+    WITHIN 1 hour                                   a window
+    RETURN b.price                                  an item
+
+A Kleene plus `Stock+ a[]` becomes two primary variables of the plan, `a[1]` and `a[i]`, and their
+union variable `a`. Any other component becomes one variable with its name.
 
 Source: Agrawal et al., "Efficient Pattern Matching over Event Streams", section 2.
 """
@@ -9,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import NamedTuple
 
 from matchrec.errors import sase as errors
 from matchrec.plan.clauses import FirstMatches, MatchOutput, Measure, RowExpression
@@ -23,13 +34,13 @@ class Component:
 
     # The text that the event type must equal; None for events of any type.
     event_type: Term | None
-    # The name of its variable.
+    # Its name, without brackets: `a`.
     name: Token
     # Where it is written, from the type to the name.
     span: Span
-    # Whether it is a Kleene plus.
+    # Whether it is a Kleene plus: one or more events.
     kleene: bool
-    # Whether it is negated.
+    # Whether it is negated: no such event may occur between its neighbours.
     negated: bool = False
 
     @property
@@ -39,43 +50,57 @@ class Component:
 
 
 class SaseStrategy(Enum):
-    """Event selection strategies. Source: section 2, "event selection strategy"."""
+    """Which events a match may skip. Source: section 2, "event selection strategy"."""
 
+    # No event.
     STRICT_CONTIGUITY = "strict_contiguity"
+    # Events that differ from those of the match in the attributes of equivalence tests.
     PARTITION_CONTIGUITY = "partition_contiguity"
+    # Events that the match could not select.
     SKIP_TILL_NEXT_MATCH = "skip_till_next_match"
+    # Any event.
     SKIP_TILL_ANY_MATCH = "skip_till_any_match"
 
 
 class Index(Enum):
-    """Which events of a variable an identifier reads. The value is written for a variable `a`."""
+    """Which events of a component an identifier reads.
 
-    ALONE = "b"  # the only event; no Kleene plus
+    The value is the index as it is written, for a Kleene plus `a` or another component `b`.
+    """
+
+    # The only event of a component that is not a Kleene plus.
+    ALONE = "b"
+    # The first event.
     FIRST = "a[1]"
+    # The event that is tested, one after another from the second event on.
     CURRENT = "a[i]"
+    # The event before the current one.
     PREVIOUS = "a[i-1]"
+    # All events before the current one.
     SO_FAR = "a[..i-1]"
+    # The last event.
     LAST = "a[a.LEN]"
+    # All events.
     ALL = "a[]"
 
-    def write_for(self, variable: str) -> str:
-        """Return the index as it is written for a variable.
+    def write_for(self, name: str) -> str:
+        """Return the index as it is written for the component with a name.
 
         >>> Index.LAST.write_for("up"), Index.ALONE.write_for("up")
         ('up[up.LEN]', 'up')
         """
-        return variable if self is Index.ALONE else self.value.replace("a", variable)
+        return name if self is Index.ALONE else self.value.replace("a", name)
 
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """A read of events in an expression: `a[i].price`."""
+    """What an expression reads of the events of one component: `a[i].price`."""
 
     # The name of the component.
     name: Token
     # Which of its events are read.
     index: Index
-    # The attribute; None for the events themselves, as in `count(a[])`.
+    # The attribute as a column of no variable; None for the events themselves, as in `count(a[])`.
     attribute: Term | None
     # Where it is written.
     span: Span
@@ -100,7 +125,7 @@ class Streams:
 
     # The keys by which events are ordered.
     order_by: tuple[str, ...]
-    # The keys that divide the events.
+    # The keys that divide the events into partitions; a match has events of one partition.
     partition_by: tuple[str, ...] = ()
     # The expression whose value is the type of an event.
     type_column: str = "event_type"
@@ -121,33 +146,35 @@ class SaseQuery:
     # The conditions of WHERE, without equivalence tests.
     predicates: tuple[Scalar, ...]
     # The attributes of equivalence tests: all events of a match have equal values in them.
-    tests: tuple[Term, ...]
+    equivalent_attributes: tuple[Term, ...]
     # The length of the window as time, or its number of events; None if there is no window.
     window: RowExpression | int | None = None
-    # The items of RETURN. They see all events of the match.
+    # The items of RETURN, which read the events of a complete match; empty if there is no RETURN.
     items: tuple[Measure, ...] = ()
-    # The option FIRST k MATCHES, if it is written.
+    # The option FIRST k MATCHES; None if it is not written.
     first_matches: FirstMatches | None = None
 
 
-# A Kleene plus `T+ a[]` becomes two primary variables, `a[1]` and `a[i]`, and their union variable
-# `a`. Any other component becomes one variable with its name.
-
-# The variable whose condition a complete match must satisfy.
+# The variable of the plan whose condition a complete match must satisfy. No component can have a
+# name with blanks.
 CLOSING = "end of match"
 
-# The names of the variables on one side of an absence; None at an end of the query.
-Neighbours = tuple[str, ...] | None
+
+class Neighbours(NamedTuple):
+    """The nearest positive components before and after a negated one."""
+
+    # None if the negated component is at the beginning of SEQ.
+    preceding: Component | None
+    # None if the negated component is at the end of SEQ.
+    following: Component | None
 
 
 def list_component_variables(component: Component) -> tuple[str, ...]:
-    """Return the primary variables of a component."""
+    """Return the primary variables of a component: `a[1]` and `a[i]` for a Kleene plus `a`."""
     name = component.name.text
-    return (
-        (Index.FIRST.write_for(name), Index.CURRENT.write_for(name))
-        if component.kleene
-        else (name,)
-    )
+    if component.kleene:
+        return (Index.FIRST.write_for(name), Index.CURRENT.write_for(name))
+    return (name,)
 
 
 @dataclass(frozen=True)
@@ -180,7 +207,7 @@ class Components:
 
     @cached_property
     def by_variable(self) -> Mapping[str, Component]:
-        """The component of each primary variable, and of each negated one."""
+        """The component of each primary variable, and each negated component by its name."""
         return {
             variable: component
             for component in self.all
@@ -189,15 +216,15 @@ class Components:
 
     @cached_property
     def by_name(self) -> Mapping[str, Component]:
-        """The component of each name that SEQ declares."""
+        """The component by its name, as SEQ has it."""
         return {component.name.text: component for component in self.all}
 
     def find_component(self, name: Token, clause: str) -> Component:
         """Return the component with a name.
 
         Args:
-            name: a name in the query.
-            clause: where it is written, for the message.
+            name: a name in the query. Case matters.
+            clause: the clause in which it is written, for the message.
 
         Raises:
             MatchRecognizePlanError: there is no such component.
@@ -210,9 +237,11 @@ class Components:
             )
         return component
 
-    def find_neighbours(self, negated: Component) -> tuple[Neighbours, Neighbours]:
-        """Return the positive components before and after a negated one; None if there is none."""
+    def find_neighbours(self, negated: Component) -> Neighbours:
+        """Return the nearest positive components before and after a negated one."""
         index = self.all.index(negated)
-        before = [part.name.text for part in self.all[:index] if not part.negated]
-        after = [part.name.text for part in self.all[index:] if not part.negated]
-        return tuple(before[-1:]) or None, tuple(after[:1]) or None
+        before = [component for component in self.all[:index] if not component.negated]
+        after = [component for component in self.all[index:] if not component.negated]
+        return Neighbours(
+            preceding=before[-1] if before else None, following=after[0] if after else None
+        )

@@ -140,7 +140,9 @@ class QueryReader(EventReader):
             sequence_span=sequence_span,
             strategy=strategy,
             predicates=predicates,
-            tests=tuple(attribute for test in self.tests for attribute in test.attributes),
+            equivalent_attributes=tuple(
+                attribute for test in self.tests for attribute in test.attributes
+            ),
             window=window,
             items=items,
             first_matches=first_matches,
@@ -421,10 +423,10 @@ def check_negations(components: Components) -> None:
         MatchRecognizeError: it has one. Only a window says how long such an event must be absent.
     """
     for component in components.negated:
-        preceding, following = components.find_neighbours(component)
-        if preceding is None:
+        neighbours = components.find_neighbours(component)
+        if neighbours.preceding is None:
             end, side = "beginning", "before"
-        elif following is None:
+        elif neighbours.following is None:
             end, side = "end", "after"
         else:
             continue
