@@ -105,7 +105,7 @@ def split_number_and_word(token: Token) -> tuple[Token, ...]:
 
 
 def quote_singly(text: str) -> str:
-    r"""Return the string of a token in single quotes.
+    r"""Return the string of a token in single quotes, with the same value.
 
     >>> quote_singly('"it\'s"'), quote_singly("'it''s'")
     ("'it\\'s'", "'it''s'")
@@ -143,6 +143,11 @@ _EXPECTED_AFTER = {
     "INTERVAL": "a number or a text with a unit",
     "IS": "NULL, TRUE, FALSE or DISTINCT FROM",
 }
+
+
+def show_key(key: str) -> str:
+    """Return a keyword or sign as messages show it: `AND` alone, and `)` in backticks."""
+    return key if key.isalpha() else f"`{key}`"
 
 
 class EquivalenceTest(NamedTuple):
@@ -200,7 +205,7 @@ class EventReader(ScalarReader):
         """Return the error for the next token, or for the end of the query.
 
         Args:
-            expected: everything that could be written instead.
+            expected: everything that could be written instead, such as "`)` or `,`".
         """
         if self.position < self.end:
             span = self.tokens[self.position].span
@@ -209,18 +214,19 @@ class EventReader(ScalarReader):
         end = self.text.full_span.end
         return errors.query_ends_early(Span(end, end + 1), where=self.where, expected=expected)
 
-    def require(self, key: str, expected: str = "") -> None:
+    def require(self, key: str, expected: str | None = None) -> None:
         """Read a keyword or a sign.
 
         Args:
             key: the keyword or sign.
-            expected: everything that could be written there, if that is more.
+            expected: everything that could be written there, for messages; None if that is only
+                the key.
 
         Raises:
             MatchRecognizeError: the next token is another one.
         """
         if not self.accept(key):
-            raise self.make_expected_error(expected or (key if key.isalpha() else f"`{key}`"))
+            raise self.make_expected_error(expected or show_key(key))
 
     def read_token(self, expected: str, *kinds: TokenKind) -> Token:
         """Read a token of one of these kinds, and return it.
@@ -239,11 +245,14 @@ class EventReader(ScalarReader):
 
     @override
     def expect(self, *keys: str) -> None:
-        """Read keywords or signs. Raises as `require` does."""
+        """Read keywords or signs that follow an operand or one another.
+
+        Raises:
+            MatchRecognizeError: the next token is another one.
+        """
         for key in keys:
-            shown_key = key if key.isalpha() else f"`{key}`"
             expected = _EXPECTED_AFTER.get(self.key_at(self.position - 1))
-            self.require(key, expected or f"an operator or {shown_key}")
+            self.require(key, expected or f"an operator or {show_key(key)}")
 
     @override
     def make_unexpected_error(self) -> MatchRecognizeError:
@@ -265,7 +274,7 @@ class EventReader(ScalarReader):
     def read_operand(self) -> Scalar:
         """Read an operand, which may be an equivalence test.
 
-        RUNNING and FINAL begin no operand as in SQL: they can be names of components.
+        RUNNING and FINAL are not keywords as in SQL: they can be names of components.
         """
         if self.key == "[":
             return self.read_equivalence_test()
