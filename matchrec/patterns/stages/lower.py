@@ -9,8 +9,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from matchrec.errors import stages as errors
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import PATTERN_CALLS
@@ -42,24 +40,28 @@ from matchrec.source import Source
 from matchrec.syntax.expressions.expression import make_key_expression
 
 
-def list_measures(query: PatternQuery) -> Iterator[clauses.Measure]:
-    """Yield the measures of a query.
+def build_measures(query: PatternQuery) -> tuple[clauses.Measure, ...]:
+    """Return the measures of a query.
 
-    A match has its number, its first and last time, and for each stage the array of its events. An
-    event has the number of its match and the name of its stage.
+    A match has its number, its first and last time, and for each stage the array of its events:
+    `match_number, start_time, end_time, a, b`. An event has the number of its match and the name of
+    its stage: `match_number, stage`.
     """
-    yield make_measure("match_number", MATCH_NUMBER)
+    match_number = make_measure("match_number", MATCH_NUMBER)
     if not query.rows.summarizes_matches:
-        yield make_measure("stage", Classifier(Navigation()))
-        return
+        return (match_number, make_measure("stage", Classifier(Navigation())))
+    measures = [match_number]
     for name, end in ("start_time", End.FIRST), ("end_time", End.LAST):
         navigation = Navigation(end=end, semantics=Semantics.FINAL)
-        yield clauses.Measure(name, make_order_column(navigation, query.order[0]))
-    event = f"struct({', '.join(quote_name(column) for column in query.columns) or '*'})"
+        order_column = make_order_column(navigation, query.order[0])
+        measures.append(clauses.Measure(name, order_column))
+    event_columns = ", ".join(quote_name(column) for column in query.columns) or "*"
     for stage in query.stage_names:
-        reference = ColumnReference(Navigation(stage), event, fields=query.columns)
-        argument = Term((reference,), NOWHERE)
-        yield make_measure(stage, Aggregate("collect_list", stage, (argument,), Semantics.FINAL))
+        event = ColumnReference(Navigation(stage), f"struct({event_columns})", fields=query.columns)
+        argument = Term((event,), NOWHERE)
+        events = Aggregate("collect_list", stage, (argument,), Semantics.FINAL)
+        measures.append(make_measure(stage, events))
+    return tuple(measures)
 
 
 def make_measure(name: str, reference: Reference) -> clauses.Measure:
@@ -84,19 +86,22 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
         skip = None
         if pattern.skip.to is not None:
             skip = Skip(pattern.skip.to, pattern.skip.stage, pattern.skip.throws)
-        most_matches = pattern.most_matches
+        within = None
+        if match_window is not None:
+            within = clauses.Within(match_window.build_expression())
+        first_matches = None
+        if pattern.most_matches is not None:
+            first_matches = clauses.FirstMatches(pattern.most_matches)
         plan = MatchPlan(
             pattern=build_row_pattern(steps),
             partition_by=tuple(make_key_expression(text) for text in query.partition_by),
             order_by=tuple(clauses.SortItem(key) for key in query.order),
-            measures=tuple(list_measures(query)),
+            measures=build_measures(query),
             rows_per_match=query.rows,
-            within=None
-            if match_window is None
-            else clauses.Within(match_window.build_expression()),
+            within=within,
             definitions=tuple(tests.definitions.values()),
             output=clauses.MatchOutput.ALL,
-            first_matches=None if most_matches is None else clauses.FirstMatches(most_matches),
+            first_matches=first_matches,
             staging=Staging(
                 steps,
                 tests=tuple(tests.definitions),
