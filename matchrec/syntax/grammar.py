@@ -1,7 +1,8 @@
 """Parse the tokens of a clause to a `MatchRecognize` node.
 
 1. `find_sections` divides the clause at the keywords of its parts, and checks their order.
-2. `read_clause` reads each section.
+2. `read_clause` calls one function for each section. Parts that are lists, such as MEASURES, are
+   split at their commas first, and the function reads one item: the tokens `start .. end`.
 
 This is grammar only: no name is looked up, and expressions stay tokens until `lower` reads them.
 """
@@ -70,100 +71,29 @@ __all__ = [
 T = TypeVar("T")
 
 
-def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode:
-    """Read an item of WITHIN.
-
-    It is `interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`.
-    """
-    if clause.key(end - 1) == "ROWS":
-        row_window = _read_row_window(clause, start, end)
-        if row_window is not None:
-            return row_window
-    span = clause.span(start, end)
-    is_between_rows = end - start > 1 and clause.has_keys(end - 2, "BETWEEN", "ROWS")
-    has_variables = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
-    interval_end = end
-    if is_between_rows:
-        interval_end = end - 2
-    elif has_variables:
-        interval_end = end - 4
-    if interval_end == start:
-        raise errors.empty_part(span, part="WITHIN")
-    has_interval_word = clause.key(start) == "INTERVAL"
-    unit: str | None = None
-    if has_interval_word and clause.key(interval_end - 1) in UNITS_OF_TIME:
-        unit = clause.key(interval_end - 1)
-    value_start = start + 1 if has_interval_word else start
-    value_end = interval_end if unit is None else interval_end - 1
-    return nodes.WindowNode(
-        interval=_read_interval(clause, start, interval_end, unit),
-        span=span,
-        between_rows=is_between_rows,
-        from_variable=clause[end - 3].variable if has_variables else None,
-        to_variable=clause[end - 1].variable if has_variables else None,
-        parameter=read_parameter(clause.tokens[value_start:value_end]),
-        has_interval_word=has_interval_word,
-        unit=unit,
-        interval_span=clause.span(start, interval_end),
-    )
-
-
-def _read_row_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode | None:
-    """Read the item `n ROWS` of WITHIN, or return None if it is `interval BETWEEN ROWS`."""
-    parameter = read_parameter(clause.tokens[start : end - 1])
-    if parameter is None and end - start != 2:
-        return None
-    span = clause.span(start, end)
-    number = clause.cut_out(start, end - 1)
-    rows = 0 if parameter else read_number_of_rows(number.text, span)
-    return nodes.WindowNode(
-        number, span, rows=rows, parameter=parameter, interval_span=number.full_span
-    )
-
-
-def _read_interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> TokenSequence:
-    """Return the interval `start .. end` of WITHIN as SQL.
-
-    A single text is read like the value of a parameter: `'2 hours'` becomes an INTERVAL, as in the
-    files of rule sets.
+def parse_clause(
+    text: str, dialect: Dialect = SPARK, origin: Origin | None = None
+) -> nodes.MatchRecognize:
+    """Parse a clause from the text between its parentheses.
 
     Args:
-        clause: the tokens of the clause.
-        start: its first token.
-        end: the token after it.
-        unit: the unit of time at its end, if it begins with INTERVAL.
+        text: the text.
+        dialect: how double quotes are read.
+        origin: the text from which `text` was translated, if it was.
 
     Raises:
-        MatchRecognizeError: the interval is written without INTERVAL, or it is not a length of
-            time.
+        MatchRecognizeError: the text is not a clause.
+
+    >>> clause = parse_clause("PATTERN (A B+) WITHIN 5 ROWS DEFINE B AS B.price > A.price")
+    >>> clause.windows[0].rows, clause.definitions[0].name, clause.definitions[0].expression.text
+    (5, 'B', 'B.price > A.price')
     """
-    interval = clause.cut_out(start, end)
-    if is_length_of_time(clause, start):
-        raise errors.missing_interval(interval.full_span, text=interval.text)
-    if end - start == 1:
-        reject_unit_in_number(clause[start])
-    has_interval_word = clause.key(start) == "INTERVAL"
-    value_start = start + 1 if has_interval_word else start
-    value_end = end if unit is None else end - 1
-    token = clause[value_end - 1]
-    value = token.text
-    if token.is_string:
-        value = token.text[1:-1].replace("\\'", "'")
-    has_letters = any(character.isalpha() for character in value)
-    is_text = token.is_string and (unit is None or has_letters)
-    lacks_unit = token.is_constant and has_interval_word and unit is None
-    is_single_token = value_end - value_start == 1
-    if not is_single_token or not (is_text or lacks_unit):
-        return interval
-    duration = WrittenDuration(
-        value, text=token.text, has_interval_word=has_interval_word, unit=unit
-    )
-    length = build_interval(duration, "WITHIN", interval.full_span)
-    return read_tokens(length.text, offset=interval.offset)
+    with locate_errors(Source(text, origin)):
+        return read_clause(read_section_tokens(read_tokens(text, dialect)))
 
 
 def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
-    """Read a clause.
+    """Read the tokens of a clause.
 
     Raises:
         MatchRecognizeError: a part is malformed, or see `find_sections`.
@@ -171,9 +101,8 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
     parts = PartReader(clause, find_sections(clause))
     pattern = parts.sections[ClausePart.PATTERN]
     options = read_words_after_pattern(clause, clause.pairs[pattern.start])
-    rows_per_match, partial = parts.read_section(
-        ClausePart.ROWS_PER_MATCH, _read_rows_per_match
-    ) or (None, None)
+    output_rows = parts.read_section(ClausePart.ROWS_PER_MATCH, _read_rows_per_match)
+    rows_per_match, partial = output_rows or (None, None)
     search = parts.sections.get(ClausePart.SEARCH)
     return nodes.MatchRecognize(
         pattern=_read_pattern(clause, pattern, options.end),
@@ -199,13 +128,17 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
 
 @dataclass(frozen=True, slots=True)
 class PartReader:
-    """A clause and its sections. For each section, a function of this module reads it."""
+    """A clause divided into its sections; it finds a section, and another function reads it."""
 
     clause: ClauseTokens
     sections: Mapping[ClausePart, Section]
 
     def find_items(self, part: ClausePart) -> tuple[TokenRange, ...]:
-        """Return the items of a part, which are separated by commas; none if it is not written."""
+        """Return the items of a part, which are separated by commas; () if it is not written.
+
+        Raises:
+            MatchRecognizeError: the part is written, but it or one of its items is empty.
+        """
         if part not in self.sections:
             return ()
         section = self.sections[part]
@@ -216,18 +149,20 @@ class PartReader:
     def read_items(
         self, part: ClausePart, read: Callable[[ClauseTokens, int, int], T]
     ) -> tuple[T, ...]:
-        """Read every item of a part."""
+        """Read every item of a part with `read`, whose arguments are an item's tokens."""
         return tuple(read(self.clause, start, end) for start, end in self.find_items(part))
 
     def read_section(
         self, part: ClausePart, read: Callable[[ClauseTokens, Section], T]
     ) -> T | None:
-        """Read a part; None if it is not written."""
-        return read(self.clause, self.sections[part]) if part in self.sections else None
+        """Read a part that is no list with `read`; return None if the part is not written."""
+        if part not in self.sections:
+            return None
+        return read(self.clause, self.sections[part])
 
 
 def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
-    """Read PATTERN.
+    """Read the row pattern between PATTERN's parentheses.
 
     Args:
         clause: the tokens of the clause.
@@ -238,41 +173,55 @@ def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPatter
     closing = clause.pairs[opening]
     for index in range(opening, closing):
         if clause.key(index) == "DEFINE" and clause.key(index + 2) == "AS":
-            spans = clause[opening].span, clause[index].span
-            raise errors.bracket_not_closed(*spans, query=clause.text, keyword="DEFINE")
+            # The `)` at `closing` belongs to a condition of DEFINE.
+            raise errors.bracket_not_closed(
+                clause[opening].span, clause[index].span, query=clause.text, keyword="DEFINE"
+            )
     if end < section.end:
-        token = clause[end]
-        if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST", "FIRST"):
-            words = clause.cut_out(end, section.end)
-            raise errors.malformed_event_selection(words.full_span, text=words.text)
-        outside = make_symbol_outside_error(clause, opening - 1, end)
-        raise outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
+        raise _explain_words_after_pattern(clause, section, end)
     inside = Span(clause[opening].span.end, clause[closing].span.start)
     return parse_row_pattern(clause.text, inside)
 
 
+_FIRST_WORDS_OF_OPTIONS = split_words("PARTITION SKIP STRICT ALL NON LONGEST FIRST")
+
+
+def _explain_words_after_pattern(
+    clause: ClauseTokens, section: Section, start: int
+) -> MatchRecognizeError:
+    """Return the error for the tokens from `start` on, which follow PATTERN and its options."""
+    token = clause[start]
+    if token.key in _FIRST_WORDS_OF_OPTIONS:
+        words = clause.cut_out(start, section.end)
+        return errors.malformed_event_selection(words.full_span, text=words.text)
+    outside = make_symbol_outside_error(clause, section.start - 1, start)
+    return outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
+
+
 def _read_partition_key(clause: ClauseTokens, start: int, end: int) -> nodes.PartitionKey:
     """Read an item of PARTITION BY: `expression` or `expression AS name`."""
-    name = _read_name_after_as(clause, (start, end), "partition column", "PARTITION BY")
-    expression = clause.cut_out(start, end - 2 if name else end)
-    return nodes.PartitionKey(expression, name.name if name else None, clause.span(start, end))
+    span = clause.span(start, end)
+    name = _read_name_after_as(clause, start, end, what="partition column", where="PARTITION BY")
+    if name is None:
+        return nodes.PartitionKey(clause.cut_out(start, end), None, span)
+    return nodes.PartitionKey(clause.cut_out(start, end - 2), name.name, span)
 
 
 def _read_name_after_as(
-    clause: ClauseTokens, item: TokenRange, what: str, where: str
+    clause: ClauseTokens, start: int, end: int, *, what: str, where: str
 ) -> Token | None:
-    """Return the name after AS with which an item ends; None if it ends otherwise.
+    """Return the name of an item that ends with `AS name`; None if it does not.
 
     Args:
         clause: the tokens of the clause.
-        item: the tokens of the item.
+        start: the first token of the item.
+        end: the token after the item.
         what: what is named, for messages.
         where: the part of the clause, for messages.
 
     Raises:
         MatchRecognizeError: the name is a string.
     """
-    start, end = item
     if end - start < 3 or clause.key(end - 2) != "AS":
         return None
     name = clause[end - 1]
@@ -286,17 +235,19 @@ def _read_name_after_as(
 def _read_sort_key(clause: ClauseTokens, start: int, end: int) -> nodes.SortKey:
     """Read an item of ORDER BY: `expression [ASC | DESC] [NULLS FIRST | NULLS LAST]`."""
     span = clause.span(start, end)
+    expression_end = end
     nulls_first: bool | None = None
     if end - start > 2 and clause.key(end - 2) == "NULLS":
         nulls_first = {"FIRST": True, "LAST": False}.get(clause.key(end - 1))
     if nulls_first is not None:
-        end -= 2
+        expression_end -= 2
     descending: bool | None = None
-    if end - start > 1:
-        descending = {"ASC": False, "DESC": True}.get(clause.key(end - 1))
+    if expression_end - start > 1:
+        descending = {"ASC": False, "DESC": True}.get(clause.key(expression_end - 1))
     if descending is not None:
-        end -= 1
-    return nodes.SortKey(clause.cut_out(start, end), descending, nulls_first, span)
+        expression_end -= 1
+    expression = clause.cut_out(start, expression_end)
+    return nodes.SortKey(expression, descending, nulls_first, span)
 
 
 def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpression:
@@ -306,7 +257,7 @@ def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpr
             # What follows the name belongs to another measure, or to no part of the clause.
             token = clause[index + 2]
             raise unexpected_token(token.text, "MEASURES", token.span)
-    name = _read_name_after_as(clause, (start, end), "measure", "MEASURES")
+    name = _read_name_after_as(clause, start, end, what="measure", where="MEASURES")
     expression_end = end - 2
     if name is None:
         name = clause[end - 1]
@@ -323,7 +274,7 @@ def _explain_measure_without_name(
 ) -> MatchRecognizeError:
     """Return the error for a measure without a name.
 
-    It proposes the name of `x IS m`, `x := m` and `m = x`.
+    It proposes `x AS m` for `x IS m`, `x := m` and `m = x`, and else `... AS name`.
     """
     measure = clause.cut_out(start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
@@ -341,7 +292,11 @@ def _explain_measure_without_name(
 
 _ROWS_PER_MATCH = {rows.value: rows for rows in CLAUSE_CHOICES}
 _ROWS_PER_MATCH["ALL ROWS PER MATCH"] = RowsPerMatch.ALL_ROWS_SHOW_EMPTY
-_PARTIAL = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
+_PARTIAL_MATCHES = (
+    PartialMatches(timed_out=True),
+    PartialMatches(unfinished=True),
+    PartialMatches(timed_out=True, unfinished=True),
+)
 
 
 def _join_keys(clause: ClauseTokens, start: int, end: int) -> str:
@@ -352,39 +307,44 @@ def _join_keys(clause: ClauseTokens, start: int, end: int) -> str:
 def _read_rows_per_match(
     clause: ClauseTokens, section: Section
 ) -> tuple[RowsPerMatch, PartialMatches | None]:
-    """Read which rows a match outputs, and which runs that are no matches are output, too."""
+    """Read `ONE ROW PER MATCH` or another choice, and the option for partial matches after it.
+
+    The option is None if it is not written.
+    """
     keys = _join_keys(clause, section.start, section.end)
-    rows = _ROWS_PER_MATCH.get(keys)
-    if rows:
-        return rows, None
-    for partial in _PARTIAL:
-        rows = _ROWS_PER_MATCH.get(keys.removesuffix(f" {partial.words}"))
-        if rows:
+    rows_per_match = _ROWS_PER_MATCH.get(keys)
+    if rows_per_match is not None:
+        return rows_per_match, None
+    for partial in _PARTIAL_MATCHES:
+        rows_per_match = _ROWS_PER_MATCH.get(keys.removesuffix(f" {partial.words}"))
+        if rows_per_match is not None:
             start = section.end - len(partial.words.split())
-            return rows, replace(partial, span=clause.span(start, section.end))
+            return rows_per_match, replace(partial, span=clause.span(start, section.end))
     part = clause.cut_out(section.start, section.end)
     raise errors.malformed_rows_per_match(part.text, part.full_span)
 
 
-_SKIPS = {f"AFTER MATCH SKIP {to.value}": to for to in SkipTo}
+_SKIPS = {f"AFTER MATCH SKIP {skip_to.value}": skip_to for skip_to in SkipTo}
 _SKIPS["AFTER MATCH SKIP TO"] = SkipTo.LAST
-# The targets that name no variable: TO NEXT ROW and PAST LAST ROW.
-_TO_ROWS = [to for to in SkipTo if to.value.endswith("ROW")]
+_SKIPS_WITHOUT_VARIABLE = (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW)
 
 
 def _read_after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
     """Read AFTER MATCH SKIP, which goes to a row or, with its last word, to a variable."""
     start, end = section.start, section.end
     span = clause.span(start, end)
-    to = _SKIPS.get(_join_keys(clause, start, end))
-    if to in _TO_ROWS:
-        return AfterMatchSkip(to, None, span)
-    target = clause[end - 1]
-    to = _SKIPS.get(_join_keys(clause, start, end - 1))
-    if to is None or to in _TO_ROWS or not target.can_name:
+    skip_to = _SKIPS.get(_join_keys(clause, start, end))
+    if skip_to in _SKIPS_WITHOUT_VARIABLE:
+        return AfterMatchSkip(skip_to, None, span)
+    variable = clause[end - 1]
+    skip_to = _SKIPS.get(_join_keys(clause, start, end - 1))
+    if skip_to is None or skip_to in _SKIPS_WITHOUT_VARIABLE or not variable.can_name:
         raise errors.malformed_skip(span, text=clause.text_at(span))
-    _reject_reserved_word(target, "AFTER MATCH SKIP")
-    return AfterMatchSkip(to, target.variable, target.span)
+    _reject_reserved_word(variable, "AFTER MATCH SKIP")
+    return AfterMatchSkip(skip_to, variable.variable, variable.span)
+
+
+_START_OF_FRAME = ("ROWS", "BETWEEN", "CURRENT", "ROW", "AND")
 
 
 def _read_frame(clause: ClauseTokens, section: Section) -> nodes.FrameEnd:
@@ -392,62 +352,182 @@ def _read_frame(clause: ClauseTokens, section: Section) -> nodes.FrameEnd:
 
     `ROWS BETWEEN CURRENT ROW AND end [EXCLUDE NO OTHERS]`
     """
-    start = section.start
+    span = clause.span(section.start, section.end)
     end = section.end
-    span = clause.span(start, end)
     if clause.has_keys(end - 3, "EXCLUDE", "NO", "OTHERS"):
         end -= 3
-    keys = [clause.key(index) for index in range(start, end)]
-    match keys[5:]:
-        case _ if keys[:5] != ["ROWS", "BETWEEN", "CURRENT", "ROW", "AND"] or "EXCLUDE" in keys:
-            pass
-        case ["UNBOUNDED", "FOLLOWING"]:
-            return nodes.FrameEnd(None, span)
-        case ["CURRENT", "ROW"]:
-            return nodes.FrameEnd(0, span)
-        case [_, *_, "FOLLOWING"]:
-            bound_start, bound_end = start + 5, end - 1
-            bound = clause.cut_out(bound_start, bound_end)
-            if bound.text.isdigit():  # None, which is no limit, if it is beyond all row numbers
-                return nodes.FrameEnd(read_whole_number(bound.text), span)
-            is_literal = len(bound) == 1 and (bound[0].is_constant or bound.key(0) == "NULL")
-            if is_literal or _may_be_row_count(bound):
-                parameter = read_parameter(clause.tokens[bound_start:bound_end])
-                return nodes.FrameEnd(parameter or bound, span)
-    raise window_errors.wrong_pattern_window_frame(
-        span, text=" ".join(clause.text_at(span).split())
-    )
+    excludes_rows = any(clause.key(index) == "EXCLUDE" for index in range(section.start, end))
+    if clause.has_keys(section.start, *_START_OF_FRAME) and not excludes_rows:
+        frame_end = _read_frame_end(clause, section.start + len(_START_OF_FRAME), end, span)
+        if frame_end is not None:
+            return frame_end
+    text = " ".join(clause.text_at(span).split())
+    raise window_errors.wrong_pattern_window_frame(span, text=text)
 
 
-def _may_be_row_count(expression: TokenSequence) -> bool:
-    """Return whether an expression may be a whole number of each row.
+def _read_frame_end(
+    clause: ClauseTokens, start: int, end: int, frame: Span
+) -> nodes.FrameEnd | None:
+    """Read `UNBOUNDED FOLLOWING`, `CURRENT ROW` or `number FOLLOWING`; return None for others.
 
-    It is not if it is a constant other than a whole number, or if it calls a function that reads
-    several rows or returns another value each time.
+    The number may also be a parameter, or an expression of the row at which the frame starts.
     """
-    first = expression[0]
-    is_constant = len(expression) == 1 and (first.is_constant or first.key == "NULL")
-    if is_constant and not first.text.isdigit():
-        return False
+    keys = _join_keys(clause, start, end)
+    if keys == "UNBOUNDED FOLLOWING":
+        return nodes.FrameEnd(None, frame)
+    if keys == "CURRENT ROW":
+        return nodes.FrameEnd(0, frame)
+    if end - start < 2 or clause.key(end - 1) != "FOLLOWING":
+        return None
+    number = clause.cut_out(start, end - 1)
+    if number.text.isdigit():
+        # A number beyond all row numbers is read as None, which is no limit.
+        return nodes.FrameEnd(read_whole_number(number.text), frame)
+    if not _is_computed_from_one_row(number):
+        return None
+    return nodes.FrameEnd(read_parameter(number.tokens) or number, frame)
+
+
+def _is_computed_from_one_row(expression: TokenSequence) -> bool:
+    """Return whether an expression calls only functions with one result for each row.
+
+    Others read several rows, as `sum` does, or may return another value each time, as `rand` does.
+    """
     indices = range(len(expression))
     calls = {expression.key(index) for index in indices if expression.is_call(index)}
     return calls.isdisjoint(CALLS_OVER_SEVERAL_ROWS | NONDETERMINISTIC)
 
 
+def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode:
+    """Read an item of WITHIN.
+
+    It is `interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`.
+    """
+    if clause.key(end - 1) == "ROWS":
+        row_window = _read_row_window(clause, start, end)
+        if row_window is not None:
+            return row_window
+    span = clause.span(start, end)
+    is_between_rows = end - start > 1 and clause.has_keys(end - 2, "BETWEEN", "ROWS")
+    has_variables = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
+    interval_end = end
+    if is_between_rows:
+        interval_end = end - len(("BETWEEN", "ROWS"))
+    elif has_variables:
+        interval_end = end - len(("FROM", "variable", "TO", "variable"))
+    if interval_end == start:
+        raise errors.empty_part(span, part="WITHIN")
+    written = WrittenInterval(clause.cut_out(start, interval_end))
+    return nodes.WindowNode(
+        interval=_read_interval(written),
+        span=span,
+        between_rows=is_between_rows,
+        from_variable=clause[end - 3].variable if has_variables else None,
+        to_variable=clause[end - 1].variable if has_variables else None,
+        parameter=read_parameter(written.value),
+        has_interval_word=written.has_interval_word,
+        unit=written.unit,
+        interval_span=written.tokens.full_span,
+    )
+
+
+def _read_row_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode | None:
+    """Read the item `n ROWS` of WITHIN, or return None if it is `interval BETWEEN ROWS`."""
+    parameter = read_parameter(clause.tokens[start : end - 1])
+    if parameter is None and end - start != len(("n", "ROWS")):
+        return None
+    span = clause.span(start, end)
+    number = clause.cut_out(start, end - 1)
+    rows = 0 if parameter else read_number_of_rows(number.text, span)
+    return nodes.WindowNode(
+        number, span, rows=rows, parameter=parameter, interval_span=number.full_span
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenInterval:
+    """A length of time in WITHIN: `[INTERVAL] value [unit]`.
+
+    It may also be the value of a parameter, a text or any other expression.
+    """
+
+    # All of its tokens.
+    tokens: TokenSequence
+
+    @property
+    def has_interval_word(self) -> bool:
+        """Return whether it begins with INTERVAL."""
+        return self.tokens.key(0) == "INTERVAL"
+
+    @property
+    def unit(self) -> str | None:
+        """Return the unit of time at its end; None if it has none or no INTERVAL."""
+        last_key = self.tokens.key(len(self.tokens) - 1)
+        return last_key if self.has_interval_word and last_key in UNITS_OF_TIME else None
+
+    @property
+    def value(self) -> tuple[Token, ...]:
+        """Return the tokens between INTERVAL and the unit."""
+        start = 1 if self.has_interval_word else 0
+        end = len(self.tokens) if self.unit is None else len(self.tokens) - 1
+        return self.tokens.tokens[start:end]
+
+
+def _read_interval(written: WrittenInterval) -> TokenSequence:
+    """Return a length of time as an expression of Spark SQL.
+
+    A text is read like the value of a parameter: `'2 hours'` becomes `INTERVAL 2 HOUR`, as in the
+    files of rule sets. What is already such an expression is not changed.
+
+    Raises:
+        MatchRecognizeError: INTERVAL is missing before a number and a unit, its unit is missing, or
+            a text is not a length of time.
+    """
+    interval = written.tokens
+    if is_length_of_time(interval, 0):
+        raise errors.missing_interval(interval.full_span, text=interval.text)
+    if len(interval) == 1:
+        reject_unit_in_number(interval[0])
+    if len(written.value) != 1:
+        return interval
+    token = written.value[0]
+    value = token.text
+    if token.is_string:
+        value = token.text[1:-1].replace("\\'", "'")
+    has_letters = any(character.isalpha() for character in value)
+    is_text = token.is_string and (written.unit is None or has_letters)
+    lacks_unit = token.is_constant and written.has_interval_word and written.unit is None
+    if not (is_text or lacks_unit):
+        return interval
+    duration = WrittenDuration(
+        value, text=token.text, has_interval_word=written.has_interval_word, unit=written.unit
+    )
+    length = build_interval(duration, "WITHIN", interval.full_span)
+    return read_tokens(length.text, offset=interval.offset)
+
+
 def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     """Read an item of SUBSET: `name = (variable, ...)`."""
     name = clause[start]
-    is_list = clause.has_keys(start + 1, "=", "(") and clause.pairs.get(start + 2) == end - 1
-    items = clause.split_at_commas(start + 3, end - 1) if is_list and name.can_name else ()
-    are_names = all(last - first == 1 and clause.can_name(first) for first, last in items)
-    if not items or not are_names:
+    has_list = clause.has_keys(start + 1, "=", "(") and clause.pairs.get(start + 2) == end - 1
+    members = _read_names(clause, start + 3, end - 1) if has_list else None
+    if members is None or not name.can_name:
         item = clause.cut_out(start, end)
         raise errors.malformed_subset(item.full_span, text=item.text)
-    members = tuple(clause[first] for first, _ in items)
     for token in (name, *members):
         _reject_reserved_word(token, "SUBSET")
     variables = tuple(member.variable for member in members)
     return Subset(name.variable, variables, name.span, tuple(member.span for member in members))
+
+
+def _read_names(clause: ClauseTokens, start: int, end: int) -> tuple[Token, ...] | None:
+    """Return the names that tokens `start .. end` list with commas; None if they do not."""
+    names: list[Token] = []
+    for item_start, item_end in clause.split_at_commas(start, end):
+        if item_end - item_start != 1 or not clause.can_name(item_start):
+            return None
+        names.append(clause[item_start])
+    return tuple(names)
 
 
 def _read_definitions(
@@ -457,7 +537,7 @@ def _read_definitions(
 
     `A, B AS condition` defines both: names without a condition share the next one.
     """
-    names: list[Token] = []  # those that wait for their condition
+    names: list[Token] = []  # the names read since the last condition
     for start, end in items:
         is_name_alone = end - start == 1 and (start, end) != items[-1]
         has_condition = clause.key(start + 1) == "AS" and end - start > 2
@@ -503,13 +583,8 @@ def _explain_malformed_definition(
 
     It proposes a definition if the item begins with a name: `A = x > 1` becomes `A AS x > 1`.
     """
-    level = clause.walk_level(start + 1, end)
-    condition = 1 + next((index for index in level if clause.key(index) == "AS"), start)
-    while clause.key(condition) in _WRITTEN_FOR_AS or (
-        condition == start + 1 and _may_be_misspelt_as(clause, condition)
-    ):
-        condition += 1
     has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",")
+    condition = _find_condition(clause, start, end)
     proposal: tuple[str, str] | None = None
     if has_name and condition < end:
         proposal = clause[start].text, clause.cut_out(condition, end).text
@@ -521,6 +596,23 @@ def _explain_malformed_definition(
 _WRITTEN_FOR_AS = split_words("= : := IS AS ;")
 
 
+def _find_condition(clause: ClauseTokens, start: int, end: int) -> int:
+    """Return the index after AS in a malformed definition, or after what is written for AS.
+
+    The end of the definition, or an index after it, if nothing follows.
+    """
+    condition = start + 1
+    for index in clause.walk_level(start + 1, end):
+        if clause.key(index) == "AS":
+            condition = index + 1
+            break
+    if condition == start + 1 and _may_be_misspelt_as(clause, condition):
+        condition += 1
+    while clause.key(condition) in _WRITTEN_FOR_AS:
+        condition += 1
+    return condition
+
+
 def _may_be_misspelt_as(clause: ClauseTokens, index: int) -> bool:
     """Return whether the word at `index` may be AS, misspelt: it is short, before an operand."""
     key = clause.key(index)
@@ -528,20 +620,3 @@ def _may_be_misspelt_as(clause: ClauseTokens, index: int) -> bool:
     precedes_operand = after < len(clause) and clause[after].kind is not TokenKind.SYMBOL
     is_short_word = len(key) <= len("ASS") and key.isalpha()
     return precedes_operand and is_short_word and key not in NOT_AT_END_OF_EXPRESSION
-
-
-def parse_clause(
-    text: str, dialect: Dialect = SPARK, origin: Origin | None = None
-) -> nodes.MatchRecognize:
-    """Parse a clause from the text between its parentheses.
-
-    Args:
-        text: the text.
-        dialect: how double quotes are read.
-        origin: the text from which `text` was translated, if it was.
-
-    Raises:
-        MatchRecognizeError: the text is not a clause.
-    """
-    with locate_errors(Source(text, origin)):
-        return read_clause(read_section_tokens(read_tokens(text, dialect)))
