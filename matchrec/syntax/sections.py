@@ -2,6 +2,15 @@
 
 No keyword of the clause is reserved: `pattern`, `define`, `within` and `measures` may also name
 columns and measures. So the tokens before and after such a word decide whether it is a keyword.
+
+    ORDER BY ts  MEASURES A.x AS measures  PATTERN (A B+) ALL MATCHES  DEFINE B AS x > 1
+
+has the sections `ts`, `A.x AS measures`, `(A B+) ALL MATCHES` and `B AS x > 1`.
+
+1. `_find_part_starts` finds the first word of each part.
+2. `_check_order` raises an error if parts are in the wrong order.
+3. `find_sections` makes a section of the tokens up to the next start, and checks that PATTERN is
+   written.
 """
 
 from __future__ import annotations
@@ -28,12 +37,22 @@ from matchrec.syntax.tokens import TokenKind, TokenSequence, pair_brackets, spli
 _PARTS_IN_ORDER = tuple(ClausePart)
 _PARTS_OF_ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
 PARTS_OF_TWO_WORDS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
-_PARTS_OF_MORE_WORDS = {ClausePart.ROWS_PER_MATCH: 4, ClausePart.AFTER_MATCH: 3}
-# How many words the keyword of a part has; 1 for those that are not listed.
-_WORDS_OF_KEYWORDS = {**dict.fromkeys(PARTS_OF_TWO_WORDS, 2), **_PARTS_OF_MORE_WORDS}
-# The parts whose section includes the keyword, because the words after it depend on it.
-_PARTS_WITH_KEYWORD = (ClausePart.FRAME, ClausePart.SEARCH, *_PARTS_OF_MORE_WORDS)
+# How many words the keyword of a part has; 1 for parts that are not listed.
+_WORDS_OF_KEYWORDS = {
+    ClausePart.PARTITION_BY: 2,
+    ClausePart.ORDER_BY: 2,
+    ClausePart.ROWS_PER_MATCH: 4,
+    ClausePart.AFTER_MATCH: 3,
+}
+# The parts whose section includes the keyword, because it is one of several.
+_PARTS_WITH_KEYWORD = (
+    ClausePart.FRAME,
+    ClausePart.SEARCH,
+    ClausePart.ROWS_PER_MATCH,
+    ClausePart.AFTER_MATCH,
+)
 _PARTS_AFTER_PATTERN = (ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
+# Keywords that end an expression only if they name a column, such as AND and CASE.
 NOT_AT_END_OF_EXPRESSION = read_words("NOT AT AN END")
 # CASE starts an expression if WHEN is the first of these words after it.
 _WORDS_AFTER_CASE = split_words("WHEN CASE AS PATTERN")
@@ -42,13 +61,25 @@ UNITS_OF_FRAMES = ("ROWS", "RANGE", "GROUPS")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a clause: its keyword and tokens `start .. end`."""
+    """A part of a clause: its keyword and its content, which is tokens `start .. end`.
+
+    The content includes the keyword if it is one of `_PARTS_WITH_KEYWORD`.
+    """
 
     # The keyword, in the whole query.
     keyword: Span
-    # The first token of the content. For the parts in `_PARTS_WITH_KEYWORD` it is the keyword.
+    # The first token of the content.
     start: int
+    # The token after the content.
     end: int
+
+
+class PartStart(NamedTuple):
+    """A part of a clause, and where it starts."""
+
+    part: ClausePart
+    # The index of the first word of its keyword.
+    first_word: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,19 +96,24 @@ class ClauseTokens(TokenSequence):
 
         It may also be -1: the start of the clause is where a part may start, too.
         """
-        key, before = self.key(index), self.key(index - 1)
+        key = self.key(index)
+        before = self.key(index - 1)
         if index >= 0 and self[index].kind is TokenKind.SYMBOL:
             return key in (")", "]", "?")
-        if key not in NOT_AT_END_OF_EXPRESSION or before == ".":  # else an operator or AS
+        if key not in NOT_AT_END_OF_EXPRESSION or before == ".":
             return True
+        # Such a word ends an expression only if it names a column. It does if it is the first word
+        # of an item, as in `ORDER BY and`, because only NOT and CASE can start an expression.
         starts_item = before in ("BY", ",")
         if not starts_item or key == "NOT":
             return False
-        # The item consists of this word, so it is a column of that name, unless it is a CASE.
         return key != "CASE" or not self._is_case(index)
 
     def _is_case(self, index: int) -> bool:
-        """Return whether the CASE at `index` starts an expression: a WHEN belongs to it."""
+        """Return whether the CASE at `index` starts an expression, and does not name a column.
+
+        It does if a WHEN belongs to it.
+        """
         for following in self.walk_level(index + 1, len(self)):
             if self.key(following) in _WORDS_AFTER_CASE:
                 return self.key(following) == "WHEN"
@@ -108,34 +144,42 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     """Return the sections of a clause, in the order of the text.
 
     Raises:
-        MatchRecognizeError: parts are in the wrong order, or PATTERN is missing, or the frame of a
-            window is.
+        MatchRecognizeError: the clause is empty or does not start with a part, parts are in the
+            wrong order, PATTERN is missing, or a window has no frame.
     """
     if not clause.tokens:
         raise errors.empty_clause(clause.inside)
     reject_unquoted_characters(clause, "MATCH_RECOGNIZE")
-    starts = tuple(_find_starts(clause))
-    starts_with_part = bool(starts) and starts[0][1] == 0
-    if not starts_with_part:
-        first = clause[0]
-        if first.key == "PATTERN":
-            raise _explain_missing_parentheses(clause, 0)
-        start = first.span.start
-        reject_other_language(clause.text[start - clause.offset :], start)
-        raise errors.unexpected_first_word(first.text, first.span)
+    starts = tuple(_find_part_starts(clause))
+    if not starts or starts[0].first_word != 0:
+        raise _explain_first_word(clause)
     _check_order(clause, starts)
-    ends = [index for _, index in starts[1:]] + [len(clause)]
+    ends = [following.first_word for following in starts[1:]] + [len(clause)]
     sections: dict[ClausePart, Section] = {}
     for (part, index), end in zip(starts, ends, strict=True):
-        start = index
+        content = index
         if part not in _PARTS_WITH_KEYWORD:
-            start += _WORDS_OF_KEYWORDS.get(part, 1)
-        sections[part] = Section(_find_keyword(clause, part, index), start, end)
+            content += _WORDS_OF_KEYWORDS.get(part, 1)
+        sections[part] = Section(_find_keyword(clause, part, index), content, end)
     if ClausePart.PATTERN not in sections:
         _reject_missing_pattern(clause, sections)
     if clause.in_window and ClausePart.FRAME not in sections:
         raise window_errors.pattern_window_without_frame(sections[ClausePart.PATTERN].keyword)
     return sections
+
+
+def _explain_first_word(clause: ClauseTokens) -> MatchRecognizeError:
+    """Return the error for a clause that does not start with a part.
+
+    Raises:
+        MatchRecognizeError: the clause is in a pattern language other than SQL.
+    """
+    first = clause[0]
+    if first.key == "PATTERN":
+        return _explain_missing_parentheses(clause, 0)
+    start = first.span.start
+    reject_other_language(clause.text[start - clause.offset :], start)
+    return errors.unexpected_first_word(first.text, first.span)
 
 
 def _find_keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:
@@ -145,7 +189,10 @@ def _find_keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:
 
 
 def _make_unclosed_pattern_error(clause: ClauseTokens, opening: int) -> MatchRecognizeError:
-    """Return the error for PATTERN whose parenthesis at `opening` is not closed."""
+    """Return the error for PATTERN whose parenthesis at `opening` is not closed.
+
+    It names the next part, before which the closing parenthesis may be missing.
+    """
     span = clause[opening].span
     for index in range(opening + 1, len(clause)):
         part = find_part_at(clause, index)
@@ -156,21 +203,26 @@ def _make_unclosed_pattern_error(clause: ClauseTokens, opening: int) -> MatchRec
     return errors.bracket_not_closed(span, query=clause.text)
 
 
-def _find_starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
-    """Yield each part with the index of its first word, from left to right.
+def _find_part_starts(clause: ClauseTokens) -> Iterator[PartStart]:
+    """Yield where each part starts, from left to right.
 
     What is in brackets is skipped.
+
+    Raises:
+        MatchRecognizeError: the parenthesis of PATTERN is not closed.
     """
-    pattern_end = -1  # the last token of PATTERN and of the words after it
-    keyword_end = -1  # the first token after the keyword of the last part
+    pattern_end: int | None = None  # the last token of PATTERN and its options
+    content: int | None = None  # the token after the keyword of the last part
     for index in clause.walk_level(0, len(clause)):
-        part = _find_part_at(clause, index, pattern_end)
-        is_first_item = index == keyword_end and find_part_at(clause, index) != "DEFINE"
-        if part in _PARTS_OF_ONE_WORD and (is_first_item or _is_variable(clause, index)):
-            part = None  # a name, such as a column called `measures`
-        if part:
-            yield part, index
-            keyword_end = index + (2 if part in PARTS_OF_TWO_WORDS else 1)
+        part = _recognize_part(clause, index, pattern_end)
+        if part in _PARTS_OF_ONE_WORD:
+            # After a keyword, as in `ORDER BY measures`, it names a column. `DEFINE A AS` does not.
+            is_column = index == content and find_part_at(clause, index) != "DEFINE"
+            if is_column or _is_variable(clause, index):
+                part = None
+        if part is not None:
+            yield PartStart(part, index)
+            content = index + (2 if part in PARTS_OF_TWO_WORDS else 1)
         if part is ClausePart.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
@@ -181,10 +233,14 @@ def _find_starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
 class WordsAfterPattern(NamedTuple):
     """The options between PATTERN's parenthesis and the next part; None if not written."""
 
+    # `SKIP TILL NEXT MATCH`
     selection: EventSelection | None
+    # `ALL MATCHES`
     output: MatchOutput | None
+    # `FIRST 3 MATCHES`
     first_matches: FirstMatches | None
-    end: int  # the token after them
+    # The token after the options.
+    end: int
 
 
 def read_words_after_pattern(clause: ClauseTokens, closing: int) -> WordsAfterPattern:
@@ -194,16 +250,16 @@ def read_words_after_pattern(clause: ClauseTokens, closing: int) -> WordsAfterPa
     """
     selection, end = _read_option(tuple(EventSelection), clause, closing + 1)
     output, end = _read_option(_OUTPUTS, clause, end)
-    first, end = _read_first_matches(clause, end)
-    return WordsAfterPattern(selection, output, first, end)
+    first_matches, end = _read_first_matches(clause, end)
+    return WordsAfterPattern(selection, output, first_matches, end)
 
 
 def _read_first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches | None, int]:
     """Return the `FIRST k MATCHES` at `start`, and the token after it.
 
-    It is None and `start` if other words are there.
+    Return None and `start` if other words are there.
     """
-    is_named_parameter = clause.key(start + 1) == ":"
+    is_named_parameter = clause.key(start + 1) == ":"  # `:k` is two tokens
     end = start + (4 if is_named_parameter else 3)
     if clause.key(start) != "FIRST" or clause.key(end - 1) not in ("MATCHES", "MATCH"):
         return None, start
@@ -214,6 +270,7 @@ def _read_first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches 
     return make_first_matches(clause[end - 2].text, span), end
 
 
+# The outputs that are options after PATTERN.
 _OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
 ClauseOption = TypeVar("ClauseOption", EventSelection, MatchOutput)
 
@@ -223,7 +280,7 @@ def _read_option(
 ) -> tuple[ClauseOption | None, int]:
     """Return the option whose words are at `index`, and the token after them.
 
-    It is None and `index` if no option is there.
+    Return None and `index` if no option is there.
     """
     for option in options:
         option_words = option.value.replace("-", " - ").split()
@@ -232,16 +289,19 @@ def _read_option(
     return None, index
 
 
-def _find_part_at(clause: ClauseTokens, index: int, pattern_end: int) -> ClausePart | None:
-    """Return the part whose keyword is at `index`, or None.
+def _recognize_part(clause: ClauseTokens, index: int, pattern_end: int | None) -> ClausePart | None:
+    """Return the part whose keyword seems to be at `index`, or None.
+
+    A keyword of one word may still be the name of a column or a variable.
 
     Args:
         clause: the tokens of the clause.
         index: a token in no brackets.
-        pattern_end: the last token of PATTERN and its options if it is before `index`, else -1.
+        pattern_end: the last token of PATTERN and its options; None if they are not before `index`.
     """
     if clause.key(index - 1) in (".", "AS"):
         return None
+    is_at_start_of_part = index == 0 or index - 1 == pattern_end
     match clause.key(index), clause.key(index + 1):
         case "PARTITION", "BY":
             return ClausePart.PARTITION_BY
@@ -259,13 +319,13 @@ def _find_part_at(clause: ClauseTokens, index: int, pattern_end: int) -> ClauseP
             return ClausePart.FRAME
         case "MEASURES", _ if _starts_measures(clause, index):
             return ClausePart.MEASURES
-        case "WITHIN", _ if index - 1 == pattern_end or is_distance(clause, index + 1):
+        case "WITHIN", _ if is_at_start_of_part or is_distance(clause, index + 1):
             return ClausePart.WITHIN
         case "WITHIN", "" if clause.ends_expression(index - 1) and not clause.can_name(index + 1):
             return ClausePart.WITHIN
-        case "SUBSET", _ if _starts_item(clause, index, pattern_end, "="):
+        case "SUBSET", _ if _starts_list(clause, index, pattern_end, "="):
             return ClausePart.SUBSET
-        case "DEFINE", _ if _starts_item(clause, index, pattern_end, "AS"):
+        case "DEFINE", _ if _starts_list(clause, index, pattern_end, "AS"):
             return ClausePart.DEFINE
     return None
 
@@ -277,9 +337,10 @@ def _is_variable(clause: ClauseTokens, index: int) -> bool:
     """
     before = clause.key(index - 1)
     skip = index - 3 if before in ("FIRST", "LAST") else index - 2
-    is_within_end = before == "TO" and clause.key(index - 3) == "FROM"
+    is_skip_target = clause.has_keys(skip, "SKIP", "TO")
     is_within_start = before == "FROM" and clause.key(index + 1) == "TO"
-    return clause.has_keys(skip, "SKIP", "TO") or is_within_end or is_within_start
+    is_within_end = before == "TO" and clause.key(index - 3) == "FROM"
+    return is_skip_target or is_within_start or is_within_end
 
 
 def _starts_frame(clause: ClauseTokens, index: int) -> bool:
@@ -292,8 +353,8 @@ def _starts_frame(clause: ClauseTokens, index: int) -> bool:
     bound = index + 1
     if clause.key(bound) == "BETWEEN":
         bound += 1
-    has_side = clause.key(bound + 1) in ("PRECEDING", "FOLLOWING")
-    return has_side or clause.key(bound) in ("CURRENT", "UNBOUNDED")
+    has_direction = clause.key(bound + 1) in ("PRECEDING", "FOLLOWING")
+    return has_direction or clause.key(bound) in ("CURRENT", "UNBOUNDED")
 
 
 def _starts_measures(clause: ClauseTokens, index: int) -> bool:
@@ -309,41 +370,45 @@ def _starts_measures(clause: ClauseTokens, index: int) -> bool:
     return clause.ends_expression(index - 1) and is_followed
 
 
-def _starts_item(clause: ClauseTokens, index: int, pattern_end: int, sign: str) -> bool:
+def _starts_list(clause: ClauseTokens, index: int, pattern_end: int | None, sign: str) -> bool:
     """Return whether SUBSET or DEFINE at `index` starts the part, and does not name a column.
 
-    It does if a name and `sign` follow, or if what precedes it can only be the end of a part.
+    It does if a name and `sign` follow, as in `SUBSET U =` and `DEFINE A AS`. After PATTERN it also
+    does in `DEFINE A, B AS` or after a `)`. Right after PATTERN and at the start of the clause,
+    only a part is possible.
     """
+    is_after_pattern = pattern_end is not None
     name = index + 1
-    while pattern_end >= 0 and clause.can_name(name) and clause.key(name + 1) == ",":
-        name += 2  # DEFINE A, B AS
+    while is_after_pattern and clause.can_name(name) and clause.key(name + 1) == ",":
+        name += 2  # a name and a comma
     if clause.can_name(name) and clause.key(name + 1) == sign:
         return True
-    follows_parenthesis = clause.key(index - 1) == ")" and pattern_end >= 0
-    return index - 1 == pattern_end or follows_parenthesis
+    if index == 0 or index - 1 == pattern_end:
+        return True
+    return is_after_pattern and clause.key(index - 1) == ")"
 
 
-def _check_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]]) -> None:
+def _check_order(clause: ClauseTokens, starts: Sequence[PartStart]) -> None:
     """Raise an error for the first part that is written twice or after one that it must precede.
 
     Args:
         clause: the tokens of the clause.
-        starts: each part and the index of its first word, from left to right.
+        starts: where the parts start, from left to right.
     """
     names = {part: _name_part(clause, part, index) for part, index in starts}
-    keywords: dict[ClausePart, Span] = {}  # of the parts so far
+    keywords: dict[ClausePart, Span] = {}  # the keywords of the parts so far
     for part, index in starts:
         keyword = _find_keyword(clause, part, index)
         if part is ClausePart.ROWS_PER_MATCH and clause.in_window:
             raise window_errors.part_not_allowed_in_window(keyword, what=names[part])
         if part in keywords:
             raise errors.duplicate_part(keywords[part], keyword, part=part.value)
-        turn = _PARTS_IN_ORDER.index(part)
+        rank = _PARTS_IN_ORDER.index(part)
         for other in keywords:
-            if _PARTS_IN_ORDER.index(other) > turn:
-                order = [names[ordered] for ordered in _PARTS_IN_ORDER if ordered in names]
+            if _PARTS_IN_ORDER.index(other) > rank:
+                right_order = [names[ordered] for ordered in _PARTS_IN_ORDER if ordered in names]
                 raise errors.part_out_of_order(
-                    keyword, earlier=names[part], later=names[other], order=order
+                    keyword, earlier=names[part], later=names[other], order=right_order
                 )
         keywords[part] = keyword
 
@@ -362,10 +427,11 @@ def _explain_missing_parentheses(clause: ClauseTokens, index: int) -> MatchRecog
 
     If `^` is before the parenthesis, it belongs inside of it.
     """
-    indices = range(index, len(clause))
-    opening = next((inner for inner in indices if clause.key(inner) == "("), index)
-    keys_between = {clause.key(inner) for inner in range(index + 1, opening)}
-    if keys_between == {"^"}:
+    following = index + 1
+    while clause.key(following) == "^":
+        following += 1
+    has_start_before_parenthesis = following > index + 1 and clause.key(following) == "("
+    if has_start_before_parenthesis:
         outside = make_symbol_outside_error(clause, index, index + 1)
         if outside:
             return outside
@@ -382,7 +448,8 @@ _ENDS_BARE_PATTERN = ("WITHIN", "SUBSET", "DEFINE", "AS", ";")
 def _find_bare_pattern(clause: ClauseTokens, index: int) -> str:
     """Return the row pattern after PATTERN at `index`, which is not in parentheses.
 
-    In `PATTERN P AS (A B+)`, the pattern with a name of other products, it is `A B+`.
+    In `PATTERN P AS (A B+)`, as other products name a pattern, it is `A B+`. This is also the
+    example that is returned if there is no pattern.
     """
     end = index + 1
     while end < len(clause) and clause.key(end) not in _ENDS_BARE_PATTERN:
