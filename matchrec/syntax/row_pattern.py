@@ -7,6 +7,9 @@
                   | '{-' alternatives '-}' | PERMUTE '(' alternatives (',' alternatives)* ')'
     negation     := NOT (name | '(' name ('|' name)* ')')
 
+The text is split into tokens first, and a recursive descent parser reads these. Bounds of
+quantifiers may be parameters: they stay in the tree until `fill_bounds` replaces them by values.
+
 White space and comments are allowed between any two symbols. A name without quotes is folded to
 upper case and must not be a reserved word. A name in backticks or double quotes keeps its case. An
 alternative without rows is written `()`. Only the whole pattern may be empty text.
@@ -32,11 +35,11 @@ from matchrec.source import Span
 from matchrec.syntax.amounts import MOST_ROWS, read_whole_number
 from matchrec.syntax.tokens import Cursor, Token, TokenKind, TokenSequence, split_words
 
-# How many groups may be inside of each other. More would exceed Python's stack in a later pass.
-DEEPEST = 100
+# How many groups may be nested. More would exceed Python's stack in a later pass.
+MOST_NESTED_GROUPS = 100
 
-_ENDS = ("|", ",", ")", "-}")
-_PAIRS = {")": "(", "-}": "{-"}
+_KEYS_AFTER_ALTERNATIVE = ("|", ",", ")", "-}")
+_OPENING_BRACKETS = {")": "(", "-}": "{-"}
 
 # A bound of a quantifier as it is written; None if it is left out.
 QuantifierBound = int | patterns.Parameter | None
@@ -89,11 +92,15 @@ def parse_row_pattern(text: str, span: Span | None = None) -> patterns.RowPatter
 
 
 class _Parser(Cursor):
-    """A parser of a row pattern, with one method per rule of the grammar."""
+    """A parser of a row pattern, with one method per rule of the grammar.
+
+    Its tokens end with a token of kind END.
+    """
 
     def __init__(self, text: TokenSequence) -> None:
         super().__init__(text)
-        self.unclosed: list[Token] = []  # the brackets around the position
+        # The opening brackets around the position, outermost first.
+        self.unclosed: list[Token] = []
 
     @property
     def token(self) -> Token:
@@ -107,39 +114,44 @@ class _Parser(Cursor):
         return token
 
     def find_span_from(self, start: int) -> Span:
-        """Return the characters of the tokens from `start` up to the position."""
+        """Return the characters of the tokens from `start` up to the position, at least one."""
         return self.text.span(start, max(start + 1, self.position))
 
     def read_pattern(self) -> patterns.RowPattern:
         """Read the whole pattern."""
-        tree = self.read_alternatives()
+        pattern = self.read_alternatives()
         closing = self.key
         if closing == ",":
             raise errors.stray_character(self.token.span, text=",")
         if closing:
-            raise errors.unopened_bracket(self.token.span, closing=closing, opening=_PAIRS[closing])
-        return tree
+            raise errors.unopened_bracket(
+                self.token.span, closing=closing, opening=_OPENING_BRACKETS[closing]
+            )
+        return pattern
 
     def read_alternatives(self) -> patterns.RowPattern:
         """Read alternatives with `|` between them."""
         start = self.position
-        parts = [self.read_parts()]
+        alternatives = [self.read_parts()]
         while self.key == "|":
             if self.position == start:
                 raise errors.empty_alternative(self.token.span, other="")
             bar = self.position
             self.advance()
-            parts.append(self.read_parts())
+            alternatives.append(self.read_parts())
             if self.position == bar + 1:
                 other = self.text.text_at(self.text.span(start, bar))
                 raise errors.empty_alternative(self.tokens[bar].span, other=other)
-        return patterns.make_alternation(parts, self.find_span_from(start))
+        return patterns.make_alternation(alternatives, self.find_span_from(start))
 
     def read_parts(self) -> patterns.RowPattern:
-        """Read parts that follow each other; none is the empty pattern."""
+        """Read the parts of an alternative, which follow each other.
+
+        Return the empty pattern if there are no parts.
+        """
         start = self.position
         parts = []
-        while self.token.kind is not TokenKind.END and self.key not in _ENDS:
+        while self.token.kind is not TokenKind.END and self.key not in _KEYS_AFTER_ALTERNATIVE:
             parts.append(self.read_quantified())
         if not parts:
             return patterns.Empty(Span(self.token.span.start, self.token.span.start))
@@ -149,25 +161,17 @@ class _Parser(Cursor):
         """Read a part and the quantifier after it, if it has one."""
         start = self.position
         part = self.read_primary()
-        self.reject_eaten_braces(start)
+        self.reject_lost_braces(start)
         if not self.is_at_quantifier():
             return part
         if isinstance(part, patterns.Negation):
             raise errors.negation_with_quantifier(self.find_span_from(start).to(self.token.span))
         quantifier = self.position
         bounds = self.read_quantifier()
-        span = self.find_span_from(quantifier)
+        bounds_span = self.find_span_from(quantifier)
         greedy = not self.accept("?")
         if self.is_at_quantifier():
-            second = self.position
-            self.read_quantifier()
-            first_span = self.text.span(quantifier, second)
-            second_span = self.text.span(second, self.position)
-            raise errors.two_quantifiers(
-                first_span.to(second_span),
-                first=self.text.text_at(first_span),
-                second=self.text.text_at(second_span),
-            )
+            raise self.explain_second_quantifier(quantifier)
         return patterns.Quantified(
             part,
             bounds.least_number,
@@ -176,22 +180,33 @@ class _Parser(Cursor):
             span=self.find_span_from(start),
             least_parameter=bounds.least_parameter,
             most_parameter=bounds.most_parameter,
-            bounds_span=span,
+            bounds_span=bounds_span,
         )
 
-    def reject_eaten_braces(self, start: int) -> None:
-        """Raise an error for `(3,)` or `(3, 5)` after a part.
+    def explain_second_quantifier(self, first: int) -> MatchRecognizeError:
+        """Return the error for a quantifier at the position, after another one at `first`."""
+        second = self.position
+        self.read_quantifier()
+        first_span = self.text.span(first, second)
+        second_span = self.text.span(second, self.position)
+        return errors.two_quantifiers(
+            first_span.to(second_span),
+            first=self.text.text_at(first_span),
+            second=self.text.text_at(second_span),
+        )
 
-        An f-string makes these of `{3,}` and `{3, 5}`. The part begins at token `start`.
+    def reject_lost_braces(self, start: int) -> None:
+        """Raise an error for `(3,)` or `(3, 5)` after a part, which begins at token `start`.
+
+        An f-string makes these of `{3,}` and `{3, 5}`.
         """
-        next_tokens = self.tokens[self.position : self.position + 5]
-        keys = [token.key for token in next_tokens]
-        kinds = [token.kind for token in next_tokens]
-        if kinds[1:2] != [TokenKind.NUMBER] or keys[0] != "(" or keys[2:3] != [","]:
-            return
-        if keys[3:4] == [")"]:
+        shape = [
+            "number" if token.kind is TokenKind.NUMBER else token.key
+            for token in self.tokens[self.position : self.position + 5]
+        ]
+        if shape[:4] == ["(", "number", ",", ")"]:
             end = self.position + 4
-        elif kinds[3:4] == [TokenKind.NUMBER] and keys[4:5] == [")"]:
+        elif shape == ["(", "number", ",", "number", ")"]:
             end = self.position + 5
         else:
             return
@@ -212,11 +227,7 @@ class _Parser(Cursor):
         token = self.advance()
         if token.key in patterns.QUANTIFIER_SIGNS:
             return QuantifierBounds(*patterns.QUANTIFIER_SIGNS[token.key])
-        if self.key in ("{", "{-"):
-            end = self.text.text.find("}}", token.span.start, self.tokens[-1].span.end)
-            if end != -1:
-                text_inside = self.text.text[token.span.start + 2 : end]
-                raise errors.doubled_braces(Span(token.span.start, end + 2), bounds=text_inside)
+        self.reject_doubled_braces(token)
         least = self.read_bound()
         has_comma = self.accept(",")
         most = self.read_bound() if has_comma else least
@@ -229,6 +240,16 @@ class _Parser(Cursor):
         if bounds.least_parameter is None and bounds.most_parameter is None:
             check_quantifier_bounds(bounds.least_number, bounds.most_number, span)
         return bounds
+
+    def reject_doubled_braces(self, brace: Token) -> None:
+        """Raise an error for `{{3,5}}`, as it is written in f-strings; `brace` is its first `{`."""
+        if self.key not in ("{", "{-"):
+            return
+        start = brace.span.start
+        end = self.text.text.find("}}", start, self.tokens[-1].span.end)
+        if end != -1:
+            bounds = self.text.text[start + len("{{") : end]
+            raise errors.doubled_braces(Span(start, end + len("}}")), bounds=bounds)
 
     def read_bound(self) -> QuantifierBound:
         """Read a bound of a quantifier; None if none comes next."""
@@ -254,13 +275,7 @@ class _Parser(Cursor):
     def read_primary(self) -> patterns.RowPattern:
         """Read a variable, a group or another part without its quantifier."""
         if self.is_at_quantifier():
-            start = self.position
-            before = self.tokens[start - 1] if start else self.token
-            if self.key == "?" and before.key == "(":
-                raise errors.regex_group_in_pattern(before.span.to(self.token.span))
-            self.read_quantifier()
-            span = self.find_span_from(start)
-            raise errors.nothing_to_repeat(span, quantifier=self.text.text_at(span))
+            raise self.explain_quantifier_without_part()
         token = self.advance()
         match token.key:
             case "(":
@@ -275,9 +290,9 @@ class _Parser(Cursor):
             case "$":
                 return patterns.PartitionEnd(token.span)
         if not token.is_name:
-            is_number = token.kind is TokenKind.NUMBER
-            stray = errors.stray_number if is_number else errors.stray_character
-            raise stray(token.span, text=token.text)
+            if token.kind is TokenKind.NUMBER:
+                raise errors.stray_number(token.span, text=token.text)
+            raise errors.stray_character(token.span, text=token.text)
         if token.key == "PERMUTE" and self.key == "(":
             return self.read_permutation(token)
         if token.kind is TokenKind.WORD and token.key == "NOT":
@@ -286,13 +301,25 @@ class _Parser(Cursor):
             raise errors.reserved_word(token.key, "PATTERN", token.span)
         return patterns.Variable(token.variable, token.span)
 
+    def explain_quantifier_without_part(self) -> MatchRecognizeError:
+        """Return the error for a quantifier at the position, which has nothing to repeat."""
+        start = self.position
+        before = self.tokens[start - 1] if start else self.token
+        if self.key == "?" and before.key == "(":  # as in the groups `(?:` of regular expressions
+            return errors.regex_group_in_pattern(before.span.to(self.token.span))
+        self.read_quantifier()
+        span = self.find_span_from(start)
+        return errors.nothing_to_repeat(span, quantifier=self.text.text_at(span))
+
     def read_negation(self, word: Token) -> patterns.RowPattern:
-        """Read what follows NOT: a variable, or several in parentheses."""
-        part = self.read_primary() if self.token.is_name or self.key == "(" else patterns.Empty()
-        alternatives = part.parts if isinstance(part, patterns.Alternation) else (part,)
+        """Read what follows NOT: a variable, or several in parentheses with `|` between them."""
+        has_operand = self.token.is_name or self.key == "("
+        operand = self.read_primary() if has_operand else patterns.Empty()
+        alternatives = operand.parts if isinstance(operand, patterns.Alternation) else (operand,)
         span = word.span.to(self.tokens[self.position - 1].span)
         names = [part.name for part in alternatives if isinstance(part, patterns.Variable)]
-        if len(names) < len(alternatives):
+        has_other_parts = len(names) < len(alternatives)
+        if has_other_parts:
             raise errors.malformed_negation(span)
         return patterns.Negation(tuple(dict.fromkeys(names)), span)
 
@@ -325,8 +352,8 @@ class _Parser(Cursor):
             MatchRecognizeError: groups are too deeply nested.
         """
         self.unclosed.append(opening)
-        if len(self.unclosed) > DEEPEST:
-            raise errors.pattern_nested_too_deep(opening.span, limit=DEEPEST)
+        if len(self.unclosed) > MOST_NESTED_GROUPS:
+            raise errors.pattern_nested_too_deep(opening.span, limit=MOST_NESTED_GROUPS)
 
     def close_bracket(self, closing: str) -> None:
         """Read the bracket that closes the innermost open bracket.
@@ -344,10 +371,12 @@ class _Parser(Cursor):
         if key == ",":
             raise errors.stray_character(span, text=",")
         raise errors.wrong_bracket(
-            opening.span, span, opening=_PAIRS[closing], closed_by=key, closing=closing
+            opening.span, span, opening=_OPENING_BRACKETS[closing], closed_by=key, closing=closing
         )
 
 
+# `trap` is `{--`, which may be meant as the start of an exclusion, but `--` starts a comment.
+# `bound` is a quantifier or exclusion with a number that cannot be in it: `{1.5}`, `{- 2 -}`.
 _TOKEN = re.compile(
     r"""
     (?P<blank>   \s+ | --[^\n]* )
@@ -383,13 +412,7 @@ def read_pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
     while position < span.end:
         match = _TOKEN.match(text, position, span.end)
         if match is None:
-            character = text[position]
-            character_span = Span(position, position + 1)
-            if character in '`"':
-                raise errors.unclosed_variable_name(character_span)
-            if text.startswith("->", position):  # as other languages write "A, then B"
-                raise errors.stray_character(Span(position, position + 2), text="->")
-            raise errors.stray_character(character_span, text=character)
+            raise _explain_stray_character(text, position)
         token_span = Span(*match.span())
         position = token_span.end
         match match.lastgroup:
@@ -412,6 +435,16 @@ def read_pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
     return (*tokens, Token(TokenKind.END, "", Span(span.end, span.end)))
 
 
+def _explain_stray_character(text: str, position: int) -> MatchRecognizeError:
+    """Return the error for a character that starts no token of a row pattern."""
+    span = Span(position, position + 1)
+    if text[position] in '`"':
+        return errors.unclosed_variable_name(span)
+    if text.startswith("->", position):  # as other languages write "A, then B"
+        return errors.stray_character(Span(position, position + 2), text="->")
+    return errors.stray_character(span, text=text[position])
+
+
 def _find_comment_end(text: str, opening: Span, end: int) -> int:
     """Return the position after a bracketed comment. Comments nest, as in Spark.
 
@@ -419,6 +452,9 @@ def _find_comment_end(text: str, opening: Span, end: int) -> int:
         text: the text of the query.
         opening: the `/*` of the comment.
         end: where the pattern ends.
+
+    Raises:
+        MatchRecognizeError: the comment is not closed before `end`.
     """
     depth = 0
     for mark in _COMMENT_MARK.finditer(text, opening.start, end):
@@ -428,35 +464,41 @@ def _find_comment_end(text: str, opening: Span, end: int) -> int:
     raise errors.unclosed_comment(opening)
 
 
+_SYMBOLS_OF_PATTERNS = split_words("^ $ * + ? { |")
+
+
 def make_symbol_outside_error(
-    tokens: TokenSequence, word: int, wrong: int
+    tokens: TokenSequence, keyword: int, symbol: int
 ) -> MatchRecognizeError | None:
-    """Return the error for a symbol of a row pattern outside of PATTERN's parentheses, or None.
+    """Return the error for a symbol of a row pattern outside of PATTERN's parentheses.
 
     Args:
         tokens: the tokens of the clause.
-        word: the word PATTERN.
-        wrong: the token outside of its parentheses. None is returned if no pattern has it.
+        keyword: the index of the word PATTERN.
+        symbol: the index of a token outside of its parentheses. None is returned if no row pattern
+            can have it.
     """
-    if tokens.key(wrong) not in split_words("^ $ * + ? { |"):
+    if tokens.key(symbol) not in _SYMBOLS_OF_PATTERNS:
         return None
-    end = word + 1
+    # The text to put into parentheses: all symbols, the parentheses, and the variables after `|`.
+    start = keyword + 1
+    end = start
     while end < len(tokens) and (
         tokens[end].kind is TokenKind.SYMBOL or tokens.key(end - 1) == "|"
     ):
         end = tokens.index_after(end)
-    text = tokens.text_at(tokens.span(word + 1, end))
+    text = tokens.text_at(tokens.span(start, end))
     return clause_errors.symbol_outside_pattern(
-        tokens[wrong].span, symbol=tokens[wrong].text, text=text
+        tokens[symbol].span, symbol=tokens[symbol].text, text=text
     )
 
 
-# The values of parameters, by their names.
+# The values of parameters, by their names, as the caller of a query gives them.
 ParameterValues = Mapping[str, object]
 
 
 def list_parameters(pattern: patterns.RowPattern) -> Iterator[patterns.Parameter]:
-    """Yield the parameters of all quantifiers, from left to right."""
+    """Yield the parameters that are bounds of quantifiers, from left to right."""
     for node in patterns.walk_pattern(pattern):
         if isinstance(node, patterns.Quantified):
             parameters = (node.least_parameter, node.most_parameter)
@@ -464,10 +506,13 @@ def list_parameters(pattern: patterns.RowPattern) -> Iterator[patterns.Parameter
 
 
 def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patterns.RowPattern:
-    """Return the pattern with the values of its parameters.
+    """Return the pattern with its parameters replaced by their values.
+
+    `A{2,:most}` and `{"most": 5}` give `A{2,5}`.
 
     Raises:
-        MatchRecognizeError: a parameter has no value, or one that cannot be a bound.
+        MatchRecognizeError: a parameter has no value, or one that cannot be a bound, or a lower
+            bound is greater than its upper bound.
     """
     if next(list_parameters(pattern), None) is None:
         return pattern
@@ -486,7 +531,7 @@ def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patter
 
 
 def read_parameter(tokens: Sequence[Token]) -> patterns.Parameter | None:
-    """Return the parameter that the tokens are, `:name` or `?`; None if they are none."""
+    """Return the parameter that all of the tokens are: `:name` or `?`. Else return None."""
     if len(tokens) == 1 and tokens[0].key == "?":
         return patterns.Parameter(name_parameter(tokens[0].span), "?", tokens[0].span)
     if len(tokens) == 2 and tokens[0].key == ":" and tokens[1].is_word:
@@ -498,7 +543,7 @@ def look_up_value(parameter: patterns.Parameter, values: ParameterValues) -> obj
     """Return the value of a parameter.
 
     Raises:
-        MatchRecognizeError: it has none.
+        MatchRecognizeError: it has no value, or it is an `@name`, which only other dialects have.
     """
     span = parameter.span
     if parameter.mark == "@":
@@ -514,16 +559,17 @@ def look_up_value(parameter: patterns.Parameter, values: ParameterValues) -> obj
 def read_number(
     parameter: patterns.Parameter, values: ParameterValues, what: str, least: int = 0
 ) -> int:
-    """Return the value of a parameter that is written for a whole number.
+    """Return the value of a parameter that is written instead of a whole number.
 
     Args:
         parameter: the parameter.
         values: the values of all parameters.
-        what: the number, for messages.
+        what: what the number is, for messages, such as `the bound of a quantifier in PATTERN`.
         least: the least number that is allowed.
 
     Raises:
-        MatchRecognizeError: it has no value, or another one.
+        MatchRecognizeError: it has no value, or its value is not a whole number from `least` to
+            `MOST_ROWS`.
     """
     value = look_up_value(parameter, values)
     if not is_whole(value) or not least <= value <= MOST_ROWS:
@@ -538,9 +584,14 @@ def read_number(
 
 
 def check_quantifier_bounds(least: int, most: int | None, span: Span | None) -> None:
-    """Raise an error if no number of repetitions is within the bounds.
+    """Raise an error if the lower bound of a quantifier is greater than the upper bound.
 
     `{0}` is allowed: such a part has no row.
+
+    Args:
+        least: the lower bound.
+        most: the upper bound; None if there is none.
+        span: the quantifier, at which the error points.
     """
     if most is not None and least > most:
         raise errors.bounds_reversed(span, least=least, most=most)
