@@ -29,6 +29,7 @@ One clause or window:
     nodes              the nodes of a clause, and its `Site` in the query
     lower              lower a clause to a `MatchPlan`
     pattern_windows    find row pattern windows, and read each as a clause
+    window_selects     find the SELECT around a row pattern window, and its parts
     window_blocks      read the SELECTs around windows, and what is replaced in them
     lower_windows      lower a row pattern window to a `MatchPlan`, with the help of
                        `window_functions`, `seek` and `frame_restriction`

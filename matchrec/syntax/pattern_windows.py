@@ -7,180 +7,24 @@ query is `SELECT id, "low OVER w" FROM □ AS t`: a hole has replaced the rows, 
 Windows of the same SELECT are evaluated one after the other, each over the result of the one
 before.
 
-The text between a window's parentheses is read as a clause that ends with a frame.
+`find_pattern_windows` finds the windows, the calls over them and the SELECTs around them by their
+tokens. `read_window` reads the tokens between a window's parentheses as a clause with a frame; if
+the window is derived from another one, `OVER (v MEASURES ...)`, the tokens of that come first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.tokens import unclosed_bracket_in_expression
 from matchrec.syntax import grammar, sections
 from matchrec.syntax.expressions.reader import ClausePart
-from matchrec.syntax.from_relations import is_from, is_set_operator, is_word, starts_part
 from matchrec.syntax.nodes import MatchRecognize, WindowCall
 from matchrec.syntax.tokens import Token, TokenRange, TokenSequence, pair_brackets, split_words
+from matchrec.syntax.window_selects import Select, find_select
 
-# Find row pattern windows, the calls over them, and the SELECTs around them, by their tokens.
-
-_GROUPING_WORDS = split_words("GROUP HAVING QUALIFY")
-
-
-@dataclass(frozen=True)
-class Select:
-    """The locations of the parts of a SELECT, as indices of tokens."""
-
-    # The word SELECT.
-    select: int
-    # The word FROM.
-    from_: int
-    # The relations of FROM.
-    relation: TokenRange
-    # The token after WHERE, or after the relation without WHERE.
-    rows_end: int
-    # The windows of WINDOW: for a name in lower case, its opening parenthesis and the end.
-    definitions: Mapping[str, TokenRange]
-    # Each v of `WINDOW w AS v`.
-    copies: tuple[int, ...]
-    # The items of ORDER BY. Empty if the SELECT is a part of a UNION, which is sorted as a whole.
-    order: TokenRange
-    # The token after the SELECT.
-    end: int
-
-    @property
-    def items(self) -> TokenRange:
-        """Return the select list."""
-        return self.select + 1, self.from_
-
-
-def find_select(tokens: TokenSequence, index: int) -> Select:
-    """Return the innermost SELECT around a token.
-
-    Raises:
-        MatchRecognizeError: there is none, or its rows cannot be matched: it has several relations
-            or groups.
-    """
-    parentheses = [
-        opening for opening in tokens.walk_brackets_around(index) if tokens.key(opening) == "("
-    ]
-    for opening in (*parentheses, -1):
-        level_end = tokens.pairs.get(opening, len(tokens))
-        level = list(tokens.walk_level(opening + 1, level_end))
-        selects = [other for other in level if other < index and is_word(tokens, other, "SELECT")]
-        if selects:
-            break
-    else:
-        raise errors.pattern_window_outside_select(tokens[index].span)
-    select = selects[-1]
-    operators = [other for other in level if is_set_operator(tokens, other)]
-    end = next((operator for operator in operators if operator > select), level_end)
-    inside = [other for other in level if select < other < end]
-    is_operand = any(operator < select for operator in operators)
-    return _read_select(tokens, inside, (select, end), is_operand=is_operand)
-
-
-def _read_select(
-    tokens: TokenSequence, level: list[int], select_range: TokenRange, *, is_operand: bool
-) -> Select:
-    """Return the parts of a SELECT.
-
-    Args:
-        tokens: the tokens of the query.
-        level: the tokens of the SELECT that are in no brackets.
-        select_range: its word SELECT, and its end.
-        is_operand: whether it follows a set operator, so that ORDER BY is not its own.
-    """
-    select, end = select_range
-    from_ = next((index for index in level if is_from(tokens, index)), None)
-    if from_ is None:
-        raise errors.pattern_window_without_from(tokens[select].span)
-    parts = [index for index in level if index > from_ and starts_part(tokens, index)]
-    relation = from_ + 1, parts[0] if parts else end
-    _reject_other_relations(tokens, relation)
-    has_where = bool(parts) and tokens.key(parts[0]) == "WHERE"
-    parts_after_rows = parts[1:] if has_where else parts
-    _reject_grouping(tokens, parts_after_rows)
-    # For the keyword of each part: its index, and the end of the part.
-    part_ends = [*parts_after_rows[1:], end]
-    part_ranges = {
-        tokens.key(start): (start, part_end)
-        for start, part_end in zip(parts_after_rows, part_ends, strict=False)
-    }
-    window_items: list[TokenRange] = []
-    if "WINDOW" in part_ranges:
-        window_start, window_end = part_ranges["WINDOW"]
-        items = tokens.split_at_commas(window_start + 1, window_end)
-        window_items = [item for item in items if item[1] - item[0] > 2]
-    order = (end, end)
-    if "ORDER" in part_ranges and not is_operand:
-        order_start, order_end = part_ranges["ORDER"]
-        order = (order_start + 2, order_end)
-    return Select(
-        select=select,
-        from_=from_,
-        relation=relation,
-        rows_end=parts_after_rows[0] if parts_after_rows else end,
-        definitions=_find_definitions(tokens, window_items),
-        copies=tuple(start + 2 for start, _ in window_items if tokens.key(start + 2) != "("),
-        order=order,
-        end=end,
-    )
-
-
-def _reject_grouping(tokens: TokenSequence, parts: Iterable[int]) -> None:
-    """Raise an error if a part of the SELECT groups its rows, such as GROUP BY or HAVING.
-
-    Args:
-        tokens: the tokens of the query.
-        parts: the first tokens of the parts.
-    """
-    for index in parts:
-        key = tokens.key(index)
-        if key in _GROUPING_WORDS:
-            word = "GROUP BY" if key == "GROUP" else key
-            raise errors.pattern_window_with_grouping(tokens[index].span, word=word)
-
-
-def _reject_other_relations(tokens: TokenSequence, relation: TokenRange) -> None:
-    """Raise an error unless FROM has a single relation.
-
-    The rows of several relations have several qualifiers, which one hole cannot replace.
-    """
-    start, end = relation
-    has_values = tokens.key(start) == "VALUES"  # whose rows are separated by commas
-    if start == end:
-        raise errors.pattern_window_without_from(tokens[start - 1].span)
-    for index in (*tokens.walk_level(start, end), end):
-        key = tokens.key(index)
-        if key in ("JOIN", "LATERAL") or (key == "," and not has_values):
-            raise errors.pattern_window_with_join(tokens[index].span)
-
-
-def _find_definitions(tokens: TokenSequence, items: Sequence[TokenRange]) -> dict[str, TokenRange]:
-    """Return, for the names of WINDOW in lower case, the opening parenthesis and the end.
-
-    Args:
-        tokens: the tokens of the query.
-        items: the items of WINDOW.
-    """
-    definitions: dict[str, TokenRange] = {}
-    for start, end in items:
-        if not tokens.has_keys(start + 1, "AS", "("):
-            continue
-        opening = start + 2
-        if opening not in tokens.pairs:
-            raise unclosed_bracket_in_expression(
-                tokens[opening].span, opening="(", where="the query"
-            )
-        name = tokens[start].name.lower()
-        if name in definitions:
-            raise errors.duplicate_window(tokens[start].span, name=tokens[start].text)
-        definitions[name] = opening, end
-    return definitions
-
-
+# Words before PATTERN: the end of a frame or of AFTER MATCH SKIP, INITIAL and SEEK.
 _WORDS_BEFORE_PATTERN = split_words("ROW ROWS FOLLOWING INITIAL SEEK OTHERS")
 
 # Functions that read the whole partition, whatever the frame is, so that Spark computes them.
@@ -215,7 +59,8 @@ class PatternWindow:
     select: Select
     # The calls over it that read the rows of its matches.
     calls: tuple[CallTokens, ...]
-    # Whether its PARTITION BY and ORDER BY stay in the query, because something else may need them.
+    # Whether its PARTITION BY and ORDER BY stay in the query, because other windows may be derived
+    # from it, or Spark computes calls over it.
     stays: bool
 
 
@@ -226,23 +71,19 @@ def find_pattern_windows(tokens: TokenSequence) -> tuple[PatternWindow, ...]:
         MatchRecognizeError: a window, or a call over it, is in a place where it cannot be
             evaluated.
     """
-    with_pattern = {opening for opening in tokens.pairs if _has_pattern(tokens, opening)}
-    openings = {
-        opening
-        for opening in with_pattern
-        if not any(_encloses(tokens, other, opening) for other in with_pattern)
-    }
+    openings = _find_outermost_windows(tokens)
     if not openings:
         return ()
     selects = {opening: find_select(tokens, opening) for opening in openings}
-    calls = tuple(_find_calls(tokens, openings))
+    calls: dict[int, list[CallTokens]] = {opening: [] for opening in openings}
+    for call, opening in _find_calls(tokens, openings):
+        calls[opening].append(call)
     windows = []
     for opening in sorted(openings):
-        calls_over_window = [call for call, window in calls if window == opening]
-        calls_over_match = tuple(
-            call for call in calls_over_window if not _reads_partition(tokens, call)
-        )
         _reject_derived_windows(tokens, selects[opening], opening)
+        calls_over_match = tuple(
+            call for call in calls[opening] if not _reads_partition(tokens, call)
+        )
         name = tokens[opening - 2].text if tokens.key(opening - 1) == "AS" else None
         window = PatternWindow(
             opening=opening,
@@ -250,10 +91,20 @@ def find_pattern_windows(tokens: TokenSequence) -> tuple[PatternWindow, ...]:
             name=name,
             select=selects[opening],
             calls=calls_over_match,
-            stays=name is not None or len(calls_over_match) < len(calls_over_window),
+            stays=name is not None or len(calls_over_match) < len(calls[opening]),
         )
         windows.append(window)
     return tuple(windows)
+
+
+def _find_outermost_windows(tokens: TokenSequence) -> set[int]:
+    """Return the opening parentheses of the row pattern windows that are not inside of another."""
+    openings = {opening for opening in tokens.pairs if _has_pattern(tokens, opening)}
+    return {
+        opening
+        for opening in openings
+        if not any(_encloses(tokens, other, opening) for other in openings)
+    }
 
 
 def _reads_partition(tokens: TokenSequence, call: CallTokens) -> bool:
@@ -274,18 +125,22 @@ def is_window(tokens: TokenSequence, opening: int) -> bool:
 
 
 def _has_pattern(tokens: TokenSequence, opening: int) -> bool:
-    """Return whether parentheses are a window with PATTERN, and not a function of that name."""
+    """Return whether parentheses are a window with PATTERN.
+
+    A call of a function `pattern` does not count: another part of a row pattern window must be
+    there, too, or the end of one right before PATTERN.
+    """
     if not is_window(tokens, opening):
         return False
     level = tuple(tokens.walk_level(opening + 1, tokens.pairs[opening]))
-    patterns = [index for index in level if tokens.has_keys(index, "PATTERN", "(")]
-    if not patterns:
+    patterns_or_calls = [index for index in level if tokens.has_keys(index, "PATTERN", "(")]
+    if not patterns_or_calls:
         return False
     for index in level:
         is_define = tokens.key(index) == "DEFINE" and tokens.key(index + 2) == "AS"
         if is_define or tokens.key(index) == "MEASURES" or tokens.has_keys(index, "AFTER", "MATCH"):
             return True
-    return any(tokens.key(index - 1) in _WORDS_BEFORE_PATTERN for index in patterns)
+    return any(tokens.key(index - 1) in _WORDS_BEFORE_PATTERN for index in patterns_or_calls)
 
 
 def _encloses(tokens: TokenSequence, opening: int, index: int) -> bool:
@@ -309,18 +164,17 @@ def _find_calls(tokens: TokenSequence, windows: set[int]) -> Iterator[tuple[Call
             continue
         if any(_encloses(tokens, window, over) for window in windows):
             continue
-        window_and_end = _find_window_of_call(tokens, over, windows)
-        if window_and_end is None:
+        called = _find_called_window(tokens, over, windows)
+        if called is None:
             _reject_measure_without_pattern(tokens, over)
             continue
-        window, end = window_and_end
         start = _find_call_start(tokens, over)
         select = find_select(tokens, over)
         is_in_items = select.select < over < select.from_
         is_in_order = over in range(*select.order)
         if not (is_in_items or is_in_order):
-            raise errors.misplaced_pattern_window_call(tokens.span(start, end))
-        yield CallTokens(start, over, end), window
+            raise errors.misplaced_pattern_window_call(tokens.span(start, called.end))
+        yield CallTokens(start, over, called.end), called.opening
 
 
 def _reject_measure_without_pattern(tokens: TokenSequence, over: int) -> None:
@@ -335,16 +189,27 @@ def _reject_measure_without_pattern(tokens: TokenSequence, over: int) -> None:
         raise errors.measure_of_plain_window(tokens[over - 1].span, name=tokens[over - 1].text)
 
 
-def _find_window_of_call(
-    tokens: TokenSequence, over: int, windows: set[int]
-) -> tuple[int, int] | None:
-    """Return the row pattern window of the call with OVER at `over`, and the token after it.
+@dataclass(frozen=True)
+class CalledWindow:
+    """The row pattern window of a call: `OVER (...)`, `OVER w` or `OVER (w)`."""
 
-    None is returned if the call is over another window.
+    # The opening parenthesis of the window, which for a name is in WINDOW.
+    opening: int
+    # The token after the window or its name.
+    end: int
+
+
+def _find_called_window(tokens: TokenSequence, over: int, windows: set[int]) -> CalledWindow | None:
+    """Return the window of the call with OVER at `over`; None if it is no row pattern window.
+
+    Args:
+        tokens: the tokens of the query.
+        over: the index of OVER.
+        windows: the opening parentheses of the row pattern windows.
     """
     after = over + 1
     if after in windows:
-        return after, tokens.pairs[after] + 1
+        return CalledWindow(after, tokens.pairs[after] + 1)
     # OVER (w) is the same as OVER w.
     is_in_parentheses = tokens.key(after) == "(" and tokens.pairs.get(after) == after + 2
     name_index = after + 1 if is_in_parentheses else after
@@ -357,14 +222,18 @@ def _find_window_of_call(
     }
     if name not in window_names:  # a quick test before the SELECT is read
         return None
-    definition = find_select(tokens, over).definitions.get(name)
-    if definition is None or definition[0] not in windows:
+    opening = find_select(tokens, over).definitions.get(name)
+    if opening is None or opening not in windows:
         return None
-    return definition[0], end
+    return CalledWindow(opening, end)
 
 
 def _find_call_start(tokens: TokenSequence, over: int) -> int:
-    """Return the first token of the call before OVER, such as `sum(x) FILTER (...)`."""
+    """Return the first token of the call before OVER, such as `sum(x) FILTER (...)`.
+
+    It may be a measure, `t.m`, or a function with `FILTER (...)`, `WITHIN GROUP (...)` and
+    `IGNORE NULLS` after its arguments.
+    """
     index = over - 1
     while tokens.key(index) == "NULLS" and tokens.key(index - 1) in ("IGNORE", "RESPECT"):
         index -= 2
@@ -398,13 +267,12 @@ def _reject_derived_windows(tokens: TokenSequence, select: Select, window: int) 
     for copy in select.copies:
         if tokens[copy].name.lower() == name:
             raise errors.derived_from_pattern_window(tokens[copy].span, name=tokens[copy].text)
-    openings = [opening for opening, _ in select.definitions.values()]
-    openings += [
+    windows_of_calls = [
         opening
         for opening in tokens.pairs
         if select.select < opening < select.end and tokens.key(opening - 1) == "OVER"
     ]
-    for opening in openings:
+    for opening in (*select.definitions.values(), *windows_of_calls):
         first = opening + 1
         closing = tokens.pairs[opening]
         is_empty = closing == first
@@ -424,7 +292,7 @@ class ReadWindow:
     # The window, read as a clause.
     clause: MatchRecognize
     # The text of PARTITION BY and ORDER BY, also from the window that it is derived from.
-    plain: str
+    keys_text: str
     # The calls, each with the column that replaces it.
     calls: tuple[tuple[CallTokens, WindowCall], ...] = ()
 
@@ -456,10 +324,14 @@ def cut_out_window_tokens(
         tokens: the tokens of the query.
         window: the window.
         inherits: whether the tokens of the window that it is derived from come first.
+
+    Raises:
+        MatchRecognizeError: it is derived from a window that does not exist, or must not be.
     """
-    base, start = _find_base(tokens, window)
+    base = _find_base(tokens, window)
+    start = window.opening + (1 if base is None else 2)
     clause_tokens = tokens.tokens[start : window.closing]
-    if inherits:
+    if inherits and base is not None:
         base_start, base_end = base
         clause_tokens = (*tokens.tokens[base_start:base_end], *clause_tokens)
     clause = sections.cut_out_tokens(tokens, window.opening, window.closing)
@@ -467,10 +339,13 @@ def cut_out_window_tokens(
     return replace(clause, tokens=clause_tokens, pairs=pairs, in_window=True)
 
 
-def _find_base(tokens: TokenSequence, window: PatternWindow) -> tuple[TokenRange, int]:
-    """Return the tokens of the window that a window is derived from, and its first other token.
+def _find_base(tokens: TokenSequence, window: PatternWindow) -> TokenRange | None:
+    """Return the tokens of the base window, with whose name a derived window begins.
 
-    The range of tokens is empty if the window is not derived from another window.
+    None is returned if the window begins with a part, and not with a name.
+
+    Raises:
+        MatchRecognizeError: there is no window of that name, or see `_check_base`.
     """
     first = window.opening + 1
     name = tokens[first]
@@ -481,14 +356,14 @@ def _find_base(tokens: TokenSequence, window: PatternWindow) -> tuple[TokenRange
         is_window_name = second_key in parts and tokens.key(first + 2) != ","
         starts_part = starts_part or not is_window_name
     if starts_part or not name.is_name:
-        return (first, first), first
+        return None
     definitions = window.select.definitions
     if name.name.lower() not in definitions:
         raise errors.unknown_window(name.span, name=name.text, windows=list(definitions))
-    opening, _ = definitions[name.name.lower()]
+    opening = definitions[name.name.lower()]
     base = opening + 1, tokens.pairs[opening]
     _check_base(tokens, base, (first + 1, window.closing), name)
-    return base, first + 1
+    return base
 
 
 def _check_base(tokens: TokenSequence, base: TokenRange, derived: TokenRange, name: Token) -> None:

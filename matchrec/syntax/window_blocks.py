@@ -24,13 +24,13 @@ from matchrec.syntax.pattern_windows import (
     CallTokens,
     PatternWindow,
     ReadWindow,
-    Select,
     is_unnamed_item,
     read_window,
 )
 from matchrec.syntax.result_use import list_names_outside
 from matchrec.syntax.stored_text import reject_stored_text
 from matchrec.syntax.tokens import TokenSequence
+from matchrec.syntax.window_selects import Select
 from matchrec.syntax.with_clauses import WithClause, find_visible
 
 # A span of the query, and the text that replaces it.
@@ -153,7 +153,7 @@ class Block:
                 yield tokens.span(call_tokens.start, call_tokens.end), text
             location = window.location
             if location.stays:
-                yield tokens.span(location.opening + 1, location.closing), window.plain
+                yield tokens.span(location.opening + 1, location.closing), window.keys_text
 
 
 def read_blocks(
