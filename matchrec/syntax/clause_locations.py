@@ -105,7 +105,7 @@ def _reject_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> No
     """
     if not WIDE_PARENTHESES.isdisjoint(tokens.text):
         for token in tokens.tokens[clause_words[0] :]:
-            if token.is_strange and not WIDE_PARENTHESES.isdisjoint(token.text):
+            if token.needs_quotes and not WIDE_PARENTHESES.isdisjoint(token.text):
                 raise strange_sign(token.text, "the query", token.span)
     for word in clause_words:
         if word + 1 not in tokens.pairs:

@@ -89,7 +89,7 @@ def reject_clause_without_parenthesis(tokens: TokenSequence) -> None:
     if "MATCH_RECOGNIZE" not in keys:
         return
     word = keys.index("MATCH_RECOGNIZE")
-    if word + 1 < len(tokens) and tokens[word + 1].is_strange:  # such as a wide parenthesis
+    if word + 1 < len(tokens) and tokens[word + 1].needs_quotes:  # such as a wide parenthesis
         next_token = tokens[word + 1]
         raise strange_sign(next_token.text, "the query", next_token.span)
     has_pattern = any(tokens.has_keys(index, "PATTERN", "(") for index in range(word, len(keys)))

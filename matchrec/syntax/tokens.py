@@ -1,8 +1,10 @@
-"""Tokens of a text: what they are, which words are keywords, and how parsers walk over them.
+"""Tokens of a text: what they are, which words name functions, and how parsers walk over them.
 
-- A token is one word: `PARTITION BY` is two.
-- Its span is half open and counts from the start of the whole query.
-- Every token is in the text.
+- A `Token` is one word, name, number, string or symbol of the text: `PARTITION BY` is two tokens.
+  Its span is half open and counts from the start of the whole query.
+- A `TokenSequence` is a text with its tokens and the pairs of its brackets. Its methods look at
+  tokens by their indices.
+- A `Cursor` reads a sequence from left to right: it is the base of the parsers.
 
 `tokenize.read_tokens` makes the tokens of a text.
 """
@@ -29,14 +31,17 @@ def split_words(text: str) -> frozenset[str]:
 
 # Functions by what they do in an expression over the rows of a match.
 
+# Physical navigation goes over rows of the partition, logical navigation over rows of the match.
 PHYSICAL = frozenset({"PREV", "NEXT"})
 LOGICAL = frozenset({"FIRST", "LAST"})
 NAVIGATION = PHYSICAL | LOGICAL
+# Keywords before a function that choose the rows of the match that it reads.
 SEMANTICS = frozenset({"RUNNING", "FINAL"})
 MATCH_FUNCTIONS = frozenset(function.value for function in MatchFunction)
 FUNCTIONS_OF_MATCH = NAVIGATION | MATCH_FUNCTIONS | {"CLASSIFIER", "MATCHED_ROWS"}
 
 AGGREGATES = read_words("AGGREGATE")
+# Functions whose call without arguments is a constant, such as `now()` and `array()`.
 CONSTANT_CALLS = read_words("CONSTANT CALL")
 
 # Functions that are called with OVER only.
@@ -63,7 +68,10 @@ SPARK = Dialect.SPARK
 
 
 class TokenKind(Enum):
-    """What a token is, apart from its text."""
+    """What a token is, apart from its text.
+
+    Strings are in single or double quotes, quoted names in backticks.
+    """
 
     WORD = "word"
     QUOTED = "quoted name"
@@ -73,7 +81,7 @@ class TokenKind(Enum):
     END = "end of the text"
 
 
-CONSTANTS = (TokenKind.NUMBER, TokenKind.STRING)
+CONSTANT_KINDS = (TokenKind.NUMBER, TokenKind.STRING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +107,7 @@ class Token:
 
     @property
     def is_name(self) -> bool:
-        """Return whether it can name something: a word, or a name in backticks."""
+        """Return whether it can name something in every place: a word, or a name in backticks."""
         return self.is_word or self.kind is TokenKind.QUOTED
 
     @property
@@ -108,14 +116,14 @@ class Token:
         return self.kind is TokenKind.STRING
 
     @property
-    def is_strange(self) -> bool:
+    def needs_quotes(self) -> bool:
         """Return whether it is a character that SQL allows in quotes only, such as `→`."""
         return self.kind is TokenKind.SYMBOL and not self.text.isascii()
 
     @property
     def is_constant(self) -> bool:
         """Return whether it is a number or a string."""
-        return self.kind in CONSTANTS
+        return self.kind in CONSTANT_KINDS
 
     @property
     def in_double_quotes(self) -> bool:
@@ -124,12 +132,15 @@ class Token:
 
     @property
     def can_name(self) -> bool:
-        """Return whether it is a name if strings are not allowed: double quotes enclose both."""
+        """Return whether it is a name in a place where no string is allowed.
+
+        There, `"a"` can only be a name.
+        """
         return self.is_name or self.in_double_quotes
 
     @property
     def name(self) -> str:
-        """Return the name as it is written, without quotes."""
+        """Return the name as it is written, without quotes: `"a""b"` is `a"b`."""
         if self.kind is TokenKind.STRING:
             return self.text[1:-1].replace('""', '"')
         return self.text
@@ -180,7 +191,9 @@ class Cursor:
     def __init__(self, text: TokenSequence) -> None:
         self.text = text
         self.tokens = text.tokens
+        # The index of the next token.
         self.position = 0
+        # The index after the last token that may be read.
         self.end = len(text)
 
     @property
@@ -197,7 +210,11 @@ class Cursor:
         return self.tokens[index].kind if index < self.end else TokenKind.END
 
     def accept(self, *keys: str) -> bool:
-        """Read the next tokens if these are their keys, and return whether they are."""
+        """Read the next tokens if these are their keys, and return whether they are.
+
+        At `ORDER BY x`, `accept("ORDER", "BY")` is True and the position is then at `x`. Otherwise
+        the position does not change.
+        """
         for index, key in enumerate(keys, self.position):
             if self.key_at(index) != key:
                 return False
@@ -218,7 +235,7 @@ TokenRange = tuple[int, int]  # half-open range of indices of tokens
 _QUERY_WORDS_AND_FUNCTIONS = frozenset({"MAP", "REDUCE"})
 _QUERY_WORDS = _QUERY_WORDS_AND_FUNCTIONS | {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
 
-# What follows such a word only if it names a column.
+# What follows a word of queries only if the word names a column.
 _AFTER_COLUMN_NAME = split_words(
     ") , . [ :: = == <=> <> != < <= > >= + / % || AS AND OR IS IN LIKE BETWEEN"
 )
@@ -244,14 +261,14 @@ class TokenSequence:
 
     @cached_property
     def openings(self) -> dict[int, int]:
-        """Return the opening bracket for each closing one."""
+        """Return the index of the opening bracket for the index of each closing one."""
         return {closing: opening for opening, closing in self.pairs.items()}
 
     @cached_property
     def enclosing_openings(self) -> tuple[int, ...]:
         """Return, for each token, the opening bracket of the innermost pair around it, or -1.
 
-        A bracket is outside of the pair that it belongs to.
+        A bracket is not inside of its own pair: `f ( x )` gives `(-1, -1, 1, -1)`.
         """
         enclosing = []
         open_brackets = [-1]  # a stack
@@ -278,7 +295,7 @@ class TokenSequence:
 
     @property
     def full_span(self) -> Span:
-        """The span of the whole text."""
+        """Return the span of the whole text."""
         return Span(self.offset, self.offset + len(self.text))
 
     def __len__(self) -> int:
@@ -293,10 +310,10 @@ class TokenSequence:
 
     def has_keys(self, index: int, *keys: str) -> bool:
         """Return whether the tokens from `index` on have these keys."""
-        return tuple(map(self.key, range(index, index + len(keys)))) == keys
+        return all(self.key(token_index) == key for token_index, key in enumerate(keys, index))
 
     def index_after(self, index: int) -> int:
-        """Return the index after a token, or after the bracket that closes it if it opens one."""
+        """Return the index after a token, or after the whole pair if it is an opening bracket."""
         return self.pairs.get(index, index) + 1
 
     def can_name(self, index: int) -> bool:
@@ -304,7 +321,7 @@ class TokenSequence:
         return 0 <= index < len(self.tokens) and self.tokens[index].can_name
 
     def span(self, start: int, end: int) -> Span:
-        """Return the characters of tokens `start .. end`."""
+        """Return the span of tokens `start .. end`, of which there is at least one."""
         return self.tokens[start].span.to(self.tokens[end - 1].span)
 
     def text_at(self, span: Span) -> str:
@@ -312,16 +329,16 @@ class TokenSequence:
         return self.text[span.start - self.offset : span.end - self.offset]
 
     def is_call(self, index: int) -> bool:
-        """Return whether the name of a function without a qualifier is at `index`, and a `(`."""
+        """Return whether a function is called at `index`: `f(`, but not `s.f(`."""
         is_word = 0 <= index < len(self.tokens) and self.tokens[index].is_word
         return is_word and self.key(index + 1) == "(" and self.key(index - 1) != "."
 
     def find_call_span(self, index: int) -> Span:
-        """Return the characters of the call at `index`, from its name to its closing `)`."""
+        """Return the span of the call at `index`, from its name to its closing `)`."""
         return self.span(index, self.index_after(index + 1))
 
     def is_subquery(self, index: int) -> bool:
-        """Return whether the parenthesis at `index` encloses a query."""
+        """Return whether the parenthesis at `index` encloses a query, as in `(SELECT ...)`."""
         word = self.key(index + 1)
         after = self.key(index + 2)
         if self.key(index) != "(" or word not in _QUERY_WORDS:
@@ -339,7 +356,7 @@ class TokenSequence:
     def find_end_of_parentheses(self, index: int) -> int:
         """Return the index of the `)` of the innermost parentheses around a token.
 
-        The number of tokens if there are no parentheses around it.
+        Return the number of tokens if there are no parentheses around it.
         """
         if index < len(self.tokens):
             for opening in self.walk_brackets_around(index):
@@ -355,9 +372,10 @@ class TokenSequence:
             opening = self.enclosing_openings[opening]
 
     def walk_level(self, start: int, end: int) -> Iterator[int]:
-        """Yield the indices from `start` to `end`, without the insides of brackets.
+        """Yield the indices of tokens `start .. end` that are in no brackets.
 
-        An opening bracket is yielded, its closing one is not.
+        An opening bracket is yielded, its closing one is not: of `f ( x ) , y` the indices of `f`,
+        `(`, `,` and `y`.
         """
         index = start
         while index < end:
@@ -365,13 +383,19 @@ class TokenSequence:
             index = self.index_after(index)
 
     def split_at_commas(self, start: int, end: int) -> tuple[TokenRange, ...]:
-        """Return the ranges between the commas of `start .. end` that are in no brackets."""
+        """Return the ranges of tokens between the commas of `start .. end` that are in no brackets.
+
+        There is always at least one range, which may be empty.
+        """
         commas = [index for index in self.walk_level(start, end) if self.tokens[index].key == ","]
         return tuple(zip([start, *(comma + 1 for comma in commas)], [*commas, end], strict=True))
 
 
 def find_frames(tokens: Sequence[Token]) -> Iterator[tuple[str, Span]]:
-    """Yield name and span of every `{name}` that is written without blanks."""
+    """Yield the name and the span of every DataFrame of a query.
+
+    It is written `{name}`, without blanks.
+    """
     for opening, name, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if opening.key == "{" and closing.key == "}" and name.is_word:
             span = opening.span.to(closing.span)

@@ -49,7 +49,7 @@ from matchrec.syntax.expressions.reader import (
 from matchrec.syntax.expressions.special_calls import SPECIAL_CALLS
 from matchrec.syntax.tokens import (
     AGGREGATES,
-    CONSTANTS,
+    CONSTANT_KINDS,
     FUNCTIONS_OF_MATCH,
     SEMANTICS,
     UNITS,
@@ -132,7 +132,7 @@ class OperandReader(ExpressionCursor):
         """Return whether an operand may end with the token at `index`: no other one follows."""
         kind = self.kind_at(index + 1)
         is_operand = kind is TokenKind.WORD and self.key_at(index + 1) not in AFTER_OPERAND
-        return not is_operand and kind not in CONSTANTS
+        return not is_operand and kind not in CONSTANT_KINDS
 
     def read_constant(self, start: int) -> Term:
         """Read a number, or one or more texts in a row: `'a' 'b'` is one value.
@@ -348,7 +348,7 @@ class OperandReader(ExpressionCursor):
             span = self.tokens[start].span
             parameter = self.text.text_at(self.read_parameter().span)
             raise syntax_errors.interval_with_parameter(span, parameter=parameter, where=self.where)
-        while self.kind_at(self.position + (self.key in ("-", "+"))) in CONSTANTS:
+        while self.kind_at(self.position + (self.key in ("-", "+"))) in CONSTANT_KINDS:
             self.position += 1 + (self.key in ("-", "+"))
             is_text = self.kind_at(self.position - 1) is TokenKind.STRING
             if is_text and self.key not in UNITS_OF_TIME:

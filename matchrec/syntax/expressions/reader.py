@@ -314,7 +314,7 @@ def reject_unquoted_characters(tokens: TokenSequence, where: str) -> None:
     if tokens.text.isascii():
         return
     for token in tokens.tokens:
-        if token.is_strange:
+        if token.needs_quotes:
             raise syntax_errors.strange_sign(token.text, where, token.span)
 
 
