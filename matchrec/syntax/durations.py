@@ -4,6 +4,13 @@
 
 Python values are arguments of a `Pattern`, and values of parameters after WITHIN. A number without
 a unit is in the unit of the order column.
+
+1. `read_positive_duration` converts a value to a `Duration`: an exact number of microseconds, or
+   of units of the order column.
+2. `Duration.build_expression` writes it as SQL.
+
+`build_interval` does both for a value in the text of a query. `amounts` reads lengths that are
+already SQL.
 """
 
 from __future__ import annotations
@@ -13,9 +20,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from math import isfinite
 
-from matchrec.arguments import ArgumentKind, is_number
+from matchrec.arguments import ArgumentKind, is_number, is_whole
 from matchrec.errors import stages as errors
 from matchrec.errors.sql.clause import interval_without_unit
 from matchrec.errors.wording import describe_value
@@ -25,25 +32,27 @@ from matchrec.source import Span
 from matchrec.syntax.amounts import read_amount
 from matchrec.syntax.tokens import UNITS_OF_TIME, TokenSequence
 
-NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
+_NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
 # Durations must be shorter than this, in microseconds or in the unit of the order column.
-DURATION_LIMIT = 2**63
+_DURATION_LIMIT = 2**63
 # The most digits of a DECIMAL of Spark.
-MOST_DIGITS = 38
-# A number, perhaps in quotes, with its unit.
-AMOUNT = re.compile(rf"\s*(?P<quote>')?(?P<number>{NUMBER})(?(quote)')\s*(?P<unit>[A-Za-z]+)\s*")
+_MOST_DIGITS = 38
+# A number, perhaps in quotes, with its unit: `10 minutes`, `'10' MINUTES`.
+_NUMBER_WITH_UNIT = re.compile(
+    rf"\s*(?P<quote>')?(?P<number>{_NUMBER})(?(quote)')\s*(?P<unit>[A-Za-z]+)\s*"
+)
 DURATION_ARGUMENT = ArgumentKind(
     "a length of time, or a finite number in the unit of the order column",
     lambda value: isinstance(value, str | timedelta) or is_number(value),
     'write a length, such as "10 minutes", timedelta(minutes=10), or 500',
 )
 # An interval with several fields, such as `'1 12' DAY TO HOUR`. It is passed to Spark as it is.
-INTERVAL_WITH_FIELDS = re.compile(
+_INTERVAL_WITH_FIELDS = re.compile(
     r"\s*(?:INTERVAL\b)?\s*('[\d:. ]+'\s*(?:DAY|HOUR|MINUTE)\s+TO\s+(?:HOUR|MINUTE|SECOND))\s*",
     re.IGNORECASE,
 )
 # A number without a unit.
-LONE_NUMBER = re.compile(rf"\s*({NUMBER})\s*")
+_NUMBER_WITHOUT_UNIT = re.compile(rf"\s*({_NUMBER})\s*")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -56,19 +65,27 @@ class Duration:
 
     @property
     def sql(self) -> str:
-        """Return the distance as SQL."""
+        """Return the distance as SQL: `INTERVAL 90 MINUTE` or `500`."""
         return self.build_expression().text
 
     def build_expression(self, span: Span | None = None) -> RowExpression:
-        """Return the distance as an expression, for the text at `span`.
+        """Return the distance as an expression of SQL.
 
         A time is written as a whole number of the largest unit possible: `INTERVAL 90 MINUTE`.
+        Weeks are written as days.
+
+        Args:
+            span: where the distance is written in the query; None if it is not part of a query.
         """
         if not self.is_time:
             text = write_number(self.amount)
             return RowExpression(text, span, amount=read_amount(text))
-        units = (name for name in MICROSECONDS if name != "WEEK")
-        unit = next(name for name in units if self.amount % MICROSECONDS[name] == 0)
+        units_of_whole_number = [
+            name
+            for name, microseconds in MICROSECONDS.items()
+            if self.amount % microseconds == 0 and name != "WEEK"
+        ]
+        unit = units_of_whole_number[0]  # the largest one
         text = f"INTERVAL {self.amount / MICROSECONDS[unit]} {unit}"
         amount = Amount(self.amount, is_time=True, is_days=unit == "DAY")
         return RowExpression(text, span, amount=amount)
@@ -80,7 +97,7 @@ class Duration:
 
 
 def write_number(number: Fraction) -> str:
-    """Return a number as a literal of Spark, exact if it fits into a DECIMAL.
+    """Return a number as a literal of Spark: a DECIMAL if it fits into one, or else a DOUBLE.
 
     >>> write_number(Fraction("12345678901234567.5")), write_number(Fraction("1e-60"))
     ('12345678901234567.5', '1e-60')
@@ -90,7 +107,7 @@ def write_number(number: Fraction) -> str:
         return repr(float(number))
     unscaled = abs(number.numerator) * 10**scale // number.denominator
     digits = str(unscaled).zfill(scale + 1)  # at least one digit before the point
-    is_too_long_for_decimal = scale > 0 and len(digits) > MOST_DIGITS
+    is_too_long_for_decimal = scale > 0 and len(digits) > _MOST_DIGITS
     if is_too_long_for_decimal:
         return repr(float(number))
     sign = "-" if number < 0 else ""
@@ -100,27 +117,29 @@ def write_number(number: Fraction) -> str:
 
 
 def find_scale(number: Fraction) -> int | None:
-    """Return how many digits after the point write a number exactly; None if a DECIMAL has fewer.
+    """Return how many digits a number has after the point.
+
+    None is returned if it has more than a DECIMAL can have.
 
     >>> find_scale(Fraction("2.50")), find_scale(Fraction(7)), find_scale(Fraction(1, 3))
     (1, 0, None)
     """
-    for scale in range(MOST_DIGITS + 1):
+    for scale in range(_MOST_DIGITS + 1):
         if 10**scale % number.denominator == 0:
             return scale
     return None
 
 
 def read_positive_duration(
-    value: object, call: str, span: Span | None = None, counted_in: str | None = None
+    value: object, call: str, span: Span | None = None, unit_of_number: str | None = None
 ) -> Duration:
-    """Return a value as a duration. It must be positive.
+    """Return a value as a duration, which must be positive.
 
     Args:
         value: the value, such as "10 minutes", 500 or a timedelta.
         call: the call or the clause with the value, for messages.
         span: the location that an error shows.
-        counted_in: the unit of a number; by default, the unit of the order column.
+        unit_of_number: the unit of a number without one; by default, that of the order column.
 
     Raises:
         MatchRecognizePlanError: the value is not a duration, not positive, or too long.
@@ -129,21 +148,21 @@ def read_positive_duration(
     'INTERVAL 90 MINUTE'
     >>> read_positive_duration(500, "within").sql
     '500'
-    >>> read_positive_duration(90, "within", counted_in="SECONDS").sql
+    >>> read_positive_duration(90, "within", unit_of_number="SECONDS").sql
     'INTERVAL 90 SECOND'
     """
     duration = read_duration(value, call, span)
     if duration is None:
         raise errors.not_a_duration(span, call=call, value=describe_value(value))
-    if counted_in is not None and not duration.is_time:
-        microseconds = duration.amount * find_microseconds(counted_in, call, span)
+    if unit_of_number is not None and not duration.is_time:
+        microseconds = duration.amount * find_microseconds(unit_of_number, call, span)
         duration = Duration(is_time=True, amount=microseconds)
     has_part_of_microsecond = duration.is_time and duration.amount.denominator > 1
     if has_part_of_microsecond:
         raise errors.not_a_duration(span, call=call, value=describe_value(value))
     if duration.amount <= 0:
         raise errors.not_a_positive_duration(span, call=call, value=value)
-    if duration.amount >= DURATION_LIMIT:
+    if duration.amount >= _DURATION_LIMIT:
         raise errors.too_long_duration(span, call=call, value=value)
     return duration
 
@@ -152,7 +171,7 @@ def read_positive_duration(
 class WrittenDuration:
     """A value after WITHIN, and the words around it in the query.
 
-    In `WITHIN INTERVAL :gap MINUTES` they are INTERVAL and the unit MINUTES.
+    In `WITHIN INTERVAL :gap MINUTES`, the text is `:gap`, and INTERVAL and MINUTES are around it.
     """
 
     # The value of the constant or parameter.
@@ -166,7 +185,9 @@ class WrittenDuration:
 
 
 def build_interval(written: WrittenDuration, call: str, span: Span) -> RowExpression:
-    """Return a value after WITHIN as Spark SQL.
+    """Return a value after WITHIN as an expression of Spark SQL.
+
+    A text with several fields, such as `'1 12' DAY TO HOUR`, is not read: it stays as it is.
 
     Args:
         written: the value and the words around it.
@@ -184,7 +205,7 @@ def build_interval(written: WrittenDuration, call: str, span: Span) -> RowExpres
     "INTERVAL '1 12' DAY TO HOUR"
     """
     value = written.value
-    fields = INTERVAL_WITH_FIELDS.fullmatch(value) if isinstance(value, str) else None
+    fields = _INTERVAL_WITH_FIELDS.fullmatch(value) if isinstance(value, str) else None
     if fields:
         return RowExpression(f"INTERVAL {fields[1]}", span, is_constant=True)
     duration = read_positive_duration(value, call, span, written.unit)
@@ -194,13 +215,10 @@ def build_interval(written: WrittenDuration, call: str, span: Span) -> RowExpres
     return duration.build_expression(span)
 
 
-def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
+def read_duration(value: object, call: str, span: Span | None) -> Duration | None:
     """Return a value as a duration; None if it is not a duration.
 
     The duration may be zero or negative, and may have a part of a microsecond.
-
-    >>> str(read_duration("INTERVAL '1' HOUR 30 minutes", "within", None))
-    '90 minutes'
 
     Args:
         value: the value.
@@ -209,23 +227,35 @@ def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
 
     Raises:
         MatchRecognizePlanError: a unit is not known.
+
+    >>> str(read_duration("INTERVAL '1' HOUR 30 minutes", "within", None))
+    '90 minutes'
     """
     if isinstance(value, timedelta):
         return Duration(is_time=True, amount=Fraction(value // timedelta(microseconds=1)))
-    if is_number(value) or (isinstance(value, Decimal) and value.is_finite()):
+    if is_whole(value) or (isinstance(value, Decimal) and value.is_finite()):
+        return Duration(is_time=False, amount=Fraction(value))
+    if isinstance(value, float) and isfinite(value):
         # A float is read from its text, so that 0.1 is exactly a tenth.
-        exact = Fraction(str(value) if isinstance(value, float) else value)
-        return Duration(is_time=False, amount=exact)
-    if not isinstance(value, str):
-        return None
-    number = LONE_NUMBER.fullmatch(value)
+        return Duration(is_time=False, amount=Fraction(str(value)))
+    if isinstance(value, str):
+        return _read_duration_text(value, call, span)
+    return None
+
+
+def _read_duration_text(text: str, call: str, span: Span | None) -> Duration | None:
+    """Return a text as a duration: `500`, `1 hour 30 minutes`, `INTERVAL '10' SECONDS`.
+
+    The arguments and the errors are as for `read_duration`.
+    """
+    number = _NUMBER_WITHOUT_UNIT.fullmatch(text)
     if number:
         return Duration(is_time=False, amount=Fraction(number[1]))
-    text = re.sub(r"^\s*INTERVAL\b", "", value, flags=re.IGNORECASE).strip()
+    text = re.sub(r"^\s*INTERVAL\b", "", text, flags=re.IGNORECASE).strip()
     is_quoted_as_a_whole = text[:1] == text[-1:] == "'"
     if is_quoted_as_a_whole:
         text = text[1:-1]
-    amounts = list(AMOUNT.finditer(text))  # of `1 hour 30 minutes`: `1 hour ` and `30 minutes`
+    amounts = list(_NUMBER_WITH_UNIT.finditer(text))  # such as `1 hour ` and `30 minutes`
     covers_text = "".join(amount[0] for amount in amounts) == text
     if not amounts or not covers_text:
         return None
@@ -254,18 +284,18 @@ def find_microseconds(name: str, call: str, span: Span | None) -> int:
     return MICROSECONDS[singular]
 
 
-# Find lengths of windows in the text of a query.
+# Recognise the lengths of windows in the tokens of a query.
 
 
 def is_length_of_time(tokens: TokenSequence, index: int) -> bool:
-    """Return whether a length of time without INTERVAL is at `index`: `5 DAYS`, `'5' DAY`."""
+    """Return whether a length of time without INTERVAL starts at `index`: `5 DAYS`, `'5' DAY`."""
     if not 0 <= index < len(tokens):
         return False
     return tokens[index].is_constant and tokens.key(index + 1) in UNITS_OF_TIME
 
 
 def is_distance(tokens: TokenSequence, index: int) -> bool:
-    """Return whether the length of a window is at `index`.
+    """Return whether the length of a window starts at `index`.
 
     It is an interval, with the word INTERVAL or without, or a number of rows: `5 ROWS`, `:n ROWS`.
     """
@@ -273,5 +303,5 @@ def is_distance(tokens: TokenSequence, index: int) -> bool:
         return True
     is_constant = 0 <= index < len(tokens) and tokens[index].is_constant
     is_parameter = tokens.key(index) in (":", "?")
-    last = index + 1 if tokens.key(index) == ":" else index
+    last = index + 1 if tokens.key(index) == ":" else index  # `:n` is two tokens
     return (is_constant or is_parameter) and tokens.key(last + 1) == "ROWS"
