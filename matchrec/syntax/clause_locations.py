@@ -8,7 +8,7 @@ error would blame whatever is there. The keywords of its parts tell which bracke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from matchrec.errors import MatchRecognizeError
@@ -27,13 +27,15 @@ from matchrec.errors.sql.tokens import (
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.tokens import FUNCTIONS_OF_MATCH, TokenKind, TokenSequence, split_words
 
+# Words after which MATCH_RECOGNIZE is a name, because they are not the end of a relation.
 _WORDS_BEFORE_RELATION = split_words("FROM JOIN USING")
-
-_FUNCTIONS_OF_MEASURES = FUNCTIONS_OF_MATCH | split_words("RUNNING FINAL COUNT SUM AVG MIN MAX")
-
 _WORDS_BEFORE_EXPRESSION = split_words(
     "SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT"
 )
+# First words of an item of MEASURES that no query has right after an alias `measures`.
+_FUNCTIONS_OF_MEASURES = FUNCTIONS_OF_MATCH | split_words("RUNNING FINAL COUNT SUM AVG MIN MAX")
+# The full-width parentheses of East Asian keyboards.
+WIDE_PARENTHESES = frozenset("\uff08\uff09")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +95,6 @@ def is_clause(tokens: TokenSequence, index: int) -> bool:
     return before.key not in _WORDS_BEFORE_EXPRESSION | _WORDS_BEFORE_RELATION
 
 
-WIDE_PARENTHESES = frozenset("\uff08\uff09")
-
-
 def _reject_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> None:
     """Raise an error if parentheses of the query do not pair up.
 
@@ -142,11 +141,12 @@ _WORDS_OF_PARTS = _SIGNS_OF_PARTS.keys() | split_words("WITHIN ONE ALL AFTER MEA
 
 
 def find_part_outside(tokens: TokenSequence, index: int) -> str | None:
-    """Return the part of a clause that starts at `index`, right after the clause, or None.
+    """Return the part of a clause that starts at `index`, right after the clause or its alias.
 
-    A part is returned only if the query around the clause cannot go on like this.
+    None is returned if no part does, or if the query around the clause may go on like this: after
+    a clause, `measures` may be an alias, but `MEASURES A.` cannot be part of a query.
     """
-    match [tokens.key(at) for at in range(index, index + 3)]:
+    match tokens.key(index), tokens.key(index + 1), tokens.key(index + 2):
         case "WITHIN", _, _ if is_distance(tokens, index + 1):
             return "WITHIN"
         case ("ONE", "ROW", "PER") | ("ALL", "ROWS", "PER"):
@@ -180,30 +180,44 @@ def _find_definition_at(tokens: TokenSequence, opening: int, index: int) -> str 
 def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     """Return the error for the clause at `word`, whose parenthesis is not closed.
 
-    The bracket at fault is one inside of the clause if a part or a definition starts in it. It is
-    the clause's own otherwise.
+    A `)` of the clause closes another bracket. The bracket that is not closed is
+
+    1. one in which another part or a definition of the clause starts, or else
+    2. the last one that is closed if its `)` is alone at the start of a line, so that it was
+       probably meant for the clause, or else
+    3. the clause's own parenthesis.
     """
-    index = word + 2
-    while index < len(tokens):
-        closing = tokens.pairs.get(index)
-        if closing is not None and tokens.key(index - 1) == "MATCH_RECOGNIZE":
-            index = closing
-        elif closing is not None:
-            for inner in tokens.walk_level(index + 1, closing):
-                part = find_part_at(tokens, inner) or _find_definition_at(tokens, index, inner)
-                if part:
-                    spans = tokens[index].span, tokens[inner].span
-                    return bracket_not_closed(
-                        *spans, query=tokens.text, opening=tokens.key(index), keyword=part
-                    )
-        index += 1
+    for opening in _walk_pairs_outside_clauses(tokens, word + 2):
+        for index in tokens.walk_level(opening + 1, tokens.pairs[opening]):
+            part = find_part_at(tokens, index) or _find_definition_at(tokens, opening, index)
+            if part:
+                return bracket_not_closed(
+                    tokens[opening].span,
+                    tokens[index].span,
+                    query=tokens.text,
+                    opening=tokens.key(opening),
+                    keyword=part,
+                )
     clause_start = tokens.span(word, word + 2)
     last_closing = max(tokens.openings, default=word)
     opening = tokens.openings.get(last_closing, word)
-    if word + 1 < opening < last_closing - 1 and _starts_line(tokens, last_closing):
-        # The last `)` is alone at the start of a line, so it was probably meant for the clause.
+    is_inside_clause = opening > word + 1
+    is_empty = last_closing == opening + 1
+    if is_inside_clause and not is_empty and _starts_line(tokens, last_closing):
         return clause_not_closed(tokens[opening].span, clause_start, query=tokens.text)
     return bracket_not_closed(clause_start, query=tokens.text)
+
+
+def _walk_pairs_outside_clauses(tokens: TokenSequence, start: int) -> Iterator[int]:
+    """Yield the opening bracket of each pair from `start` on that is not part of another clause."""
+    index = start
+    while index < len(tokens):
+        if index in tokens.pairs:
+            if tokens.key(index - 1) == "MATCH_RECOGNIZE":
+                index = tokens.pairs[index]
+            else:
+                yield index
+        index += 1
 
 
 def _starts_line(tokens: TokenSequence, index: int) -> bool:
@@ -215,26 +229,31 @@ def _starts_line(tokens: TokenSequence, index: int) -> bool:
 def _reject_parts_after_clause(tokens: TokenSequence, opening: int) -> None:
     """Raise an error if parts of a clause follow its closing parenthesis.
 
+    PATTERN, SUBSET and DEFINE are found anywhere in the query after the clause, other parts only
+    right after the clause or its alias, because elsewhere their words may mean something else.
+
     Args:
         tokens: the tokens of the query.
         opening: the opening parenthesis of the clause.
     """
     closing = tokens.pairs[opening]
     if all(token.key not in _WORDS_OF_PARTS for token in tokens.tokens[closing + 1 :]):
-        return
-    parts = {find_part_at(tokens, index) for index in tokens.walk_level(opening + 1, closing)}
+        return  # a quick test, which nearly all queries pass
+    parts_inside = {
+        find_part_at(tokens, index) for index in tokens.walk_level(opening + 1, closing)
+    }
     for index in tokens.walk_level(closing + 1, tokens.find_end_of_parentheses(closing)):
         part = find_part_at(tokens, index)
         if tokens.key(index) == "MATCH_RECOGNIZE":
             return  # the parts that follow are those of another clause
-        if part and part not in parts and (index == closing + 1 or "PATTERN" not in parts):
+        is_likely = index == closing + 1 or "PATTERN" not in parts_inside
+        if part and part not in parts_inside and is_likely:
             raise _explain_part_outside(tokens, closing, index, part)
-    # A part that is no such part for certain may follow the clause or its alias.
-    has_as = tokens.key(closing + 1) == "AS"
-    candidates = [closing + 1, closing + 2]
-    if has_as:
-        candidates.append(closing + 3)
-    for index in candidates:
+    # What follows is the token after the clause, after `m` and after `AS m`.
+    indices_after_clause = [closing + 1, closing + 2]
+    if tokens.key(closing + 1) == "AS":
+        indices_after_clause.append(closing + 3)
+    for index in indices_after_clause:
         part = find_part_outside(tokens, index)
         if part:
             raise _explain_part_outside(tokens, closing, index, part)
