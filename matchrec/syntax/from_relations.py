@@ -3,8 +3,11 @@
     relation := primary sample* [[AS] alias [(columns)]] (PIVOT (...) [[AS] alias])*
     primary  := (query) | VALUES rows | {frame} | name [(arguments)] | name@version
 
+In `FROM db.t AS a JOIN VALUES (1), (2) AS b (x)` the relations are `db.t AS a`, with the names `t`
+and `a`, and `VALUES (1), (2) AS b (x)` with the name `b`.
+
 Only brackets and the words of FROM are read, so that everything that Spark accepts elsewhere is
-accepted here.
+accepted here. Functions that skip something return the index after it.
 Source: Spark's SqlBaseParser.g4, relationPrimary, relationExtension, strictNonReserved.
 """
 
@@ -19,7 +22,6 @@ from matchrec.syntax.tokens import Token, TokenSequence, split_words
 
 # Words that are not an alias after a relation.
 NO_ALIAS = read_words("NO ALIAS")
-
 # Words after a relation, each with a parenthesis, after which it may have another alias.
 _ROTATIONS = split_words("PIVOT UNPIVOT MATCH_RECOGNIZE")
 _LITERALS = split_words("NULL TRUE FALSE")
@@ -29,7 +31,7 @@ _WORDS_BEFORE_BY = split_words("GROUP ORDER SORT CLUSTER DISTRIBUTE")
 _WORDS_AFTER_FROM = (
     split_words("WHERE HAVING WINDOW LIMIT OFFSET QUALIFY LATERAL") | _WORDS_BEFORE_BY
 )
-# After these an operand or a name follows, so a keyword there is a name.
+# Tokens after which an operand or a name follows, so that a keyword there is a name.
 _BEFORE_NAME = split_words(
     "AND OR NOT IN LIKE BETWEEN = == <> != < <= > >= + - * / % || , ( . AS BY SELECT"
 )
@@ -37,13 +39,15 @@ _BEFORE_NAME = split_words(
 
 @dataclass(frozen=True, slots=True)
 class FromRelation:
-    """A relation of FROM with its aliases, as tokens `start .. end`."""
+    """A relation of FROM with its samples, aliases and PIVOTs."""
 
+    # Its first token.
     start: int
+    # The token after it.
     end: int
     # The name by which its columns may be qualified: its last alias, or else its own name.
     name: str | None
-    # That name and those it had before, such as the name of the table.
+    # All of its names, from left to right: that of the table, and its aliases.
     names: tuple[str, ...]
     # The indices of its aliases.
     aliases: tuple[int, ...] = ()
@@ -52,20 +56,21 @@ class FromRelation:
 def read_relation(tokens: TokenSequence, start: int, end: int) -> FromRelation:
     """Return the relation that starts at `start`.
 
-    It ends at `end`, or before the first token that is not part of it.
+    It ends at `end`, or before the first token that is not part of it. It is empty if no relation
+    is there.
     """
     index, name = _read_primary(tokens, start, end)
     names = [name] if name else []
     aliases: list[int] = []
     while index < end and not starts_part(tokens, index):
-        after_sample = skip_sample(tokens, index, end)
+        after_sample = _skip_sample_or_version(tokens, index, end)
         if after_sample > index:
             index = after_sample
             continue
         opening = _find_rotation(tokens, index)
-        if opening in tokens.pairs:
+        if opening is not None:
             index = tokens.index_after(opening)
-            name = None
+            name = None  # the result has no name but the alias that may follow
             continue
         alias = find_alias(tokens, index)
         if alias is None or alias >= end:
@@ -91,15 +96,17 @@ def list_relation_names(tokens: TokenSequence, start: int, end: int) -> frozense
 def find_qualified_names(tokens: TokenSequence, indices: range) -> Iterator[tuple[Token, Span]]:
     """Yield the first name of every path with a dot, such as `t.x`, and the span of the path."""
     for index in indices:
-        if (
-            tokens.can_name(index)
-            and tokens.has_keys(index + 1, ".")
-            and tokens.key(index - 1) != "."
-        ):
-            last = index
-            while tokens.key(last + 1) == ".":
-                last += 2
+        starts_path = tokens.key(index - 1) != "." and tokens.key(index + 1) == "."
+        if starts_path and tokens.can_name(index):
+            last = _find_path_end(tokens, index)
             yield tokens[index], tokens.span(index, min(last + 1, len(tokens)))
+
+
+def _find_path_end(tokens: TokenSequence, index: int) -> int:
+    """Return the last name of the path that starts at `index`, such as `c` of `a.b.c`."""
+    while tokens.key(index + 1) == ".":
+        index += 2
+    return index
 
 
 def find_relations_after(tokens: TokenSequence, index: int, end: int) -> Iterator[FromRelation]:
@@ -126,7 +133,10 @@ def is_word(tokens: TokenSequence, index: int, *keys: str) -> bool:
 
 
 def is_from(tokens: TokenSequence, index: int) -> bool:
-    """Return whether the FROM of a query is at `index`, unlike in `extract(DAY FROM x)`."""
+    """Return whether the FROM of a query is at `index`.
+
+    It is not in `extract(DAY FROM x)`, in `x IS DISTINCT FROM y`, and if it names something.
+    """
     if tokens.key(index) != "FROM" or "." in (tokens.key(index - 1), tokens.key(index + 1)):
         return False
     words_before = tokens.key(index - 2), tokens.key(index - 1)
@@ -135,6 +145,7 @@ def is_from(tokens: TokenSequence, index: int) -> bool:
     opening = tokens.enclosing_openings[index]
     keys_before = {tokens.key(before) for before in tokens.walk_level(opening + 1, index)}
     if tokens.key(index - 1) == "AS" and "SELECT" in keys_before:
+        # In `SELECT x AS from`, it is an alias. In `SELECT x AS FROM t`, AS is.
         is_alias = tokens.key(index + 1) in ("", ",", ")", "FROM")
         return not is_alias
     is_in_no_brackets = opening == -1
@@ -151,13 +162,13 @@ def starts_part(tokens: TokenSequence, index: int) -> bool:
     """Return whether a part of the query that follows FROM starts at `index`, such as WHERE."""
     if not is_word(tokens, index, *_WORDS_AFTER_FROM):
         return False
-    key, after = tokens.key(index), tokens.key(index + 1)
+    key = tokens.key(index)
     if key == "WINDOW":
         return tokens.key(index + 2) == "AS"
     if key in _WORDS_BEFORE_BY:
-        return after == "BY"
+        return tokens.key(index + 1) == "BY"
     if key == "LATERAL":
-        return after == "VIEW"
+        return tokens.key(index + 1) == "VIEW"
     return tokens.key(index - 1) not in _BEFORE_NAME and index + 1 < len(tokens)
 
 
@@ -172,7 +183,8 @@ def is_set_operator(tokens: TokenSequence, index: int) -> bool:
 def _read_primary(tokens: TokenSequence, start: int, end: int) -> tuple[int, str | None]:
     """Return the token after a relation's primary, and the name of its table if it has one.
 
-    The token is `start` if no relation is there.
+    `db.t AS a` gives the index of AS and `t`; a subquery, a DataFrame and VALUES have no name. The
+    token is `start` if no relation is there.
     """
     if tokens.key(start) in ("(", "{"):
         return tokens.index_after(start), None
@@ -182,15 +194,16 @@ def _read_primary(tokens: TokenSequence, start: int, end: int) -> tuple[int, str
     index = start
     if tokens.key(start) == "STREAM" and tokens.can_name(start + 1):
         index += 1
-    while tokens.key(index + 1) == "." and index + 2 < end:
+    while tokens.key(index + 1) == "." and index + 2 < end:  # the last name of a path
         index += 2
     if index >= end or not tokens[index].is_name:
         return start, None
     is_function = tokens.key(index + 1) == "("
     if is_function:
-        # `STREAM(t)` is the exception: it has the name of its table.
+        # The result of a function has no name, but `STREAM(t)` has the name of its table.
         is_stream = tokens.key(index) == "STREAM" and tokens.pairs.get(index + 1) == index + 3
-        return tokens.index_after(index + 1), tokens[index + 2].name if is_stream else None
+        name = tokens[index + 2].name if is_stream else None
+        return tokens.index_after(index + 1), name
     has_version = tokens.key(index + 1) == "@"  # t@v1, t@20240101000000000
     return index + (3 if has_version else 1), tokens[index].name
 
@@ -198,7 +211,7 @@ def _read_primary(tokens: TokenSequence, start: int, end: int) -> tuple[int, str
 def find_alias(tokens: TokenSequence, index: int) -> int | None:
     """Return the index of the alias in the `[AS] alias` at `index`.
 
-    None is returned if no alias is there, but for example a PIVOT or a sample.
+    None is returned if something else is there, for example a PIVOT, a sample or WHERE.
     """
     has_as = tokens.key(index) == "AS" and tokens.can_name(index + 1)
     alias = index + 1 if has_as else index
@@ -207,33 +220,37 @@ def find_alias(tokens: TokenSequence, index: int) -> int | None:
     if has_as:
         return alias
     is_something_else = (
-        skip_sample(tokens, alias, len(tokens)) > alias
-        or _find_rotation(tokens, alias) in tokens.pairs
+        _skip_sample_or_version(tokens, alias, len(tokens)) > alias
+        or _find_rotation(tokens, alias) is not None
         or starts_part(tokens, alias)
     )
     return None if is_something_else else alias
 
 
-def _find_rotation(tokens: TokenSequence, index: int) -> int:
-    """Return the opening parenthesis of the PIVOT, UNPIVOT or clause at `index`; -1 if none is.
+def _find_rotation(tokens: TokenSequence, index: int) -> int | None:
+    """Return the opening parenthesis of the PIVOT, UNPIVOT or clause at `index`.
 
-    `UNPIVOT INCLUDE NULLS (` has two words before its parenthesis.
+    None is returned if none is there, or if its parenthesis is not closed.
     """
     if tokens.key(index) not in _ROTATIONS:
-        return -1
-    opening = index + (3 if tokens.key(index + 2) == "NULLS" else 1)
-    return opening if tokens.key(opening) == "(" else -1
+        return None
+    has_option = tokens.key(index + 2) == "NULLS"  # UNPIVOT INCLUDE NULLS (
+    opening = index + (3 if has_option else 1)
+    return opening if tokens.key(opening) == "(" and opening in tokens.pairs else None
 
 
 def skip_values(tokens: TokenSequence, start: int, end: int) -> int | None:
-    """Return the token after the last row of the VALUES at `start`; None if VALUES is not there."""
+    """Return the token after the last row of the VALUES at `start`.
+
+    None is returned if VALUES is not there, or if it does not list rows, so that it is a name.
+    """
     if tokens.key(start) != "VALUES":
         return None
-    rows = tokens.split_at_commas(start + 1, end)
-    ends = [_find_row_end(tokens, *row) for row in rows]
-    # Every row but the last one must reach up to its comma.
-    complete = ends[:-1] == [comma for _, comma in rows[:-1]]
-    return ends[-1] if complete else None
+    *rows, last_row = tokens.split_at_commas(start + 1, end)
+    for row_start, comma in rows:
+        if _find_row_end(tokens, row_start, comma) != comma:
+            return None
+    return _find_row_end(tokens, *last_row)
 
 
 def _find_row_end(tokens: TokenSequence, start: int, end: int) -> int | None:
@@ -249,8 +266,10 @@ def _find_row_end(tokens: TokenSequence, start: int, end: int) -> int | None:
     return tokens.index_after(index) if is_row else None
 
 
-def skip_sample(tokens: TokenSequence, index: int, end: int) -> int:
-    """Return the token after what is at `index`: a sample, a version of the table, or options.
+def _skip_sample_or_version(tokens: TokenSequence, index: int, end: int) -> int:
+    """Return the token after the sample, the version of the table or the options at `index`.
+
+        TABLESAMPLE (10 PERCENT) REPEATABLE (7)    VERSION AS OF 5    WITH (option = 1)
 
     `index` itself is returned if none of these is there.
     """
