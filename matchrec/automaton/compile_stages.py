@@ -45,11 +45,11 @@ from matchrec.automaton.remaining_steps import (
     NO_CONSTRAINTS,
     Constraints,
     Nots,
+    RemainingRepetitions,
     RemainingSteps,
-    Repetitions,
-    StageNames,
+    TestNames,
     find_following_nots,
-    is_over,
+    has_only_nots_left,
     name_part,
 )
 from matchrec.automaton.state_order import order_states, renumber_states
@@ -60,7 +60,7 @@ from matchrec.plan.stages import Contiguity, RepeatedPart, SingleStage, Steps
 MOST_STATES = 5_000
 
 
-def compile_stages(steps: Steps, variables: StageNames) -> Program:
+def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
     """Compile a pattern of stages to a program.
 
     Args:
@@ -118,7 +118,7 @@ class _EndKey:
 class _RepetitionsKey:
     """The key of a state after some repetitions of a part."""
 
-    repetitions: Repetitions
+    repetitions: RemainingRepetitions
     constraints: Constraints
     # Whether it is the companion without proceed edges, in which a run waits that skips rows.
     is_companion: bool = False
@@ -141,7 +141,9 @@ def name_state(key: _StateKey) -> str:
             assert_never(key)
 
 
-def constrain_repetition(repetitions: Repetitions, constraints: Constraints) -> Constraints:
+def constrain_repetition(
+    repetitions: RemainingRepetitions, constraints: Constraints
+) -> Constraints:
     """Return what holds until the next row if a part is repeated once more.
 
     Args:
@@ -150,27 +152,29 @@ def constrain_repetition(repetitions: Repetitions, constraints: Constraints) -> 
     """
     if repetitions.count == 0:
         return constraints
-    nots = find_following_nots(repetitions.remaining.skip_first())
+    nots = find_following_nots(repetitions.after_part)
     lasting_tests = (event.test for event in nots if not event.only_next)
-    return constraints.add_unread_tests(repetitions.part.gap_test).add_stopping_tests(
+    return constraints.add_excluded_tests(repetitions.part.gap_test).add_stopping_tests(
         *lasting_tests
     )
 
 
-def constrain_group_body(repetitions: Repetitions, constraints: Constraints) -> Constraints:
+def constrain_group_body(
+    repetitions: RemainingRepetitions, constraints: Constraints
+) -> Constraints:
     """Return what holds until the next row inside one more repetition of a group, without a row."""
     if_repeated = constrain_repetition(repetitions, constraints)
     return replace(if_repeated, empty_groups=if_repeated.empty_groups + 1)
 
 
-def find_next_row_nots(repetitions: Repetitions) -> Nots:
+def find_next_row_nots(repetitions: RemainingRepetitions) -> Nots:
     """Return the NOTs after a part that only the next row must not satisfy, if it is repeated.
 
     There are none before the first repetition, or if the part may not be left yet.
     """
     if repetitions.count == 0 or not repetitions.may_leave:
         return ()
-    nots = find_following_nots(repetitions.remaining.skip_first())
+    nots = find_following_nots(repetitions.after_part)
     return tuple(event for event in nots if event.only_next)
 
 
@@ -228,12 +232,12 @@ class _StageCompiler:
             case _:
                 assert_never(key)
 
-    def find_ids(self, tests: StageNames) -> tuple[int, ...]:
+    def find_ids(self, tests: TestNames) -> tuple[int, ...]:
         """Return the ids of tests, each once."""
         return tuple(self.test_ids[test] for test in dict.fromkeys(tests))
 
     def build_proceed_edge(
-        self, target: StateId, *, needs: StageNames = (), forbids: StageNames = ()
+        self, target: StateId, *, needs: TestNames = (), forbids: TestNames = ()
     ) -> Edge:
         """Return a proceed edge.
 
@@ -246,36 +250,36 @@ class _StageCompiler:
             Action.PROCEED, target, needs=self.find_ids(needs), forbids=self.find_ids(forbids)
         )
 
-    def build_stop_edges(self, tests: StageNames) -> Iterator[Edge]:
+    def build_stop_edges(self, tests: TestNames) -> Iterator[Edge]:
         """Yield an edge to the stop state for each test."""
         for test in tests:
             yield self.build_proceed_edge(self.STOP, needs=(test,))
 
     def compile_remaining(
-        self, remaining: RemainingSteps | Repetitions | None, constraints: Constraints
+        self, remaining: RemainingSteps | RemainingRepetitions | None, constraints: Constraints
     ) -> StateId:
         """Return the state of a run before `remaining`."""
         if remaining is None:
             return self.compile_end(constraints)
-        if isinstance(remaining, Repetitions):
+        if isinstance(remaining, RemainingRepetitions):
             # The repetition of a group is over, so the group is no longer around what follows.
             outside = replace(constraints, empty_groups=max(0, constraints.empty_groups - 1))
-            if constraints.empty_groups > 0 and remaining.is_enough:
-                return self.compile_remaining(remaining.remaining.skip_first(), outside)
+            if constraints.empty_groups > 0 and remaining.can_skip_empty_repetition:
+                return self.compile_remaining(remaining.after_part, outside)
             return self.compile_part(remaining, outside)
         if remaining.index == len(remaining.steps):
             return self.compile_remaining(remaining.then, constraints)
         step = remaining.steps[remaining.index]
         if isinstance(step, RepeatedPart):
             return self.compile_part(
-                Repetitions(step, 0, remaining), replace(constraints, pending_nots=())
+                RemainingRepetitions(step, 0, remaining), replace(constraints, pending_nots=())
             )
         closing = replace(constraints, pending_nots=(*constraints.pending_nots, step))
         if not step.only_next:
             return self.compile_remaining(
                 remaining.skip_first(), closing.add_stopping_tests(step.test)
             )
-        if is_over(remaining.skip_first()):
+        if has_only_nots_left(remaining.skip_first()):
             return self.compile_remaining(remaining.skip_first(), closing)
         return self.compile_nots((step,), closing, remaining)
 
@@ -333,7 +337,7 @@ class _StageCompiler:
         tests = (*(event.test for event in closing if not event.only_next), *distance_tests)
         yield Edge(Action.IGNORE, self.state_by_key[key], forbids=self.find_ids(tests))
 
-    def compile_part(self, repetitions: Repetitions, constraints: Constraints) -> StateId:
+    def compile_part(self, repetitions: RemainingRepetitions, constraints: Constraints) -> StateId:
         """Return the state of a run after some repetitions of a part."""
         part = repetitions.part
         if part.most is not None and repetitions.count >= part.most:
@@ -365,7 +369,10 @@ class _StageCompiler:
             yield from self.build_exit_edges(repetitions, key.constraints)
 
     def build_reading_edges(
-        self, repetitions: Repetitions, constraints: Constraints, waiting_key: _RepetitionsKey
+        self,
+        repetitions: RemainingRepetitions,
+        constraints: Constraints,
+        waiting_key: _RepetitionsKey,
     ) -> Iterator[Edge]:
         """Yield the edges of a single stage that read a row, and those to the stop state.
 
@@ -378,7 +385,11 @@ class _StageCompiler:
         content = part.content
         assert isinstance(content, SingleStage)
         distance_tests = () if part.distance_test is None else (part.distance_test,)
-        unread_tests = (*repetitions.remaining.until, *constraints.unread_tests, *distance_tests)
+        excluded_tests = (
+            *repetitions.part_and_rest.until_tests,
+            *constraints.excluded_tests,
+            *distance_tests,
+        )
         until_tests = () if part.until is None else (part.until.test,)
         target = self.compile_part(repetitions.repeat_once(), NO_CONSTRAINTS)
         yield Edge(
@@ -386,18 +397,18 @@ class _StageCompiler:
             target,
             variable=self.test_ids[content.name],
             needs=self.find_ids((content.test,)),
-            forbids=self.find_ids((*until_tests, *unread_tests)),
+            forbids=self.find_ids((*until_tests, *excluded_tests)),
         )
         if repetitions.contiguity is not Contiguity.STRICT:
             takeable = (content.test,) if repetitions.contiguity is Contiguity.RELAXED else ()
             # While it waits for its first row, a loop ignores the event that would end it.
             ending = until_tests if repetitions.count > 0 else ()
-            forbids = self.find_ids((*takeable, *ending, *unread_tests))
+            forbids = self.find_ids((*takeable, *ending, *excluded_tests))
             yield Edge(Action.IGNORE, self.get_state(waiting_key), forbids=forbids)
         yield from self.build_stop_edges(constraints.stopping_tests)
 
     def build_exit_edges(
-        self, repetitions: Repetitions, constraints: Constraints
+        self, repetitions: RemainingRepetitions, constraints: Constraints
     ) -> Iterator[Edge]:
         """Yield the edges on which a part is left."""
         part = repetitions.part
@@ -405,22 +416,22 @@ class _StageCompiler:
         if part.greedy and part.has_choice and part.until is not None:
             # The event that ends a greedy loop may be read by what follows, whatever it satisfies.
             until = (part.until.test,)
-            following_steps = repetitions.remaining.skip_first()
+            following_steps = repetitions.after_part
             unrestricted_exit = self.compile_remaining(following_steps, constraints)
             yield self.build_proceed_edge(unrestricted_exit, needs=until)
             yield self.build_proceed_edge(exit_state, forbids=until)
         else:
             yield self.build_proceed_edge(exit_state)
 
-    def compile_exit(self, repetitions: Repetitions, constraints: Constraints) -> StateId:
+    def compile_exit(self, repetitions: RemainingRepetitions, constraints: Constraints) -> StateId:
         """Return the state after a part.
 
         After a greedy stage, no edge may read a row that the stage would have taken.
         """
         part = repetitions.part
         if part.greedy and part.has_choice and isinstance(part.content, SingleStage):
-            constraints = constraints.add_unread_tests(part.content.test)
-        return self.compile_remaining(repetitions.remaining.skip_first(), constraints)
+            constraints = constraints.add_excluded_tests(part.content.test)
+        return self.compile_remaining(repetitions.after_part, constraints)
 
     def build_group_edges(self, key: _RepetitionsKey) -> Iterator[Edge]:
         """Yield the edges of a state between two repetitions of a group that may be left."""
@@ -437,7 +448,7 @@ class _StageCompiler:
         yield from self.build_exit_edges(repetitions, key.constraints)
 
     def compile_group_body(
-        self, repetitions: Repetitions, steps: Steps, constraints: Constraints
+        self, repetitions: RemainingRepetitions, steps: Steps, constraints: Constraints
     ) -> StateId:
         """Return the state before the first step of one more repetition of a group.
 
@@ -447,12 +458,12 @@ class _StageCompiler:
             constraints: what holds until the next row if the group is left.
         """
         part = repetitions.part
-        outer_until = repetitions.remaining.until
+        outer_until = repetitions.part_and_rest.until_tests
         body = RemainingSteps(
             steps=steps,
             index=0,
             then=repetitions.repeat_once(),
-            until=outer_until if part.until is None else (*outer_until, part.until.test),
+            until_tests=outer_until if part.until is None else (*outer_until, part.until.test),
             first_contiguity=repetitions.contiguity,
         )
         return self.compile_remaining(body, constrain_group_body(repetitions, constraints))

@@ -1,7 +1,11 @@
-"""What is left of a pattern of stages while it is compiled, and what holds until the next row.
+"""Keys of the states that the stage compiler makes: remaining steps and constraints on next rows.
 
-The compiler makes a state for each combination of what follows (`RemainingSteps`, `Repetitions`)
-and what the next row must not be (`Constraints`).
+For example, a run of `a b+ c` that has mapped a row to `a` has these remaining steps, where the
+steps are those of the whole pattern:
+
+    RemainingRepetitions(part=b+, count=0, part_and_rest=RemainingSteps(steps, index=1, then=None))
+
+After one or more rows of `b`, `count` is 1. After a row of `c`, no step remains.
 """
 
 from __future__ import annotations
@@ -10,31 +14,33 @@ from dataclasses import dataclass, replace
 
 from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, SingleStage
 
-StageNames = tuple[str, ...]
+# Names of tests, such as `:b where`: see `plan.stages`.
+TestNames = tuple[str, ...]
 Nots = tuple[ForbiddenEvent, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """The tests that the next rows must not satisfy, until one of them is mapped."""
+    """Constraints on the next rows. They apply until one of the rows is mapped."""
 
     # A row that satisfies one of these tests stops the run.
-    stopping_tests: StageNames = ()
-    # No edge may read a row that satisfies one of these tests.
-    unread_tests: StageNames = ()
+    stopping_tests: TestNames = ()
+    # No TAKE or IGNORE edge may consume a row that satisfies one of these tests.
+    excluded_tests: TestNames = ()
     # The NOTs since the last part. If nothing follows, they end the pattern.
     pending_nots: Nots = ()
-    # Number of enclosing groups, counted from the innermost, whose repetition has no row yet.
+    # How many enclosing groups, from the innermost outwards, have no row in their current
+    # repetition.
     empty_groups: int = 0
 
     def add_stopping_tests(self, *tests: str) -> Constraints:
         """Add tests to `stopping_tests`, each once."""
         return replace(self, stopping_tests=tuple(dict.fromkeys((*self.stopping_tests, *tests))))
 
-    def add_unread_tests(self, *tests: str | None) -> Constraints:
-        """Add tests to `unread_tests`, each once. None is ignored."""
-        unread_tests = (test for test in (*self.unread_tests, *tests) if test is not None)
-        return replace(self, unread_tests=tuple(dict.fromkeys(unread_tests)))
+    def add_excluded_tests(self, *tests: str | None) -> Constraints:
+        """Add tests to `excluded_tests`, each once. None is ignored."""
+        excluded_tests = (test for test in (*self.excluded_tests, *tests) if test is not None)
+        return replace(self, excluded_tests=tuple(dict.fromkeys(excluded_tests)))
 
 
 NO_CONSTRAINTS = Constraints()
@@ -42,23 +48,23 @@ NO_CONSTRAINTS = Constraints()
 
 @dataclass(frozen=True, slots=True)
 class RemainingSteps:
-    """The part of a pattern that follows: some steps from an index on, and what follows them.
+    """The rest of a pattern: `steps[index:]`, then `then`.
 
-    The hash does not visit the steps, because many of these share them.
+    The hash does not visit the steps, because many keys share them.
     """
 
+    # All steps of the pattern, or of the group that the run is in.
     steps: tuple[RepeatedPart | ForbiddenEvent, ...]
-    # The index of the first step.
     index: int
-    # What follows the steps; None is the end of the pattern.
-    then: RemainingSteps | Repetitions | None
-    # Tests of the enclosing groups' loops that end them. None of the steps may read their rows.
-    until: StageNames = ()
+    # For the steps of a group, the group and its repetitions. None if the pattern ends after them.
+    then: RemainingSteps | RemainingRepetitions | None
+    # The `until` tests of the enclosing groups. No step may consume a row that satisfies one.
+    until_tests: TestNames = ()
     # The contiguity of the first step if an enclosing group decides it.
     first_contiguity: Contiguity | None = None
 
     def skip_first(self) -> RemainingSteps:
-        """Return what follows the first step."""
+        """Return the rest of the pattern after the first step."""
         return replace(self, index=self.index + 1, first_contiguity=None)
 
     def find_leading_nots(self) -> Nots:
@@ -71,24 +77,29 @@ class RemainingSteps:
         return tuple(nots)
 
     def __hash__(self) -> int:
-        return hash((self.index, self.then, self.until, self.first_contiguity))
+        return hash((self.index, self.then, self.until_tests, self.first_contiguity))
 
 
 @dataclass(frozen=True, slots=True)
-class Repetitions:
-    """The part of a pattern that follows some repetitions of a part."""
+class RemainingRepetitions:
+    """The rest of a pattern after `count` repetitions of `part`."""
 
     part: RepeatedPart
-    # Number of repetitions so far.
+    # The repetitions so far. In a loop without an upper limit, `count` is capped at `part.least`.
     count: int
-    # The remaining steps; the first one is the part.
-    remaining: RemainingSteps
+    # The part, then all that follows it.
+    part_and_rest: RemainingSteps
 
-    def repeat_once(self) -> Repetitions:
-        """Return what follows one more repetition."""
+    @property
+    def after_part(self) -> RemainingSteps:
+        """The rest of the pattern after the last repetition."""
+        return self.part_and_rest.skip_first()
+
+    def repeat_once(self) -> RemainingRepetitions:
+        """Return the rest of the pattern after one more repetition."""
         count = self.count + 1
         if self.part.most is None:
-            # Beyond the least number of an unbounded loop, the count makes no difference.
+            # More repetitions than `least` make no difference, so they have the same key.
             count = min(count, self.part.least)
         return replace(self, count=count)
 
@@ -98,8 +109,12 @@ class Repetitions:
         return self.count >= self.part.least or (self.count == 0 and self.part.optional)
 
     @property
-    def is_enough(self) -> bool:
-        """Return whether a group need not be repeated if its last repetition had no rows."""
+    def can_skip_empty_repetition(self) -> bool:
+        """Return whether a group is left after a repetition without rows.
+
+        It is if `count` is capped (see `repeat_once`) or at `part.most`. One more repetition would
+        then lead back to the same key. With a lower count, the group is repeated.
+        """
         return self.count >= (self.part.least if self.part.most is None else self.part.most)
 
     @property
@@ -107,29 +122,33 @@ class Repetitions:
         """Return which rows may be skipped before the next repetition."""
         if self.count > 0:
             return self.part.inner
-        return self.remaining.first_contiguity or self.part.contiguity
+        return self.part_and_rest.first_contiguity or self.part.contiguity
 
 
-def find_following_nots(remaining: RemainingSteps | Repetitions | None) -> Nots:
-    """Return the NOTs directly after a part, which hold between its repetitions, too.
+def find_following_nots(remaining: RemainingSteps | RemainingRepetitions | None) -> Nots:
+    """Return the NOTs at the start of `remaining`.
 
-    NOTs that wait for the end of the window are left out: they judge each prefix of a loop by
-    itself.
+    They also apply between the repetitions of the part before it. The exceptions are NOTs that
+    apply until the end of the window: each number of repetitions is a match of its own, and later
+    rows of the loop do not end it.
     """
     if remaining is None:
         return ()
-    if isinstance(remaining, Repetitions):
-        return find_following_nots(remaining.remaining.skip_first())
+    if isinstance(remaining, RemainingRepetitions):
+        return find_following_nots(remaining.after_part)
     if remaining.index == len(remaining.steps):
         return find_following_nots(remaining.then)
     nots = remaining.find_leading_nots()
     ends_pattern = remaining.then is None and remaining.index + len(nots) == len(remaining.steps)
+    # The last NOT decides when such a match is complete. After `not_next` it is with the next row,
+    # so that earlier NOTs apply to this row only. After `not_followed_by` it is when the window
+    # ends, and each earlier `not_followed_by` applies until then, too.
     if ends_pattern and nots and not nots[-1].only_next:
         return tuple(event for event in nots if event.only_next)
     return nots
 
 
-def is_over(remaining: RemainingSteps) -> bool:
+def has_only_nots_left(remaining: RemainingSteps) -> bool:
     """Return whether only NOTs follow until the end of the pattern."""
     only_nots = all(isinstance(step, ForbiddenEvent) for step in remaining.steps[remaining.index :])
     return only_nots and remaining.then is None
