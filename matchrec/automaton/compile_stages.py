@@ -1,8 +1,8 @@
 """Compile stages to an NFA^b program of TAKE, IGNORE and PROCEED edges.
 
-A run that has mapped a row is in a state. The next row follows the proceed edges whose formulas
-hold for it, and then a take or ignore edge of a state that they lead to. For example, `a`, then a
-row that is not a `c`, then `b`:
+A run that has mapped a row is in a state. The next row follows the proceed edges whose tests it
+satisfies, and then a take or ignore edge of a state that they lead to. In the examples, a, b and c
+are states; A, B, C, N and U are tests. This is `a`, then a row that is not a `c`, then `b`:
 
     a start
         take a -> c       if A
@@ -14,22 +14,75 @@ row that is not a `c`, then `b`:
         take b -> end     if B
         ignore -> b       if not B
 
-A state has a key: what follows it, and what the next row must not be. What holds only until the
-next row is mapped, such as that no row may satisfy a NOT, is part of the key (`Constraints`). So a
-state after a NOT is not the same as the state after a mapped row. The edges of a state follow from
-its key. This is how each part is compiled; C is the condition of a stage:
+Two runs are in the same state if they have the same steps ahead (`RemainingSteps`,
+`RemainingRepetitions`) and the same constraints on the next rows (`Constraints`). Constraints are
+dropped when a row is mapped. Steps and constraints are the key of the state, and its edges follow
+from the key. Here is how each part is compiled.
 
-    single stage        take if C; ignore if not C (relaxed) or always (any). If the state has
-                        proceed edges, a run skips rows in a companion without them, so that it
-                        follows each of them once.
-    may be left         proceed to what follows
-    loop with until U   take and ignore only if not U; waiting for the first row, U is ignored
-    greedy              in what follows no edge if C; with until, lifted if U holds for the next row
-    not_next N          proceed if not N; if N, to the stop state
-    not_followed_by N   what follows, and the loop before: proceed if N, to the stop state
-    group               a state between repetitions: proceed to its first stage, and to what follows
+A single stage takes a row that satisfies its test. With relaxed contiguity, it ignores the other
+rows. With `followed_by_any`, it may ignore every row.
 
-Source: Flink CEP, NFACompiler; where its results contradict its own definitions, the definitions.
+    b
+        take b -> end     if B
+        ignore -> b       if not B
+
+A loop such as `a+ b` has proceed edges to the steps after it. A run that skips rows follows each
+of them once, so it waits in a companion of the state: the copy of the state that a run enters when
+it skips a row. The companion has no proceed edges. This is the state after the first `a`; its
+companion is `a:1`:
+
+    a:0
+        take a -> a:0     if A
+        ignore -> a:1     if not A
+        proceed -> b
+    a:1
+        take a -> a:0     if A
+        ignore -> a:1     if not A
+
+A loop with `until(U)` neither takes nor ignores a row that satisfies U. Before its first row, it
+does not take such a row, but may ignore it.
+
+    a:0
+        take a -> a:0     if A and not U
+        ignore -> a:1     if not A and not U
+        proceed -> b
+
+After a greedy loop, the next step neither takes nor ignores a row that the loop would have taken.
+After `a+` it is this state:
+
+    b
+        take b -> end     if B and not A
+        ignore -> b       if not B and not A
+
+A greedy loop with `until(U)` has two states `b` after it, because the row that ends the loop may be
+any row of the next step. `b` has no constraint, and `b:0` is the state above:
+
+    a:0
+        proceed -> b      if U
+        proceed -> b:0    if not U
+
+`not_next(n)` is a state before the next step. A row that satisfies N leads to the stop state.
+
+    n
+        proceed -> b      if not N
+        proceed -> stop   if N
+
+`not_followed_by(n)` adds an edge to the stop state to the next step, and to a loop before it.
+
+    b
+        take b -> end     if B
+        ignore -> b       if not B
+        proceed -> stop   if N
+
+A group has a state between two repetitions, with edges to its first stage and to the steps after
+it. This is the loop of `a b`, then `c`:
+
+    (a b)
+        proceed -> a
+        proceed -> c
+
+Source: Flink CEP, NFACompiler. If Flink's behaviour contradicts its documentation, we follow the
+documentation.
 """
 
 from __future__ import annotations
@@ -54,10 +107,14 @@ from matchrec.automaton.remaining_steps import (
 )
 from matchrec.automaton.state_order import order_states, renumber_states
 from matchrec.errors.sql.pattern import pattern_too_large
-from matchrec.plan.stages import Contiguity, RepeatedPart, SingleStage, Steps
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, SingleStage, Steps
 
 # The most states of a program of stages.
 MOST_STATES = 5_000
+
+# The states in which a run is a match and in which it has failed.
+FINAL = 0
+STOP = 1
 
 
 def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
@@ -75,18 +132,16 @@ def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
     start = compiler.compile_remaining(all_steps, NO_CONSTRAINTS)
     compiler.fill_states()
     states = compiler.states
-    final = compiler.FINAL
-    stop = compiler.STOP
-    order = order_states(states, start, (final, stop))
-    if not any(edge.target == stop for state in order for edge in states[state].edges):
-        del order[stop]
+    order = order_states(states, start, (FINAL, STOP))
+    if not any(edge.target == STOP for state in order for edge in states[state].edges):
+        del order[STOP]
     return Program(
         states=renumber_states(states, order),
         start=order[start],
-        final=order[final],
+        final=order[FINAL],
         variables=variables,
         names=number_names(tuple(compiler.names[old] for old in order)),
-        stop=order.get(stop),
+        stop=order.get(STOP),
         completed_by_time=frozenset(
             order[state] for state in compiler.completed_by_time if state in order
         ),
@@ -97,21 +152,37 @@ def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
 
 
 @dataclass(frozen=True, slots=True)
-class _NotsKey:
-    """The key of a state whose next row must not satisfy some NOTs."""
+class _NotKey:
+    """The key of a state before the row that must not satisfy a `not_next`."""
+
+    # The NOT, then the steps after it.
+    not_and_rest: RemainingSteps
+    # The constraints on the row in addition to the NOT.
+    constraints: Constraints
+
+    @property
+    def event(self) -> ForbiddenEvent:
+        """The NOT."""
+        step = self.not_and_rest.steps[self.not_and_rest.index]
+        assert isinstance(step, ForbiddenEvent)
+        return step
+
+
+@dataclass(frozen=True, slots=True)
+class _NotsBeforeStateKey:
+    """The key of a state that leads to another one if the next row does not satisfy some NOTs."""
 
     nots: Nots
     constraints: Constraints
-    # The state that follows, or the remaining steps.
-    remaining: RemainingSteps | StateId
+    target: StateId
 
 
 @dataclass(frozen=True, slots=True)
 class _EndKey:
     """The key of a state in which a run waits for the end of the pattern."""
 
-    # The NOTs that end the pattern.
-    closing: Nots
+    # The NOTs at the end of the pattern, of which there is at least one.
+    closing_nots: Nots
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,20 +191,23 @@ class _RepetitionsKey:
 
     repetitions: RemainingRepetitions
     constraints: Constraints
-    # Whether it is the companion without proceed edges, in which a run waits that skips rows.
+    # Whether the state is the companion of the state after these repetitions: the copy of the state
+    # that a run enters when it skips a row. It has no proceed edges, so each is followed once.
     is_companion: bool = False
 
 
-_StateKey = _NotsKey | _EndKey | _RepetitionsKey
+_StateKey = _NotKey | _NotsBeforeStateKey | _EndKey | _RepetitionsKey
 
 
 def name_state(key: _StateKey) -> str:
     """Return the name of the state with a key: the stage or the NOT that it waits for."""
     match key:
-        case _NotsKey():
+        case _NotKey():
+            return key.event.name
+        case _NotsBeforeStateKey():
             return key.nots[0].name
         case _EndKey():
-            return key.closing[-1].name
+            return key.closing_nots[-1].name
         case _RepetitionsKey():
             part = key.repetitions.part
             return f"({name_part(part)})" if isinstance(part.content, tuple) else name_part(part)
@@ -144,33 +218,34 @@ def name_state(key: _StateKey) -> str:
 def constrain_repetition(
     repetitions: RemainingRepetitions, constraints: Constraints
 ) -> Constraints:
-    """Return what holds until the next row if a part is repeated once more.
+    """Return the constraints while the part waits for its next repetition.
 
     Args:
         repetitions: the part and its repetitions so far.
-        constraints: what holds in any case.
+        constraints: the constraints that apply whether the part is repeated or left.
     """
     if repetitions.count == 0:
         return constraints
     nots = find_following_nots(repetitions.after_part)
-    lasting_tests = (event.test for event in nots if not event.only_next)
+    tests_until_mapped = (event.test for event in nots if not event.only_next)
     return constraints.add_excluded_tests(repetitions.part.gap_test).add_stopping_tests(
-        *lasting_tests
+        *tests_until_mapped
     )
 
 
 def constrain_group_body(
     repetitions: RemainingRepetitions, constraints: Constraints
 ) -> Constraints:
-    """Return what holds until the next row inside one more repetition of a group, without a row."""
+    """Return the constraints at the start of a group's repetition, before its first row."""
     if_repeated = constrain_repetition(repetitions, constraints)
     return replace(if_repeated, empty_groups=if_repeated.empty_groups + 1)
 
 
 def find_next_row_nots(repetitions: RemainingRepetitions) -> Nots:
-    """Return the NOTs after a part that only the next row must not satisfy, if it is repeated.
+    """Return the `not_next` steps after a part.
 
-    There are none before the first repetition, or if the part may not be left yet.
+    They also apply to the first row of its next repetition. There are none before the first
+    repetition, or if the part may not be left yet.
     """
     if repetitions.count == 0 or not repetitions.may_leave:
         return ()
@@ -190,12 +265,9 @@ class _StageCompiler:
     state_by_key: dict[_StateKey, StateId] = field(default_factory=dict)
     # States in which a run becomes a match when its window ends.
     completed_by_time: set[StateId] = field(default_factory=set)
-    # The keys of states whose edges are still to be made. As each waits for its turn, the stack is
-    # only as deep as groups are nested, however many stages there are.
+    # The keys of states without edges. States are filled from this list, not recursively, so the
+    # depth of recursion is bounded by the nesting of groups.
     unfilled: list[_StateKey] = field(default_factory=list)
-
-    FINAL = 0
-    STOP = 1
 
     def get_state(self, key: _StateKey) -> StateId:
         """Return the state with a key; add it, without edges, if there is none yet.
@@ -221,8 +293,11 @@ class _StageCompiler:
     def build_edges(self, key: _StateKey) -> Iterator[Edge]:
         """Return the edges of the state with a key, in preferment order."""
         match key:
-            case _NotsKey():
-                return self.build_not_edges(key)
+            case _NotKey():
+                target = self.compile_remaining(key.not_and_rest.skip_first(), key.constraints)
+                return self.build_not_edges((key.event,), target)
+            case _NotsBeforeStateKey():
+                return self.build_not_edges(key.nots, key.target)
             case _EndKey():
                 return self.build_end_edges(key)
             case _RepetitionsKey():
@@ -253,7 +328,7 @@ class _StageCompiler:
     def build_stop_edges(self, tests: TestNames) -> Iterator[Edge]:
         """Yield an edge to the stop state for each test."""
         for test in tests:
-            yield self.build_proceed_edge(self.STOP, needs=(test,))
+            yield self.build_proceed_edge(STOP, needs=(test,))
 
     def compile_remaining(
         self, remaining: RemainingSteps | RemainingRepetitions | None, constraints: Constraints
@@ -262,79 +337,102 @@ class _StageCompiler:
         if remaining is None:
             return self.compile_end(constraints)
         if isinstance(remaining, RemainingRepetitions):
-            # The repetition of a group is over, so the group is no longer around what follows.
-            outside = replace(constraints, empty_groups=max(0, constraints.empty_groups - 1))
-            if constraints.empty_groups > 0 and remaining.can_skip_empty_repetition:
-                return self.compile_remaining(remaining.after_part, outside)
-            return self.compile_part(remaining, outside)
+            return self.compile_after_repetition(remaining, constraints)
         if remaining.index == len(remaining.steps):
             return self.compile_remaining(remaining.then, constraints)
         step = remaining.steps[remaining.index]
-        if isinstance(step, RepeatedPart):
-            return self.compile_part(
-                RemainingRepetitions(step, 0, remaining), replace(constraints, pending_nots=())
-            )
-        closing = replace(constraints, pending_nots=(*constraints.pending_nots, step))
-        if not step.only_next:
-            return self.compile_remaining(
-                remaining.skip_first(), closing.add_stopping_tests(step.test)
-            )
-        if has_only_nots_left(remaining.skip_first()):
-            return self.compile_remaining(remaining.skip_first(), closing)
-        return self.compile_nots((step,), closing, remaining)
+        if isinstance(step, ForbiddenEvent):
+            return self.compile_not(step, remaining, constraints)
+        # NOTs before a part do not end the pattern.
+        part_constraints = replace(constraints, pending_nots=())
+        return self.compile_part(RemainingRepetitions(step, 0, remaining), part_constraints)
 
-    def compile_nots(
-        self, nots: Nots, constraints: Constraints, remaining: RemainingSteps | StateId
+    def compile_after_repetition(
+        self, repetitions: RemainingRepetitions, constraints: Constraints
     ) -> StateId:
-        """Return the state whose next row must not satisfy some NOTs.
+        """Return the state of a run after the last step of a group's repetition.
+
+        A repetition without rows must not lead back to the state before it, as a second one of
+        `(a? b?)+` would: proceed edges would make a cycle. So the run leaves the group.
 
         Args:
-            nots: the NOTs.
-            constraints: what else holds until the next row is mapped.
-            remaining: the state that follows, or the remaining steps, the first of them the NOT.
+            repetitions: the group, and its repetitions including this one.
+            constraints: the constraints inside the group.
         """
-        return self.get_state(_NotsKey(nots, constraints, remaining))
+        is_empty_repetition = constraints.empty_groups > 0
+        # The group no longer encloses the run. If its repetition has a row, it is not counted in
+        # `empty_groups`, because mapping the row has set the number to 0.
+        empty_groups = max(0, constraints.empty_groups - 1)
+        constraints_outside = replace(constraints, empty_groups=empty_groups)
+        if is_empty_repetition and repetitions.can_skip_empty_repetition:
+            return self.compile_remaining(repetitions.after_part, constraints_outside)
+        return self.compile_part(repetitions, constraints_outside)
 
-    def build_not_edges(self, key: _NotsKey) -> Iterator[Edge]:
-        """Yield the edges of the state of `compile_nots`."""
-        tests = tuple(event.test for event in key.nots)
-        if isinstance(key.remaining, int):
-            target = key.remaining
-        else:
-            target = self.compile_remaining(key.remaining.skip_first(), key.constraints)
+    def compile_not(
+        self, event: ForbiddenEvent, remaining: RemainingSteps, constraints: Constraints
+    ) -> StateId:
+        """Return the state of a run before a NOT.
+
+        `not_followed_by` needs no state: it is a constraint on the steps after it. `not_next` is a
+        state before the steps after it. At the end of the pattern, it needs none either, because
+        the state of `compile_end` tests the next row.
+
+        Args:
+            event: the NOT.
+            remaining: the NOT, then the steps after it.
+            constraints: the constraints on the next rows without the NOT.
+        """
+        after_not = remaining.skip_first()
+        constraints_with_not = replace(constraints, pending_nots=(*constraints.pending_nots, event))
+        if not event.only_next:
+            return self.compile_remaining(
+                after_not, constraints_with_not.add_stopping_tests(event.test)
+            )
+        if has_only_nots_left(after_not):
+            return self.compile_remaining(after_not, constraints_with_not)
+        return self.get_state(_NotKey(remaining, constraints_with_not))
+
+    def build_not_edges(self, nots: Nots, target: StateId) -> Iterator[Edge]:
+        """Yield the edges of a state that leads to `target` unless the next row satisfies a NOT."""
+        tests = tuple(event.test for event in nots)
         yield self.build_proceed_edge(target, forbids=tests)
         yield from self.build_stop_edges(tests)
 
     def compile_end(self, constraints: Constraints) -> StateId:
         """Return the final state, or the one before it if NOTs end the pattern."""
-        closing = constraints.pending_nots
-        if not closing:
-            return self.FINAL
-        state = self.get_state(_EndKey(closing))
-        if closing[-1].only_next:
+        closing_nots = constraints.pending_nots
+        if not closing_nots:
+            return FINAL
+        state = self.get_state(_EndKey(closing_nots))
+        if closing_nots[-1].only_next:
             return state
         self.completed_by_time.add(state)
-        next_row_nots = tuple(event for event in closing if event.only_next)
-        return self.compile_nots(next_row_nots, constraints, state) if next_row_nots else state
+        next_row_nots = tuple(event for event in closing_nots if event.only_next)
+        if not next_row_nots:
+            return state
+        return self.get_state(_NotsBeforeStateKey(next_row_nots, constraints, state))
 
     def build_end_edges(self, key: _EndKey) -> Iterator[Edge]:
         """Yield the edges of a state in which a run waits for the end of the pattern.
 
-        A NOT up to the end of the window has no edge to the stop state, because each prefix of a
-        loop is judged by itself.
+        A NOT up to the end of the window has no edge to the stop state, because such an edge would
+        stop the whole run. In `a+ not_followed_by(n)`, the rows a1 a2 n complete no match: the run
+        that has left the loop after a1 or a2 ends at n, because no edge of this state ignores n.
+        But in a1 n a2 the same run may also wait for a2 in the loop, and a1 n a2 is a match if no n
+        follows a2.
         """
-        closing = key.closing
-        if closing[-1].only_next:
-            tests = tuple(event.test for event in closing)
-            yield Edge(Action.IGNORE, self.FINAL, forbids=self.find_ids(tests))
+        closing_nots = key.closing_nots
+        if closing_nots[-1].only_next:
+            tests = tuple(event.test for event in closing_nots)
+            yield Edge(Action.IGNORE, FINAL, forbids=self.find_ids(tests))
             yield from self.build_stop_edges(tests)
             return
         distance_tests = tuple(
-            event.distance_test for event in closing if event.distance_test is not None
+            event.distance_test for event in closing_nots if event.distance_test is not None
         )
         for test in distance_tests:
-            yield Edge(Action.IGNORE, self.FINAL, needs=self.find_ids((test,)))
-        tests = (*(event.test for event in closing if not event.only_next), *distance_tests)
+            yield Edge(Action.IGNORE, FINAL, needs=self.find_ids((test,)))
+        tests = (*(event.test for event in closing_nots if not event.only_next), *distance_tests)
         yield Edge(Action.IGNORE, self.state_by_key[key], forbids=self.find_ids(tests))
 
     def compile_part(self, repetitions: RemainingRepetitions, constraints: Constraints) -> StateId:
@@ -350,8 +448,7 @@ class _StageCompiler:
     def build_stage_edges(self, key: _RepetitionsKey) -> Iterator[Edge]:
         """Yield the edges of a state after some repetitions of a single stage.
 
-        A run that skips rows follows the proceed edges once. So it waits in a companion of the
-        state, which has none.
+        If the state has proceed edges, a run that skips a row enters its companion.
         """
         repetitions = key.repetitions
         if_repeated = constrain_repetition(repetitions, key.constraints)
@@ -361,10 +458,10 @@ class _StageCompiler:
         waiting_key = key
         if repetitions.may_leave and repetitions.contiguity is not Contiguity.STRICT:
             waiting_key = replace(key, is_companion=True)
-        # These hold for the next row, but not for the rows after a skipped one.
+        # `not_next` applies to the next row, but not to the rows after a skipped one.
         next_row_tests = (event.test for event in find_next_row_nots(repetitions))
-        first_constraints = if_repeated.add_stopping_tests(*next_row_tests)
-        yield from self.build_reading_edges(repetitions, first_constraints, waiting_key)
+        next_row_constraints = if_repeated.add_stopping_tests(*next_row_tests)
+        yield from self.build_reading_edges(repetitions, next_row_constraints, waiting_key)
         if repetitions.may_leave:
             yield from self.build_exit_edges(repetitions, key.constraints)
 
@@ -378,8 +475,8 @@ class _StageCompiler:
 
         Args:
             repetitions: the stage and its repetitions so far.
-            constraints: what holds until the next row is mapped.
-            waiting_key: the key of the state in which a run waits that skips a row.
+            constraints: the constraints on the row.
+            waiting_key: the key of the state that a run enters when it skips a row.
         """
         part = repetitions.part
         content = part.content
@@ -400,10 +497,10 @@ class _StageCompiler:
             forbids=self.find_ids((*until_tests, *excluded_tests)),
         )
         if repetitions.contiguity is not Contiguity.STRICT:
-            takeable = (content.test,) if repetitions.contiguity is Contiguity.RELAXED else ()
-            # While it waits for its first row, a loop ignores the event that would end it.
-            ending = until_tests if repetitions.count > 0 else ()
-            forbids = self.find_ids((*takeable, *ending, *excluded_tests))
+            tests_of_stage = (content.test,) if repetitions.contiguity is Contiguity.RELAXED else ()
+            # Before its first row, a loop may ignore the event that would end it later.
+            until_tests_in_loop = until_tests if repetitions.count > 0 else ()
+            forbids = self.find_ids((*tests_of_stage, *until_tests_in_loop, *excluded_tests))
             yield Edge(Action.IGNORE, self.get_state(waiting_key), forbids=forbids)
         yield from self.build_stop_edges(constraints.stopping_tests)
 
@@ -414,12 +511,12 @@ class _StageCompiler:
         part = repetitions.part
         exit_state = self.compile_exit(repetitions, constraints)
         if part.greedy and part.has_choice and part.until is not None:
-            # The event that ends a greedy loop may be read by what follows, whatever it satisfies.
-            until = (part.until.test,)
-            following_steps = repetitions.after_part
-            unrestricted_exit = self.compile_remaining(following_steps, constraints)
-            yield self.build_proceed_edge(unrestricted_exit, needs=until)
-            yield self.build_proceed_edge(exit_state, forbids=until)
+            # The steps after a greedy loop may take the event that ends it, even if the loop would
+            # have taken it.
+            until_tests = (part.until.test,)
+            unrestricted_exit = self.compile_remaining(repetitions.after_part, constraints)
+            yield self.build_proceed_edge(unrestricted_exit, needs=until_tests)
+            yield self.build_proceed_edge(exit_state, forbids=until_tests)
         else:
             yield self.build_proceed_edge(exit_state)
 
@@ -442,8 +539,10 @@ class _StageCompiler:
         )
         next_row_nots = find_next_row_nots(repetitions)
         if next_row_nots:
-            inside = constrain_group_body(repetitions, key.constraints)
-            first_state = self.compile_nots(next_row_nots, inside, first_state)
+            constraints_inside = constrain_group_body(repetitions, key.constraints)
+            first_state = self.get_state(
+                _NotsBeforeStateKey(next_row_nots, constraints_inside, first_state)
+            )
         yield self.build_proceed_edge(first_state)
         yield from self.build_exit_edges(repetitions, key.constraints)
 
@@ -455,22 +554,24 @@ class _StageCompiler:
         Args:
             repetitions: the group and its repetitions so far.
             steps: the steps of the group.
-            constraints: what holds until the next row if the group is left.
+            constraints: the constraints that apply whether the group is repeated or left.
         """
         part = repetitions.part
-        outer_until = repetitions.part_and_rest.until_tests
+        outer_until_tests = repetitions.part_and_rest.until_tests
         body = RemainingSteps(
             steps=steps,
             index=0,
             then=repetitions.repeat_once(),
-            until_tests=outer_until if part.until is None else (*outer_until, part.until.test),
+            until_tests=outer_until_tests
+            if part.until is None
+            else (*outer_until_tests, part.until.test),
             first_contiguity=repetitions.contiguity,
         )
         return self.compile_remaining(body, constrain_group_body(repetitions, constraints))
 
 
 def number_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Make names unique by numbering those that occurred before.
+    """Make names unique by numbering those that occurred before: "A:0" is the second A.
 
     >>> number_names(("A", "B", "A", "A"))
     ('A', 'B', 'A:0', 'A:1')
