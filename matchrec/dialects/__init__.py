@@ -3,6 +3,7 @@
     products            the products, each with its defaults and names
     translate           query or clause → edits of its text, and notes on what differs
     spellings           what only one product writes, in the grammar of all
+    query_edits         a query, divided into its clauses, their relations, and the rest
     clause_edits        the parts of a clause, and of a row pattern window
     exclusive_loops     the greedy loops of Flink SQL, which give no row back
     limits              the parts of the clause that a product lacks

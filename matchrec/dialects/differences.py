@@ -59,6 +59,11 @@ class Difference:
         return f"write {self.replacement}" if self.replacement else None
 
     @property
+    def depends_on_written_product(self) -> bool:
+        """Return whether the row is only about queries that are written for some products."""
+        return any(">" in name for name in self.products)
+
+    @property
     def is_call(self) -> bool:
         """Return whether the construct is a call of a function."""
         return len(self.words) == 2 and self.words[1] == "("

@@ -3,11 +3,13 @@
 1. `spellings` rewrites the spellings of one product in the grammar that all products share.
 2. `differences` finds constructs whose meaning sqlglot would change. Each gets a note, or is an
    error.
-3. The query is divided into fragments: the query around the clauses, the relation before each
-   clause, and every expression in a clause. `fragments` translates each by itself.
-4. `clause_edits` adds what the clause itself needs.
+3. `query_edits` divides a query into fragments: the query around the clauses, the relation before
+   each clause, and every expression in a clause. `fragments` translates each by itself.
+4. `clause_edits` edits the rest of each clause: names, bounds of quantifiers, and defaults.
 
-All other text stays as the user wrote it.
+All other text stays as the user wrote it. A translation has three texts: the original one, the
+respelled one after step 1, and the translated one after step 4. A span of each text leads back to
+one of the text before, so that errors and notes point at what the user wrote.
 """
 
 from __future__ import annotations
@@ -20,11 +22,12 @@ from functools import partial
 from sqlglot import TokenType
 from sqlglot.errors import TokenError
 
-from matchrec.dialects.clause_edits import edit_clause, edit_window
+from matchrec.dialects.clause_edits import edit_clause
 from matchrec.dialects.differences import find_differences
 from matchrec.dialects.edits import Edit, EditedText, TranslationNote, apply_edits
-from matchrec.dialects.fragments import SELECT_ALL, FragmentTranslator, TranslationLog
+from matchrec.dialects.fragments import FragmentTranslator, TranslationLog
 from matchrec.dialects.products import SPARK, Product
+from matchrec.dialects.query_edits import edit_query
 from matchrec.dialects.rules.visible_columns import (
     ClauseKinds,
     ColumnKinds,
@@ -40,24 +43,22 @@ from matchrec.plan.earlier_measures import walk_reads_of_earlier_measures
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.words import read_words
 from matchrec.source import Source, Span
-from matchrec.syntax.clause_locations import ClauseLocation, find_clauses
-from matchrec.syntax.grammar import cut_out_tokens, read_section_tokens
+from matchrec.syntax.clause_locations import find_clauses
+from matchrec.syntax.grammar import read_section_tokens
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import Site
-from matchrec.syntax.pattern_windows import PatternWindow, find_pattern_windows
-from matchrec.syntax.relation import find_relation_start
 from matchrec.syntax.row_pattern import read_parameter
 from matchrec.syntax.tokenize import make_sequence, rename_token
 from matchrec.syntax.tokens import TokenSequence, find_frames
 
 # The words that a query can start with.
-_STATEMENTS = read_words("STATEMENT")
+_FIRST_WORDS = read_words("STATEMENT")
 
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A translated text."""
+    """A query or clause in the SQL of another product, and what its reader must know."""
 
     # The new text, from which errors find their way back to the original one.
     source: Source
@@ -122,7 +123,7 @@ def translate_query(
         translator = replace(
             respelled.make_translator(read, write), look_up_table=knowledge.look_up_table
         )
-        edits = list(_edit_query(respelled.tokens, translator, knowledge.clause_kinds))
+        edits = list(edit_query(respelled.tokens, translator, knowledge.clause_kinds))
     notes = [*difference_notes, *respelled.locate_notes(translator.log), *measure_notes]
     return _build_translation(respelled, edits, notes, translator.log)
 
@@ -256,8 +257,9 @@ def _note_differences(
     notes = []
     with locate_errors(source):
         for difference, span in find_differences(tokens, read, write):
-            is_for_writing = any(">" in product for product in difference.products)
-            if difference.is_rejected and (write.has_functions_of_spark or is_for_writing):
+            # Rows that are only about the product that is read say what Spark would compute.
+            is_error = write.has_functions_of_spark or difference.depends_on_written_product
+            if difference.is_rejected and is_error:
                 raise errors.no_equivalent_in_product(
                     span,
                     product=write.title,
@@ -284,34 +286,38 @@ def _check_query(text: str, product: Product) -> list[MatchPlan]:
         first = next((token for token in tokens.tokens if token.key != ";"), None)
         if first is None:
             raise unexpected_token(text, "the query", tokens.full_span)
-        if first.key not in _STATEMENTS:
+        if first.key not in _FIRST_WORDS:
             raise unexpected_token(first.text, "the query", first.span)
         find_clauses(tokens)  # raises an error for brackets that do not pair up
     if product is not SPARK:
         return []
     query = parse_sql(text, [name for name, _ in find_frames(tokens.tokens)])
     with locate_errors(query.source):
-        parameters = _number_parameters(tokens)
-        return [_lower_site(site, parameters) for site in query.sites]
+        bounds = _invent_parameter_values(tokens)
+        return [_plan_site(site, bounds) for site in query.sites]
 
 
-def _number_parameters(tokens: TokenSequence) -> dict[str, object]:
-    """Return a number for each parameter of a query, so that its clauses can be planned."""
-    numbers: dict[str, object] = {}
+def _invent_parameter_values(tokens: TokenSequence) -> dict[str, object]:
+    """Return the value 1 for each parameter of a query, by the parameter's name.
+
+    A clause can only be planned if its parameters have values. Their real ones are not needed.
+    """
+    values: dict[str, object] = {}
     for index in range(len(tokens)):
-        for count in (1, 2):  # `?` is one token, `:name` two
-            parameter = read_parameter(tokens.tokens[index : index + count])
+        for token_count in (1, 2):  # `?` is one token, `:name` two
+            parameter = read_parameter(tokens.tokens[index : index + token_count])
             if parameter:
-                numbers[parameter.name] = 1
-    return numbers
+                values[parameter.name] = 1
+    return values
 
 
-def _lower_site(site: Site, parameters: Mapping[str, object]) -> MatchPlan:
-    """Return the plan of a clause or a window.
+def _plan_site(site: Site, bounds: Mapping[str, object]) -> MatchPlan:
+    """Return the plan of a clause or of a row pattern window.
 
     Args:
         site: the clause or window.
-        parameters: the values of the query's parameters, except for the lengths of windows.
+        bounds: a number for each parameter of the query. Parameters that are the duration of a
+            WITHIN get an invented duration instead.
 
     Raises:
         MatchRecognizeError: the clause is wrong.
@@ -325,149 +331,4 @@ def _lower_site(site: Site, parameters: Mapping[str, object]) -> MatchPlan:
         for window in clause.windows
         if window.rows is None and window.parameter
     }
-    return lower_clause(clause, {**parameters, **durations})
-
-
-def _edit_query(
-    tokens: TokenSequence, translator: FragmentTranslator, clause_kinds: Sequence[ClauseKinds]
-) -> Iterator[Edit]:
-    """Yield the edits of a query: around its clauses first, then inside windows and clauses.
-
-    Args:
-        tokens: the tokens of the query.
-        translator: translates its translator.
-        clause_kinds: see `QueryKnowledge`.
-
-    Raises:
-        MatchRecognizeError: see `translate_query`.
-    """
-    clauses = find_clauses(tokens)
-    windows = _find_windows(tokens, translator)
-    kinds_by_clause = _assign_kinds(clauses, windows, clause_kinds)
-    # The span of each clause with its relation, which is a table for the query around it.
-    spans = {}
-    clause_results = {}
-    for location in clauses:
-        start = find_relation_start(tokens, location)
-        span = tokens.span(start, location.closing + 1)
-        spans[location] = span
-        outputs = kinds_by_clause.get(location, ClauseKinds()).outputs
-        if outputs is not None:
-            clause_results[span] = outputs
-    translator = replace(translator, clause_results=clause_results)
-    window_holes = [tokens.span(window.opening + 1, window.closing) for window in windows]
-    calls = [tokens.span(call.start, call.end) for window in windows for call in window.calls]
-    around_windows = replace(translator, window_holes=frozenset(window_holes))
-    holes = (*spans.values(), *window_holes, *calls)
-    yield from around_windows.edit_around_clauses(tokens.full_span, holes)
-    for window in windows:
-        inputs = kinds_by_clause.get(window, ClauseKinds()).inputs or {}
-        yield from edit_window(tokens, window, translator, partial(dict, inputs))
-    for location, span in spans.items():
-        relation = Span(span.start, tokens[location.word].span.start)
-        yield from _edit_relation(tokens, location, relation, list(spans.values()), translator)
-        clause = cut_out_tokens(tokens, location.opening, location.closing)
-        known_inputs = kinds_by_clause.get(location, ClauseKinds()).inputs
-        if known_inputs is None:
-            look_up_inputs = partial(_find_columns_of_table, tokens, relation, translator)
-        else:
-            look_up_inputs = partial(dict, known_inputs)
-        yield from edit_clause(clause, translator, look_up_inputs)
-
-
-def _find_windows(
-    tokens: TokenSequence, translator: FragmentTranslator
-) -> tuple[PatternWindow, ...]:
-    """Return the row pattern windows of a query.
-
-    Raises:
-        MatchRecognizeError: there are some, but one of the two products has none.
-    """
-    windows = find_pattern_windows(tokens)
-    for product in (translator.read, translator.write):
-        if windows and not product.has_row_pattern_windows:
-            raise errors.product_without_pattern_windows(
-                tokens[windows[0].opening].span, product=product.title
-            )
-    return windows
-
-
-def _assign_kinds(
-    clauses: Sequence[ClauseLocation],
-    windows: Sequence[PatternWindow],
-    clause_kinds: Sequence[ClauseKinds],
-) -> dict[ClauseLocation | PatternWindow, ClauseKinds]:
-    """Return the columns around each clause and window, if they are known.
-
-    Clauses and windows are evaluated in the order in which they end. A window ends with the rows of
-    its SELECT.
-    """
-    ends: dict[ClauseLocation | PatternWindow, int] = {
-        location: location.closing + 1 for location in clauses
-    }
-    ends |= {window: window.select.rows_end for window in windows}
-    in_order_of_evaluation = sorted(ends, key=ends.__getitem__)
-    return dict(zip(in_order_of_evaluation, clause_kinds, strict=False))
-
-
-def _edit_relation(
-    tokens: TokenSequence,
-    location: ClauseLocation,
-    relation: Span,
-    clause_spans: Sequence[Span],
-    translator: FragmentTranslator,
-) -> Iterator[Edit]:
-    """Yield the edits of the relation before a clause.
-
-    Args:
-        tokens: the tokens of the query.
-        location: the clause.
-        relation: the characters of the relation.
-        clause_spans: all clauses of the query, each with its relation.
-        translator: translates the relation.
-    """
-    inner_clauses = [span for span in clause_spans if relation.contains(span)]
-    starts_with_clause = any(span.start == relation.start for span in inner_clauses)
-    if translator.write is not SPARK and starts_with_clause:
-        # `t MATCH_RECOGNIZE (...) MATCH_RECOGNIZE (...)`: other products allow no second clause
-        # after the first one, so the first one becomes a subquery.
-        end = tokens[location.word - 1].span.end
-        yield Edit(Span(relation.start, relation.start), "(SELECT * FROM ")
-        yield Edit(Span(end, end), ")")
-    query = _find_query_in_parentheses(tokens, relation)
-    if query is None:
-        yield from translator.edit_around_clauses(relation, inner_clauses, SELECT_ALL)
-    else:
-        yield from translator.edit_around_clauses(query, inner_clauses)
-
-
-def _find_columns_of_table(
-    tokens: TokenSequence, relation: Span, translator: FragmentTranslator
-) -> ColumnKinds:
-    """Return the columns of a relation that is the name of a table; empty for other relations.
-
-    It is also empty in a query with WITH, because a subquery may have the name.
-    """
-    start = tokens.index_at[relation.start]
-    last = max(index for index in range(len(tokens)) if relation.contains(tokens[index].span))
-    names = range(start, last + 1, 2)
-    dots = range(start + 1, last + 1, 2)
-    is_table = all(tokens.can_name(index) for index in names)
-    is_table = is_table and all(tokens.key(index) == "." for index in dots)
-    if not is_table or any(token.key == "WITH" for token in tokens.tokens):
-        return {}
-    return translator.look_up_table(".".join(f"`{tokens[index].name}`" for index in names)) or {}
-
-
-def _find_query_in_parentheses(tokens: TokenSequence, relation: Span) -> Span | None:
-    """Return the query in the parentheses of a relation, if the relation is nothing else.
-
-    Such a query is translated without the parentheses, so that sqlglot can add a WITH to it.
-    """
-    opening = tokens.index_at[relation.start]
-    closing = tokens.pairs.get(opening, len(tokens) - 1)
-    text_after = tokens.text[tokens[closing].span.end : relation.end]
-    has_query = tokens.key(opening + 1) in ("SELECT", "FROM", "WITH")
-    if tokens.key(opening) == "(" and has_query and not text_after.strip():
-        return tokens.span(opening + 1, closing)
-    return None
+    return lower_clause(clause, {**bounds, **durations})
