@@ -1,7 +1,7 @@
 """The rules between two products, in the order in which they are applied.
 
-A product's own rules are in the module with its name. They come before the rules that all products
-share, and the rules for the product that is written come last.
+A product's own rules are in the module with its name, or are imported there. They come before the
+rules that all products share, and the rules for the product that is written come last.
 """
 
 from __future__ import annotations
