@@ -5,6 +5,7 @@
     spellings           what only one product writes, in the grammar of all
     query_edits         a query, divided into its clauses, their relations, and the rest
     clause_edits        the parts of a clause, and of a row pattern window
+    clause_names        the quotes around the names of a clause
     exclusive_loops     the greedy loops of Flink SQL, which give no row back
     limits              the parts of the clause that a product lacks
     fragments           the pieces of a query that sqlglot translates one by one

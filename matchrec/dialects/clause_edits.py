@@ -11,7 +11,12 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
-from matchrec.dialects import spellings
+from matchrec.dialects.clause_names import (
+    edit_names,
+    find_variable_spans,
+    find_written_names,
+    quote_name,
+)
 from matchrec.dialects.edits import Edit, TranslationNote
 from matchrec.dialects.exclusive_loops import (
     edit_exclusive_loops,
@@ -23,6 +28,7 @@ from matchrec.dialects.limits import check_limits
 from matchrec.dialects.products import SPARK, Nulls, Product
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.visible_columns import ColumnKinds, VisibleColumns
+from matchrec.dialects.spellings import note_alternatives
 from matchrec.errors.sql import window as errors
 from matchrec.plan import pattern
 from matchrec.plan.clauses import RowsPerMatch
@@ -59,7 +65,7 @@ def edit_clause(
     translator.log.notes.extend(check_limits(clause, read, write))
     written_names: dict[str, str] = {}
     if read.keeps_case and not write.keeps_case:
-        written_names = spellings.find_written_names(tokens, clause)
+        written_names = find_written_names(tokens, clause)
     context = RuleContext(
         read, write, clause, columns=VisibleColumns(look_up_inputs), quoted_variables=written_names
     )
@@ -67,8 +73,8 @@ def edit_clause(
     for part, span in expressions:
         yield from translator.edit_expression(span, context.enter_part(part))
     expression_spans = tuple(span for _, span in expressions)
-    variables = spellings.find_variable_spans(clause, written_names)
-    yield from spellings.edit_names(tokens, expression_spans, write.quote, variables)
+    variables = find_variable_spans(clause, written_names)
+    yield from edit_names(tokens, expression_spans, write.quote, variables)
     yield from edit_bounds(clause, write)
     yield from edit_defaults(tokens, clause, read, write)
     yield from edit_options(clause, read, write)
@@ -77,9 +83,7 @@ def edit_clause(
         translate = partial(translator.translate_expression, context=in_define)
         yield from edit_exclusive_loops(clause, write, translate)
     translator.log.notes.extend(note_output_differences(tokens, clause, read, write))
-    translator.log.notes.extend(
-        spellings.note_alternatives(translator.text, clause.pattern, read, write)
-    )
+    translator.log.notes.extend(note_alternatives(translator.text, clause.pattern, read, write))
     if write.has_exclusive_loops and not read.has_exclusive_loops:
         translator.log.notes.extend(note_exclusive_loops(clause, write))
 
@@ -268,7 +272,7 @@ def edit_window(
         name = tokens[call.start]  # a measure, as in `SELECT price OVER w`
         text = name.text
         if name.kind is TokenKind.QUOTED:
-            text = spellings.quote_name(text, translator.write.quote)
+            text = quote_name(text, translator.write.quote)
             yield Edit(name.span, text)
         if translator.write is not SPARK and is_unnamed_item(tokens, call, window.select):
             end = tokens[call.end - 1].span.end

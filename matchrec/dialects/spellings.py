@@ -1,4 +1,7 @@
-"""Spellings that sqlglot does not read, in words that it does, and quotes around names of a clause.
+"""Rewrite the spellings of one product in the grammar that all products share.
+
+sqlglot and the reader of clauses do not know them. On the left the text, on the right the edited
+one:
 
     OPTIONS (use_longest_match = TRUE)    BigQuery    PATTERN (...) LONGEST MATCH
     LIMIT DURATION (minute, 5)            Azure       PATTERN (...) WITHIN INTERVAL '5' MINUTE
@@ -11,9 +14,6 @@
     // a comment                          Snowflake   -- a comment
     # a comment                           BigQuery    -- a comment
 
-If CLASSIFIER returns names as they were written, they get quotes for a product in which a name
-without quotes is in upper case.
-
 Sources: the grammar of GoogleSQL, in which an alternative may be empty; Azure Stream Analytics'
 page "MATCH_RECOGNIZE"; Snowflake's page "MATCH_RECOGNIZE": "The alternative operator has
 precedence over the concatenation operator."
@@ -22,39 +22,42 @@ precedence over the concatenation operator."
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from matchrec.dialects.edits import Edit, TranslationNote
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules.times import normalize_unit
 from matchrec.errors.sql import window as errors
-from matchrec.plan.clauses import AfterMatchSkip
-from matchrec.plan.pattern import Alternation, Concatenation, RowPattern, Variable, walk_pattern
+from matchrec.plan.pattern import Alternation, Concatenation, RowPattern, walk_pattern
 from matchrec.source import Span
 from matchrec.syntax.clause_locations import ClauseLocation
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import ClauseTokens, cut_out_tokens, find_sections, read_section_tokens
-from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.row_pattern import ParameterValues, read_pattern_tokens
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence, pair_brackets
 
-_OTHER_COMMENTS = r"--[^\n]*|/\*.*?\*/"
+# The comments that all products have. A sign inside of them starts no comment.
+_SHARED_COMMENTS = r"--[^\n]*|/\*.*?\*/"
 
-# The tokens of PATTERN between which and `|` an alternative is empty.
+# Between one of these tokens and a `|` after it, an alternative of PATTERN is empty. "" is the
+# start of the pattern.
 _BEFORE_EMPTY = ("", "(", "{-", "|", ",")
+# The same between a `|` and one of these after it. "" is the end of the pattern.
 _AFTER_EMPTY = ("", ")", "-}", ",")
 
-_LONGEST = "USE_LONGEST_MATCH"
+_LONGEST_MATCH = "USE_LONGEST_MATCH"
 _DURATION_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 
 
 @dataclass(frozen=True, slots=True)
-class ProductPart:
-    """A part of a clause that only one product reads."""
+class ProductOption:
+    """An option of a clause that only one product reads, such as `LIMIT DURATION (minute, 5)`."""
 
+    # The characters of the option.
     span: Span
-    # The words after PATTERN that say the same; "" if nothing has to be said.
+    # The words after PATTERN that mean the same, such as `WITHIN INTERVAL '5' MINUTE`; "" if the
+    # option says what is so without it.
     words: str
 
 
@@ -62,7 +65,7 @@ def edit_spellings(
     tokens: TokenSequence,
     locations: Iterable[ClauseLocation] | None,
     product: Product,
-    values: ParameterValues,
+    parameter_values: ParameterValues,
 ) -> Iterator[Edit]:
     """Yield the edits that write a text of one product in the grammar of all.
 
@@ -70,7 +73,7 @@ def edit_spellings(
         tokens: the tokens of the text.
         locations: the clauses of a query; None if the text is a clause.
         product: the product whose SQL it is.
-        values: the values of the query's parameters, if they are known.
+        parameter_values: the values of the query's parameters, if they are known.
 
     Raises:
         MatchRecognizeError: a spelling is wrong.
@@ -82,27 +85,40 @@ def edit_spellings(
     if product.name not in ("azure", "bigquery"):
         return
     if locations is None:
-        clause, options = _take_out_options(read_section_tokens(tokens), product, values)
+        clause, options = _take_out_options(read_section_tokens(tokens), product, parameter_values)
         yield from _edit_clause_spellings(clause, options, product)
-    times = set()
+    moved_times = set()
     for location in locations or ():
         clause_tokens = cut_out_tokens(tokens, location.opening, location.closing)
-        clause, options = _take_out_options(clause_tokens, product, values)
+        clause, options = _take_out_options(clause_tokens, product, parameter_values)
         yield from _edit_clause_spellings(clause, options, product)
-        time = _find_timestamp_by(tokens, location) if product.name == "azure" else None
-        if time is not None:
-            times.add(time)
-            yield from _move_timestamp_by(tokens, time, location, clause)
+        timestamp_by = _find_timestamp_by(tokens, location) if product.name == "azure" else None
+        if timestamp_by is not None:
+            moved_times.add(timestamp_by)
+            yield from _move_timestamp_by(tokens, timestamp_by, location, clause)
+    if product.name == "azure":
+        _reject_other_timestamp_by(tokens, moved_times)
+
+
+def _reject_other_timestamp_by(tokens: TokenSequence, moved_times: Set[int]) -> None:
+    """Raise an error for a TIMESTAMP BY that does not belong to a clause.
+
+    Args:
+        tokens: the tokens of the query.
+        moved_times: the index of each TIMESTAMP BY that does.
+
+    Raises:
+        MatchRecognizeError: there is one.
+    """
     for index in range(len(tokens)):
-        is_time = product.name == "azure" and tokens.has_keys(index, "TIMESTAMP", "BY")
-        if is_time and index not in times:
+        if tokens.has_keys(index, "TIMESTAMP", "BY") and index not in moved_times:
             raise errors.misplaced_timestamp_by(tokens.span(index, index + 2))
 
 
 def _take_out_options(
-    clause: ClauseTokens, product: Product, values: ParameterValues
-) -> tuple[ClauseTokens, list[ProductPart]]:
-    """Return the tokens of a clause without what only one product reads, and what that is.
+    clause: ClauseTokens, product: Product, parameter_values: ParameterValues
+) -> tuple[ClauseTokens, list[ProductOption]]:
+    """Return the tokens of a clause without the options that only one product reads, and these.
 
     Raises:
         MatchRecognizeError: an option is wrong.
@@ -110,7 +126,7 @@ def _take_out_options(
     options = []
     for index in clause.walk_level(0, len(clause)):
         if product.name == "bigquery" and clause.has_keys(index, "OPTIONS", "("):
-            options.append(_read_longest_match(clause, index, values))
+            options.append(_read_longest_match(clause, index, parameter_values))
         if product.name == "azure" and clause.has_keys(index, "LIMIT", "DURATION"):
             options.append(_read_duration(clause, index))
     kept = [
@@ -121,34 +137,38 @@ def _take_out_options(
     return replace(clause, tokens=tuple(kept), pairs=pair_brackets(kept)), options
 
 
-def _read_longest_match(clause: ClauseTokens, index: int, values: ParameterValues) -> ProductPart:
+def _read_longest_match(
+    clause: ClauseTokens, index: int, parameter_values: ParameterValues
+) -> ProductOption:
     """Read `OPTIONS (use_longest_match = TRUE)`, or with a parameter instead of the truth value.
 
     Args:
         clause: the tokens of the clause.
         index: the index of OPTIONS.
-        values: the values of the query's parameters.
+        parameter_values: the values of the query's parameters.
 
     Raises:
         MatchRecognizeError: the option or its value is unknown.
     """
     truth_values: dict[str, object] = {"TRUE": True, "FALSE": False}
-    truth_values |= {f"@{name}": value for name, value in values.items()}
+    truth_values |= {f"@{name}": value for name, value in parameter_values.items()}
     closing = _find_closing(clause, index + 1)
     is_longest = False
     for start, end in clause.split_at_commas(index + 2, closing):
         if start == end:
             continue
-        text = "".join(token.text for token in clause.tokens[start + 2 : end])
+        text = "".join(token.text for token in clause.tokens[start + 2 : end])  # after `name =`
         value = truth_values.get(text, truth_values.get(text.upper()))
-        if clause.key(start) != _LONGEST or not isinstance(value, bool):
-            raise errors.unknown_clause_option(clause.span(start, end), option=_LONGEST.lower())
+        if clause.key(start) != _LONGEST_MATCH or not isinstance(value, bool):
+            raise errors.unknown_clause_option(
+                clause.span(start, end), option=_LONGEST_MATCH.lower()
+            )
         is_longest = value
     words = "LONGEST MATCH" if is_longest else ""
-    return ProductPart(clause.span(index, closing + 1), words)
+    return ProductOption(clause.span(index, closing + 1), words)
 
 
-def _read_duration(clause: ClauseTokens, index: int) -> ProductPart:
+def _read_duration(clause: ClauseTokens, index: int) -> ProductOption:
     """Read `LIMIT DURATION (minute, 5)`, in which LIMIT is at `index`.
 
     Raises:
@@ -160,7 +180,7 @@ def _read_duration(clause: ClauseTokens, index: int) -> ProductPart:
         case [name, ",", amount] if amount.isdigit():
             unit = normalize_unit(name)
             if unit in _DURATION_UNITS:
-                return ProductPart(span, f"WITHIN INTERVAL '{amount}' {unit}")
+                return ProductOption(span, f"WITHIN INTERVAL '{amount}' {unit}")
     raise errors.malformed_limit_duration(span)
 
 
@@ -181,14 +201,15 @@ def _find_timestamp_by(tokens: TokenSequence, location: ClauseLocation) -> int |
     Raises:
         MatchRecognizeError: the relation has PARTITION BY.
     """
-    before = list(tokens.walk_level(tokens.enclosing_openings[location.word] + 1, location.word))
-    starts = [index for index in before if tokens.key(index) in ("FROM", "JOIN")]
-    if starts:
-        before = [index for index in before if index > starts[-1]]
-    for index in before:
+    opening = tokens.enclosing_openings[location.word]
+    relation = list(tokens.walk_level(opening + 1, location.word))
+    keywords = [index for index in relation if tokens.key(index) in ("FROM", "JOIN")]
+    if keywords:
+        relation = [index for index in relation if index > keywords[-1]]
+    for index in relation:
         if tokens.has_keys(index, "PARTITION", "BY"):
             raise errors.partition_by_after_input(tokens.span(index, index + 2))
-    for index in before:
+    for index in relation:
         if tokens.has_keys(index, "TIMESTAMP", "BY"):
             return index
     return None
@@ -198,6 +219,11 @@ def _move_timestamp_by(
     tokens: TokenSequence, timestamp_by: int, location: ClauseLocation, clause: ClauseTokens
 ) -> Iterator[Edit]:
     """Yield the edits that turn TIMESTAMP BY after a relation into ORDER BY in the clause.
+
+        FROM input TIMESTAMP BY time OVER id MATCH_RECOGNIZE (LIMIT DURATION ...)
+        FROM input MATCH_RECOGNIZE (ORDER BY time LIMIT DURATION ...)
+
+    The keys of OVER must be among those of PARTITION BY. Then they mean nothing more.
 
     Args:
         tokens: the tokens of the query.
@@ -215,27 +241,34 @@ def _move_timestamp_by(
             break
     sections = find_sections(clause)
     partition_by = sections.get(ClausePart.PARTITION_BY)
-    names = set()
+    partition_keys = set()
     if partition_by:
         for key in clause.split_at_commas(partition_by.start, partition_by.end):
-            names.add(clause.text_at(clause.span(*key)).upper())
-    for key in tokens.split_at_commas(over + 1, location.word) if over < location.word else ():
-        span = tokens.span(*key)
-        if tokens.text_at(span).upper() not in names:
-            raise errors.timestamp_over_other_key(span, key=tokens.text_at(span))
-    order = tokens.span(timestamp_by + 2, over)
+            partition_keys.add(clause.text_at(clause.span(*key)).upper())
+    if over < location.word:
+        for key in tokens.split_at_commas(over + 1, location.word):
+            span = tokens.span(*key)
+            if tokens.text_at(span).upper() not in partition_keys:
+                raise errors.timestamp_over_other_key(span, key=tokens.text_at(span))
+    time = tokens.span(timestamp_by + 2, over)
     # ORDER BY comes before all other sections, except PARTITION BY.
     start = min(
         section.keyword.start for section in sections.values() if section is not partition_by
     )
     yield Edit(tokens.span(timestamp_by, location.word), "")
-    yield Edit(Span(start, start), f"ORDER BY {tokens.text_at(order)}\n", order)
+    yield Edit(Span(start, start), f"ORDER BY {tokens.text_at(time)}\n", time)
 
 
 def _edit_clause_spellings(
-    clause: ClauseTokens, options: Sequence[ProductPart], product: Product
+    clause: ClauseTokens, options: Sequence[ProductOption], product: Product
 ) -> Iterator[Edit]:
-    """Yield the edits of a clause: of its options, and of what is special in PATTERN."""
+    """Yield the edits of the options of a clause, and of the spellings in its PATTERN.
+
+    Args:
+        clause: the tokens of the clause without the options.
+        options: the options.
+        product: the product whose SQL it is.
+    """
     opening = find_sections(clause)[ClausePart.PATTERN].start
     closing = clause.pairs[opening]
     end = clause[closing].span.end
@@ -277,14 +310,14 @@ def _find_comments(text: str, tokens: Iterable[Token], span: Span, sign: str) ->
         span: the part of the text that is searched.
         sign: what the comments begin with.
     """
-    comments = re.compile(f"{_OTHER_COMMENTS}|(?P<own>{sign}[^\\n]*)", re.DOTALL)
+    comments = re.compile(f"{_SHARED_COMMENTS}|(?P<signed>{sign}[^\\n]*)", re.DOTALL)
     token_spans = [token.span for token in tokens]
     starts = [span.start, *(token_span.end for token_span in token_spans)]
     ends = [*(token_span.start for token_span in token_spans), span.end]
     for start, end in zip(starts, ends, strict=True):
         for comment in comments.finditer(text, start, end):
-            if comment["own"]:
-                yield Span(*comment.span("own"))
+            if comment["signed"]:
+                yield Span(*comment.span("signed"))
 
 
 def _unbracket_names(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]:
@@ -388,73 +421,3 @@ def _find_bare_sequences(text: str, pattern: RowPattern) -> Iterator[Span]:
                 last = len(tokens) - 2  # before the token for the end of the text
                 if pair_brackets(tokens).get(0) != last:
                     yield part.span
-
-
-def find_written_names(tokens: ClauseTokens, clause: MatchRecognize) -> dict[str, str]:
-    """Return the variables of a clause with their names as the user wrote them.
-
-    That is how DEFINE writes it, or else its first use. Quoted variables, which keep their case,
-    are left out. There are none without CLASSIFIER, because then the case does not matter.
-    """
-    if not any(token.key == "CLASSIFIER" for token in tokens.tokens):
-        return {}
-    names = {definition.name: tokens.text_at(definition.span) for definition in clause.definitions}
-    for node in walk_pattern(clause.pattern):
-        if isinstance(node, Variable) and node.span is not None:
-            names.setdefault(node.name, tokens.text_at(node.span))
-    return {variable: text for variable, text in names.items() if text.upper() == variable}
-
-
-def find_variable_spans(
-    clause: MatchRecognize, written_names: Mapping[str, str]
-) -> dict[Span, str]:
-    """Return the spans of variables outside of expressions, each with the name as written.
-
-    Args:
-        clause: the clause.
-        written_names: the variables whose case counts, see `find_written_names`.
-    """
-    skip = clause.after_match or AfterMatchSkip()
-    uses: list[tuple[str | None, Span | None]] = [(skip.variable, skip.span)]
-    uses += [
-        (node.name, node.span)
-        for node in walk_pattern(clause.pattern)
-        if isinstance(node, Variable)
-    ]
-    uses += [(definition.name, definition.span) for definition in clause.definitions]
-    for subset in clause.subsets:
-        uses += zip(subset.members, subset.member_spans, strict=True)
-    spans = {}
-    for variable, span in uses:
-        text = written_names.get(variable or "")
-        if span is not None and text is not None:
-            spans[span] = text
-    return spans
-
-
-def edit_names(
-    tokens: ClauseTokens,
-    expression_spans: tuple[Span, ...],
-    quote: str,
-    variables: Mapping[Span, str],
-) -> Iterator[Edit]:
-    """Yield the edits that quote names outside of expressions as the other product does.
-
-    Args:
-        tokens: the tokens of the clause.
-        expression_spans: the expressions, which are translated by themselves.
-        quote: the quotation mark of the other product.
-        variables: variables that are not quoted and have to be, see `find_variable_spans`.
-    """
-    for token in tokens.tokens:
-        is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes
-        name = token.name if is_quoted else variables.get(token.span)
-        if name is None or any(span.contains(token.span) for span in expression_spans):
-            continue
-        if not is_quoted or tokens.text_at(token.span)[0] != quote:
-            yield Edit(token.span, quote_name(name, quote))
-
-
-def quote_name(name: str, quote: str) -> str:
-    """Return a name in quotes; quotation marks in it are doubled."""
-    return f"{quote}{name.replace(quote, quote * 2)}{quote}"
