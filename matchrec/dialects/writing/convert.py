@@ -2,28 +2,26 @@
 
 1. `read_sase` or `read_pattern` returns the plan of what the user wrote.
 2. `prepare_for_sql` turns it into a plan that SQL can express, or raises an error.
-3. The plan is written as Spark SQL.
+3. `write_sql` writes the plan as Spark SQL.
 4. `check_meaning` reads that text again and compares the two plans.
-5. The text is translated to the SQL of the product, see `dialects.translate`.
+5. `translate_query` translates the text to the SQL of the product.
+
+The notes of steps 2 and 5 are a part of the result, and point at what the user wrote.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from matchrec.dialects.edits import TranslationNote
 from matchrec.dialects.products import SPARK, Product
 from matchrec.dialects.translate import Translation, translate_query
 from matchrec.dialects.writing import shapes
-from matchrec.dialects.writing.names import (
-    WORD,
-    quote_column,
-    remove_needless_quotes,
-    rename_variables,
-)
-from matchrec.dialects.writing.stages import insert_negations, lower_to_clause
+from matchrec.dialects.writing.clause_text import write_sql
+from matchrec.dialects.writing.names import WORD, rename_variables
+from matchrec.dialects.writing.stages import lower_to_clause
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import locate_errors
@@ -34,8 +32,6 @@ from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan import expression
 from matchrec.plan.clauses import EventSelection, MatchOutput, SkipTo
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import show_name, show_pattern
-from matchrec.plan.show import show_scalar
 from matchrec.source import Source, Span
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
@@ -57,8 +53,8 @@ class ReadQuery:
     plan: MatchPlan
     # What the user wrote.
     source: Source
-    # The span of its row pattern.
-    pattern: Span = START
+    # The row pattern in `source`; `START` for a Pattern, whose source has only its conditions.
+    pattern_span: Span = START
 
 
 def read_sase(text: str, streams: Streams) -> ReadQuery:
@@ -116,30 +112,30 @@ class Conversion:
         return "\n".join(lines)
 
 
-def convert_to_sql(reading: ReadQuery, table: str, product: Product) -> Conversion:
+def convert_to_sql(query: ReadQuery, table: str, product: Product) -> Conversion:
     """Convert a query to the SQL of a product.
 
     Args:
-        reading: the query.
+        query: the query.
         table: the name of the table of its events.
         product: the product.
 
     Raises:
         MatchRecognizeError: the SQL of the product cannot express a part of the query.
     """
-    with locate_errors(reading.source):
-        plan, notes = prepare_for_sql(reading)
+    with locate_errors(query.source):
+        plan, notes = prepare_for_sql(query)
         if product is not SPARK:
             plan = shapes.prefer_matches(plan)
         text = write_sql(plan, table)
-        check_meaning(reading, plan, text)
+        check_meaning(query, plan, text)
     translation = _translate(text, product)
     # The user did not write the text that was translated, so notes on it have no better place.
     translation_notes = [replace(note, span=START) for note in translation.notes]
-    source, _ = reading.source.trace_to_author(START)
+    source, _ = query.source.trace_to_author(START)
     located_notes = []
     for note in (*notes, *translation_notes):
-        _, span = reading.source.trace_to_author(note.span)
+        _, span = query.source.trace_to_author(note.span)
         located_notes.append(replace(note, span=span))
     return Conversion(translation.text, tuple(located_notes), source)
 
@@ -157,11 +153,11 @@ def _translate(text: str, product: Product) -> Translation:
         raise
 
 
-def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
+def check_meaning(query: ReadQuery, plan: MatchPlan, text: str) -> None:
     """Check that the written text has the plan from which it was written.
 
     Args:
-        reading: the query that the user wrote, for errors.
+        query: the query that the user wrote, for errors.
         plan: the plan.
         text: the text that was written for it.
 
@@ -176,7 +172,7 @@ def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
         ) from error
     if part is None:
         return
-    span = reading.pattern
+    span = query.pattern_span
     for definition in plan.definitions:
         if shapes.name_condition(definition.variable) == part:
             span = definition.condition.span
@@ -186,25 +182,28 @@ def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
 
 
 def _read_again(text: str) -> MatchPlan:
-    """Return the plan of the written text."""
+    """Return the plan of a written text, which has one clause."""
     frames = [name for name, _ in find_frames(read_tokens(text).tokens)]
     (site,) = parse_sql(text, frames).sites
     return lower_clause(site.clause)
 
 
-def prepare_for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[TranslationNote, ...]]:
+def prepare_for_sql(query: ReadQuery) -> tuple[MatchPlan, tuple[TranslationNote, ...]]:
     """Return a plan that SQL can express, and notes on what is lost.
 
     Raises:
         MatchRecognizeError: the matches would differ.
     """
-    plan = reading.plan
+    plan = query.plan
     reject_negations(plan)
     reject_undefinable_conditions(plan)
     measures = [measure for measure in plan.measures if not shapes.reads_whole_rows(measure.value)]
-    kept = replace(plan, measures=tuple(measures), partition_by=plan.keys, equivalence_keys=())
-    renamed = rename_variables(kept, choose_names(kept))
-    return renamed, tuple(_note_losses(reading))
+    # SQL has no equivalence keys of SASE+, but PARTITION BY divides the rows in the same way.
+    expressible = replace(
+        plan, measures=tuple(measures), partition_by=plan.keys, equivalence_keys=()
+    )
+    renamed = rename_variables(expressible, choose_names(expressible))
+    return renamed, tuple(_note_losses(query))
 
 
 def reject_negations(plan: MatchPlan) -> None:
@@ -244,9 +243,9 @@ def reject_undefinable_conditions(plan: MatchPlan) -> None:
                 raise errors.no_equivalent_in_sql(reference.span, what=what, hint=None)
 
 
-def _note_losses(reading: ReadQuery) -> Iterator[TranslationNote]:
-    """Yield notes on what differs in the output."""
-    plan = reading.plan
+def _note_losses(query: ReadQuery) -> Iterator[TranslationNote]:
+    """Yield notes on the columns that the result gets or loses because it is written as SQL."""
+    plan = query.plan
     for key in plan.equivalence_keys:
         if key.span is not None:
             yield TranslationNote(
@@ -254,13 +253,14 @@ def _note_losses(reading: ReadQuery) -> Iterator[TranslationNote]:
             )
     if any(shapes.reads_whole_rows(measure.value) for measure in plan.measures):
         message = "whole events are not columns of the result: name their attributes in RETURN"
-        yield TranslationNote(message, reading.pattern)
+        yield TranslationNote(message, query.pattern_span)
 
 
 def choose_names(plan: MatchPlan) -> dict[str, str]:
-    """Return new names for variables, in upper case so that they need no quotes.
+    """Return new names for variables, by the old ones: in upper case, so that they need no quotes.
 
-    `a[1]` becomes A_1. A variable whose name would clash with another one keeps its own.
+    `a` becomes A, and `a[1]` becomes A_1. A variable is not in the result, and keeps its name, if
+    the new name is no word or would clash with another variable.
     """
     variables = [*plan.variables, *plan.unions]
     candidates = {name: _ELEMENT.sub(r"\1_\2", name).upper() for name in variables}
@@ -272,91 +272,3 @@ def choose_names(plan: MatchPlan) -> dict[str, str]:
         if WORD.fullmatch(candidate) and is_unique and is_free:
             names[name] = candidate
     return names
-
-
-def write_sql(plan: MatchPlan, table: str) -> str:
-    """Return a query of Spark SQL with a clause.
-
-    Args:
-        plan: the plan, as `prepare_for_sql` returns it.
-        table: the name of the table.
-    """
-    body = "\n  ".join(_write_parts(plan))
-    return f"SELECT * FROM {table} MATCH_RECOGNIZE (\n  {body}\n)"
-
-
-def _write_parts(plan: MatchPlan) -> Iterator[str]:
-    """Yield the parts of the clause, in its order."""
-    if plan.partition_by:
-        keys = []
-        for key in plan.partition_by:
-            name = "" if key.name is None else f" AS {quote_column(key.name)}"
-            keys.append(f"{key.text}{name}")
-        yield f"PARTITION BY {', '.join(keys)}"
-    if plan.order_by:
-        yield f"ORDER BY {', '.join(item.expression.text for item in plan.order_by)}"
-    yield from _write_list(
-        "MEASURES",
-        (
-            f"{_write_scalar(measure.value)} AS {quote_column(measure.name)}"
-            for measure in plan.measures
-        ),
-    )
-    if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
-        yield plan.after_match.words
-    yield " ".join([f"PATTERN ({show_pattern(insert_negations(plan))})", *_list_selection(plan)])
-    windows = list(_list_windows(plan))
-    if windows:
-        yield f"WITHIN {', '.join(windows)}"
-    yield from _write_list("SUBSET", _list_subsets(plan))
-    yield from _write_list(
-        "DEFINE",
-        (
-            f"{show_name(definition.variable)} AS {_write_scalar(definition.condition)}"
-            for definition in plan.definitions
-        ),
-    )
-
-
-def _list_selection(plan: MatchPlan) -> Iterator[str]:
-    """Yield the options after the row pattern. The matches of the standard need none."""
-    if plan.output is not MatchOutput.PREFERRED:
-        yield plan.selection.value
-        yield plan.output.value
-    if plan.first_matches is not None:
-        yield plan.first_matches.words
-
-
-def _list_windows(plan: MatchPlan) -> Iterator[str]:
-    """Yield the windows of a match."""
-    if plan.within is not None:
-        yield plan.within.interval.text
-    if plan.within_rows is not None:
-        yield f"{plan.within_rows} ROWS"
-
-
-def _list_subsets(plan: MatchPlan) -> Iterator[str]:
-    """Yield the definitions of the union variables that a condition or measure reads."""
-    read = shapes.find_read_variables(plan)
-    for subset in plan.subsets:
-        if subset.name in read:
-            members = ", ".join(show_name(member) for member in subset.members)
-            yield f"{show_name(subset.name)} = ({members})"
-
-
-def _write_list(keyword: str, items: Iterable[str]) -> Iterator[str]:
-    """Yield a part of the clause, with an item on each line; nothing if there are no items."""
-    indent = " " * (len(keyword) + 3)
-    text = f",\n{indent}".join(items)
-    if text:
-        yield f"{keyword} {text}"
-
-
-def _write_scalar(scalar: expression.Scalar) -> str:
-    """Return the text of an expression whose columns have no more quotes than they need."""
-
-    def tidy(column: expression.ColumnReference) -> expression.ColumnReference:
-        """Return the column without needless quotes."""
-        return replace(column, argument=remove_needless_quotes(column.argument))
-
-    return show_scalar(expression.map_column_references(scalar, tidy))
