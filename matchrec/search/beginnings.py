@@ -76,7 +76,7 @@ def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
     program = arrays.rules.program
     has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
     is_limited = task.max_steps is not None and has_run_condition.any()
-    moves = None if is_limited else find_moves(arrays.compiled)
+    moves = None if is_limited else find_moves(arrays.compiled_task)
     # Comparing more rows is of no use for moves: they are for conditions that most rows satisfy.
     rows_compared = ROWS_COMPARED if moves is None and not is_limited else 1
     left = compare_first_rows(arrays, may_begin, known_rows, rows_compared)
@@ -262,7 +262,7 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     """
     compiled = compile_task(task, partitions.integers)
     rules = compiled.rules
-    first_choices = rules.program[: rules.first_choice[compiled.selecting.start_count]]
+    first_choices = rules.program[: rules.first_choice[compiled.selection_rules.start_count]]
     if (first_choices[:, layout.TARGET] < 0).any():
         return np.ones(partitions.rows, np.bool_)
     satisfied = build_row_arrays(partitions, for_event_selection=True).satisfied

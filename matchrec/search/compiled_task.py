@@ -41,7 +41,7 @@ class CompiledTask:
 
     rules: layout.Rules
     # What only searches with event selection read.
-    selecting: layout.SelectionRules
+    selection_rules: layout.SelectionRules
     # Whether some runs are output when their windows end.
     outputs_ended_runs: bool
     # The code of the conditions on the run.
@@ -123,7 +123,7 @@ def build_task_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTa
         forgets_after_match=linked is not None and MATCH_NUMBER in linked.operations,
         merge_runs=merging and task.output is not MatchOutput.GRAPH and not outputs_ended_runs,
     )
-    selecting = layout.SelectionRules(
+    selection_rules = layout.SelectionRules(
         start_count=task.pattern.folding.start_count,
         accepts=find_accepting_guards(program, state_count),
         may_continue=np.isin(np.arange(state_count), states_that_continue).astype(np.int64),
@@ -132,7 +132,7 @@ def build_task_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTa
     )
     return CompiledTask(
         rules=rules,
-        selecting=selecting,
+        selection_rules=selection_rules,
         outputs_ended_runs=outputs_ended_runs,
         code=build_condition_code(task, linked, state_count),
         linked=linked,

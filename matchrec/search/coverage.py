@@ -143,7 +143,7 @@ class ContiguousCoverage(PathSearch[CoverageWork]):
         They are if the ways through the pattern multiply and not all failures can be remembered.
         """
         multiplies = self.task.pattern.is_exponentially_ambiguous
-        return multiplies and not self.arrays.compiled.remembers_all
+        return multiplies and not self.arrays.compiled_task.remembers_all
 
     @property
     def shapes(self) -> Shapes:
@@ -172,7 +172,7 @@ class ContiguousCoverage(PathSearch[CoverageWork]):
 
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
-        conditions = None if self.arrays.compiled.linked is None else self.conditions
+        conditions = None if self.arrays.compiled_task.linked is None else self.conditions
         return self.rules, self.arrays.rows, self.work, conditions
 
 
@@ -293,7 +293,9 @@ def find_absences_on_data(
 
     These can be decided as soon as the row after them is mapped.
     """
-    negation = build_negation_arrays(annotated_task.task, arrays.compiled, arrays.rows.satisfied)
+    negation = build_negation_arrays(
+        annotated_task.task, arrays.compiled_task, arrays.rows.satisfied
+    )
     absences = negation.absences
     is_between = absences[:, layout.ABSENCE_KIND] == layout.IN_THE_MIDDLE
     has_no_code = absences[:, layout.ABSENCE_CODE] == absences[:, layout.ABSENCE_CODE_END]

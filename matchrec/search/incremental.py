@@ -232,7 +232,7 @@ class ResumedSearch:
         has_ended = self.find_ended_runs()
         if not has_ended.any():
             return
-        if arrays.compiled.outputs_ended_runs:
+        if arrays.compiled_task.outputs_ended_runs:
             search = resume_search(task, arrays, self.live.keep(has_ended), stop, TO_THE_END)
             yield from search.find_matches()
             last_live = search.last_live
@@ -348,7 +348,7 @@ def separate_windows(arrays: SearchInput, call: SearchCall) -> SearchInput:
 
 def find_row_registers(arrays: SearchInput) -> IntArray:
     """Return the registers that hold rows."""
-    linked = arrays.compiled.linked
+    linked = arrays.compiled_task.linked
     meanings = linked.meanings if linked else ()
     registers = [register for register, meaning in meanings if isinstance(meaning, RowRegister)]
     return np.array(registers, np.int64)

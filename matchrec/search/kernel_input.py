@@ -3,8 +3,8 @@
 `prepare_input` puts together the arrays of the task (`search.compiled_task`), of the rows, of
 negations, and of totals. Kernels get them as named tuples of `kernels.layout`.
 
-With event selection no array is missing: without conditions on the run, a row of registers is
-empty; without a window, the window of each row ends with the partition.
+A search with event selection gets every array. If the query has no condition on the run, registers
+have width 0. If it has no window, the window of each row ends with the partition.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ if TYPE_CHECKING:
 class SearchInput:
     """A task over some partitions, as the kernels read them."""
 
-    # Whether the search is one with event selection.
+    # Whether the search uses event selection.
     for_event_selection: bool
     # The arrays of the task, which equal tasks share.
-    compiled: CompiledTask
+    compiled_task: CompiledTask
     rules: layout.Rules
     # None for a contiguous search.
-    selecting: layout.SelectionRules | None
+    selection_rules: layout.SelectionRules | None
     rows: layout.RowArrays
     # What conditions on the run read of the rows.
     values: ConditionValues
@@ -77,7 +77,7 @@ class SearchInput:
             progress: the progress of the search; conditions read its partition.
         """
         values = self.values
-        code = self.compiled.code
+        code = self.compiled_task.code
         machine_input = Input(
             columns=values.columns,
             valid=values.valid,
@@ -96,22 +96,25 @@ class SearchInput:
         )
 
     def connect_python_calls(
-        self, progress: layout.Progress, registers: Callable[[], IntArray]
+        self, progress: layout.Progress, get_registers: Callable[[], IntArray]
     ) -> None:
-        """Let the functions that Python computes read the runs and the match of a search.
+        """Connect the Python callbacks to a search.
+
+        They can then read its registers and its match number.
 
         Args:
             progress: the progress of the search.
-            registers: returns the registers at the time of the call. The search replaces them as it
-                grows.
+            get_registers: returns the registers of all runs. A callback calls it each time, because
+                the search replaces the array when it needs a larger one.
         """
         if self.python_calls is None:
             return
-        self.python_calls.read_registers = registers
+        self.python_calls.read_registers = get_registers
         self.python_calls.find_match_number = lambda: int(progress.match_number) + 1
         if not self.for_event_selection:
             # A contiguous search has no live runs when it sets another `progress.start`. So Python
-            # can drop the lists of the runs before.
+            # can drop the lists that aggregates of the earlier runs are over: see
+            # `conditions.evaluate.lists`.
             self.python_calls.find_search_start = lambda: (progress.partition, progress.start)
 
 
@@ -139,44 +142,44 @@ def prepare_input(
     Args:
         task: the task of a query.
         partitions: the rows to search.
-        for_event_selection: whether they are for a search with event selection.
+        for_event_selection: whether the search uses event selection.
     """
-    compiled = compile_task(task, partitions.integers)
+    compiled_task = compile_task(task, partitions.integers)
     rows = build_row_arrays(partitions, for_event_selection=for_event_selection)
     negation = None
     if task.absences or task.closing_condition is not None:
-        negation = build_negation_arrays(task, compiled, rows.satisfied)
-    values, python_calls = bind_values(compiled, partitions)
+        negation = build_negation_arrays(task, compiled_task, rows.satisfied)
+    values, python_calls = build_condition_values(compiled_task, partitions)
     return SearchInput(
         for_event_selection=for_event_selection,
-        compiled=compiled,
-        rules=compiled.rules,
-        selecting=compiled.selecting if for_event_selection else None,
+        compiled_task=compiled_task,
+        rules=compiled_task.rules,
+        selection_rules=compiled_task.selection_rules if for_event_selection else None,
         rows=rows,
         values=values,
         negation=negation,
         end_times=partitions.end_times,
         python_calls=python_calls,
-        totals=build_total_arrays(task, partitions, compiled, rows.window_end),
+        totals=build_total_arrays(task, partitions, compiled_task, rows.window_end),
     )
 
 
-def bind_values(
-    compiled: CompiledTask, partitions: Partitions
+def build_condition_values(
+    compiled_task: CompiledTask, partitions: Partitions
 ) -> tuple[ConditionValues, PythonCalls | None]:
-    """Return what conditions on the run read, and the calls in them.
+    """Return the values that conditions on the run read, and the callbacks that compute in Python.
 
-    Without conditions on the run, there are no functions to call, and the second is None.
+    The callbacks are None if the task has no condition on the run.
     """
     columns = make_read_only(partitions.columns, np.int64)
     valid = make_read_only(partitions.valid, np.bool_)
-    if compiled.linked is None:
+    if compiled_task.linked is None:
         no_stack = np.zeros((2, 1), np.int64)
         return ConditionValues(columns, valid, NO_CALLBACK, NO_CALLBACK, no_stack), None
     # Imported here, because it loads all functions that conditions can call.
     from matchrec.conditions.evaluate.python_calls import PythonCalls
 
-    calls = PythonCalls(compiled.linked, RowValues(columns, valid, partitions.ranked))
+    calls = PythonCalls(compiled_task.linked, RowValues(columns, valid, partitions.ranked))
     values = ConditionValues(
         columns=columns,
         valid=valid,
@@ -192,8 +195,8 @@ def build_row_arrays(partitions: Partitions, *, for_event_selection: bool) -> la
 
     Args:
         partitions: the rows to search.
-        for_event_selection: whether they are for a search with event selection. Such a search does
-            not keep to the frontier of the partitions, so it gets a new one.
+        for_event_selection: whether the search uses event selection. Such a search ignores which
+            rows are already complete, so it gets a new frontier.
     """
     starts = make_read_only(partitions.starts, np.int64)
     frontier = partitions.frontier
@@ -201,8 +204,10 @@ def build_row_arrays(partitions: Partitions, *, for_event_selection: bool) -> la
         frontier = Frontier.create(partitions.starts)
     window_end = partitions.window_end
     if window_end is None:
-        sizes = np.diff(starts)
-        window_end = np.repeat(starts[1:], sizes if for_event_selection else 0)
+        if for_event_selection:
+            window_end = np.repeat(starts[1:], np.diff(starts))
+        else:
+            window_end = np.empty(0, np.int64)
     return layout.RowArrays(
         starts=starts,
         frontier=frontier,
@@ -214,85 +219,103 @@ def build_row_arrays(partitions: Partitions, *, for_event_selection: bool) -> la
 
 
 def build_negation_arrays(
-    task: Task, compiled: CompiledTask, satisfied: IntArray
+    task: Task, compiled_task: CompiledTask, satisfied: IntArray
 ) -> layout.NegationArrays:
-    """Return the tests of a match as a whole, as kernels read them.
+    """Return the arrays for negations and the closing condition.
 
     Args:
         task: a task with negations or a closing condition.
-        compiled: the same task, compiled.
+        compiled_task: the same task, compiled.
         satisfied: int64[n, w], the row conditions that each row satisfies.
     """
-    count = len(task.absences)
-    rows = len(satisfied)
-    absences = np.zeros((count, layout.ABSENCE_SIZE), np.int64)
-    members = np.zeros((count, 2, len(task.variables)), np.bool_)
-    following = np.full((count, rows + 1), rows, np.int64)
+    absence_count = len(task.absences)
+    row_count = len(satisfied)
+    absences = np.zeros((absence_count, layout.ABSENCE_SIZE), np.int64)
+    members = np.zeros((absence_count, layout.SIDE_COUNT, len(task.variables)), np.bool_)
+    following = np.full((absence_count, row_count + 1), row_count, np.int64)
     for index, absence in enumerate(task.absences):
         if absence.after is None:
-            place = layout.AT_THE_BEGINNING
+            position = layout.AT_THE_BEGINNING
         elif absence.before is None:
-            place = layout.AT_THE_END
+            position = layout.AT_THE_END
         else:
-            place = layout.IN_THE_MIDDLE
-        absences[index] = place, *find_code(absence.variable, compiled)
-        for side, variables in enumerate((absence.after, absence.before)):
-            members[index, side, list(variables or ())] = True
+            position = layout.IN_THE_MIDDLE
+        code, code_end = find_code(absence.variable, compiled_task)
+        absences[index, layout.ABSENCE_KIND] = position
+        absences[index, layout.ABSENCE_CODE] = code
+        absences[index, layout.ABSENCE_CODE_END] = code_end
+        members[index, layout.BEFORE_ABSENCE, list(absence.after or ())] = True
+        members[index, layout.AFTER_ABSENCE, list(absence.before or ())] = True
         word, mask = find_bit(task.conditions[absence.variable])
         is_satisfied = satisfied[:, word] & mask == mask
         # For each row, the first row from there on that satisfies the condition.
-        satisfying = np.where(is_satisfied, np.arange(rows), rows)
-        following[index, :rows] = np.minimum.accumulate(satisfying[::-1])[::-1]
-    closing = np.zeros((0 if task.closing_condition is None else 1, layout.CLOSING_SIZE), np.int64)
-    if task.closing_condition is not None:
-        bit = find_bit(task.conditions[task.closing_condition])
-        closing[0] = *bit, *find_code(task.closing_condition, compiled)
+        satisfying = np.where(is_satisfied, np.arange(row_count), row_count)
+        following[index, :row_count] = np.minimum.accumulate(satisfying[::-1])[::-1]
     return layout.NegationArrays(
-        absences=absences, members=members, closing=closing, following=following
+        absences=absences,
+        members=members,
+        closing=build_closing_array(task, compiled_task),
+        following=following,
     )
 
 
+def build_closing_array(task: Task, compiled_task: CompiledTask) -> IntArray:
+    """Return `layout.NegationArrays.closing`; it has no rows if there is no closing condition."""
+    if task.closing_condition is None:
+        return np.zeros((0, layout.CLOSING_SIZE), np.int64)
+    word, mask = find_bit(task.conditions[task.closing_condition])
+    code, code_end = find_code(task.closing_condition, compiled_task)
+    closing = np.zeros((1, layout.CLOSING_SIZE), np.int64)
+    closing[0, layout.CLOSING_WORD] = word
+    closing[0, layout.CLOSING_MASK] = mask
+    closing[0, layout.CLOSING_CODE] = code
+    closing[0, layout.CLOSING_CODE_END] = code_end
+    return closing
+
+
 def build_total_arrays(
-    task: Task, partitions: Partitions, compiled: CompiledTask, window_end: IntArray
+    task: Task, partitions: Partitions, compiled_task: CompiledTask, window_end: IntArray
 ) -> layout.TotalArrays | None:
-    """Return the aggregates over all matches, as kernels read them; None if a task has none."""
+    """Return the arrays for aggregates over all matches; None if the task has no aggregates."""
     if task.totals is None:
         return None
-    totals = task.totals.aggregates
+    aggregates = task.totals.aggregates
     grouping = task.totals.grouping
-    members = np.zeros((len(totals), len(task.variables)), np.bool_)
-    codes = np.zeros((len(totals), AGGREGATE_SIZE), np.int64)
+    members = np.zeros((len(aggregates), len(task.variables)), np.bool_)
+    codes = np.zeros((len(aggregates), AGGREGATE_SIZE), np.int64)
     functions = list(TotalFunction)
-    for index, total in enumerate(totals):
-        members[index, list(total.members)] = True
-        codes[index, OUTER_FUNCTION] = functions.index(total.outer_function)
-        codes[index, INNER_FUNCTION] = functions.index(total.inner_function)
-        codes[index, VALUES] = encode_optional(total.column)
-        codes[index, IS_FLOAT] = total.is_float
+    for index, aggregate in enumerate(aggregates):
+        members[index, list(aggregate.members)] = True
+        codes[index, OUTER_FUNCTION] = functions.index(aggregate.outer_function)
+        codes[index, INNER_FUNCTION] = functions.index(aggregate.inner_function)
+        codes[index, VALUES] = encode_optional(aggregate.column)
+        codes[index, IS_FLOAT] = aggregate.is_float
 
     # The columns that only totals read are the last ones.
-    last_column = max((encode_optional(total.column) for total in totals), default=-1)
+    last_column = max((encode_optional(aggregate.column) for aggregate in aggregates), default=-1)
     first_column = len(partitions.columns) - 1 - last_column
 
     if grouping is Grouping.PARTITION:
         group_count = len(partitions.starts) - 1
     else:
         group_count = partitions.rows
-    # Runs merge only if their keys are equal: their windows end together, or they have the same
-    # first row, if the group or a negation before the match depends on it.
-    has_negation_before = any(absence.after is None for absence in task.absences)
-    keeps_starts_apart = grouping is Grouping.START or has_negation_before
-    merge_keys = np.arange(partitions.rows) if keeps_starts_apart else window_end
+    # Runs with equal keys may merge. Usually the key is the end of the window. If the group or a
+    # leading negation depends on the first row, the key is that row.
+    has_leading_negation = any(absence.after is None for absence in task.absences)
+    if grouping is Grouping.START or has_leading_negation:
+        merge_keys = np.arange(partitions.rows)
+    else:
+        merge_keys = window_end
     return layout.TotalArrays(
         aggregates=codes,
         members=members,
         values=make_read_only(partitions.columns[first_column:], np.int64),
         valid=make_read_only(partitions.valid[first_column:], np.bool_),
-        variables=compiled.rules.program[:, layout.VARIABLE].copy(),
+        variables=compiled_task.rules.program[:, layout.VARIABLE].copy(),
         merge_keys=make_read_only(merge_keys, np.int64),
-        groups=np.zeros((group_count, count_words(len(totals))), np.int64),
+        groups=np.zeros((group_count, count_words(len(aggregates))), np.int64),
         grouping=list(Grouping).index(grouping),
-        max_branches=1 + int(np.diff(compiled.rules.first_choice).max()),
+        max_branches=1 + int(np.diff(compiled_task.rules.first_choice).max()),
     )
 
 

@@ -119,7 +119,7 @@ class KernelSearch(ABC, Generic[W]):
         self.arrays = arrays
         self.capacity = capacity
         self.rules = arrays.rules
-        self.selecting = arrays.selecting
+        self.selecting = arrays.selection_rules
         self.progress = make_progress(self.progress_class, task)
         # The counters of this search alone. They are added to `counters` at its end.
         self.counters = counters
@@ -216,7 +216,7 @@ class KernelSearch(ABC, Generic[W]):
                 if smaller is not None:
                     array[tuple(map(slice, smaller.shape))] = smaller
                 self.working_arrays[name] = array
-        linked = self.arrays.compiled.linked
+        linked = self.arrays.compiled_task.linked
         if linked is not None:
             self.working_arrays["registers"][0] = linked.initial_registers
         self.work = self.make_work()
@@ -347,13 +347,13 @@ class KernelSearch(ABC, Generic[W]):
         The first row of the array has the registers before the first row of a run. Each other row
         has the registers of one run.
         """
-        if self.arrays.compiled.linked is None and not self.arrays.for_event_selection:
+        if self.arrays.compiled_task.linked is None and not self.arrays.for_event_selection:
             return {}
-        return {"registers": ((runs + 1, self.arrays.compiled.register_count), np.int64)}
+        return {"registers": ((runs + 1, self.arrays.compiled_task.register_count), np.int64)}
 
     def shape_table(self, size: int) -> Shapes:
         """Return the shape of the hash table of computation states, which is at most half full."""
-        columns = layout.TABLE_REGISTERS + self.arrays.compiled.register_count
+        columns = layout.TABLE_REGISTERS + self.arrays.compiled_task.register_count
         return {"table": ((size, columns), np.int64)}
 
     def shape_memo(self) -> Shapes:

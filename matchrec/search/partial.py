@@ -126,7 +126,7 @@ class PartialSearch(SkippingSearch):
     @property
     def keeps_states(self) -> bool:
         """Return whether some failures cannot be remembered."""
-        compiled = self.arrays.compiled
+        compiled = self.arrays.compiled_task
         return compiled.linked is not None and not compiled.remembers_all
 
     @property

@@ -41,7 +41,7 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         super().__init__(task, arrays, capacity, counters)
         # If runs are output that are live at the end of the partition, that end is one more step
         # after the last row.
-        until = arrays.rows.starts[1:] + arrays.compiled.outputs_ended_runs
+        until = arrays.rows.starts[1:] + arrays.compiled_task.outputs_ended_runs
         arrays.rows.frontier.until[:] = until
 
     @property

@@ -211,13 +211,15 @@ class Search:
         alone is measured, no state accepts: the runs are the same, and no match is constructed.
         """
         search_input = prepare_input(self.task, self.partitions)
-        rules, selecting = search_input.rules, search_input.selecting
-        assert selecting is not None
+        rules, selection_rules = search_input.rules, search_input.selection_rules
+        assert selection_rules is not None
         if self.engine == "basic":
             rules = rules._replace(merge_runs=False)
         if self.counts_only:
-            selecting = selecting._replace(accepts=np.full_like(selecting.accepts, -1))
-        return replace(search_input, rules=rules, selecting=selecting)
+            selection_rules = selection_rules._replace(
+                accepts=np.full_like(selection_rules.accepts, -1)
+            )
+        return replace(search_input, rules=rules, selection_rules=selection_rules)
 
 
 def prepare_search(cell: Cell) -> Search:

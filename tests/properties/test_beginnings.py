@@ -35,7 +35,7 @@ def find_beginnings(pattern: RowPattern, rows: Rows) -> list[bool]:
     arrays = prepare_input(
         query.task(), rows.partitions(query.variables), for_event_selection=False
     )
-    moves = build_moves(arrays.compiled)
+    moves = build_moves(arrays.compiled_task)
     results = []
     for shortcuts in (IN_PYTHON, COMPILED):
         # The initial values do not matter.

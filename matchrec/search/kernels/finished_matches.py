@@ -130,12 +130,12 @@ def find_enclosed_rows(
     choices = path[layout.PATH_CHOICES]
     before = last
     while before >= first_column:
-        if members[index, 0, program[choices[before], layout.VARIABLE]]:
+        if members[index, layout.BEFORE_ABSENCE, program[choices[before], layout.VARIABLE]]:
             break
         before -= 1
     after = before + 1
     while after <= last:
-        if members[index, 1, program[choices[after], layout.VARIABLE]]:
+        if members[index, layout.AFTER_ABSENCE, program[choices[after], layout.VARIABLE]]:
             break
         after += 1
     if before < first_column or after > last:

@@ -131,7 +131,8 @@ class NegationArrays(NamedTuple):
 
     # int64[a, 3], for each negation where no row may be: see the columns below.
     absences: IntArray
-    # bool[a, 2, v], the variables before and after the part of the match in which no row may be.
+    # bool[a, 2, v], the variables before and after the part of the match in which no row may be:
+    # see the sides below.
     members: BoolArray
     # int64[0 or 1, 4], the closing condition: see the columns below.
     closing: IntArray
@@ -459,6 +460,9 @@ BY_PARTITION, BY_START, BY_END = range(len(Grouping))
 # Columns of `absences`: in which part of the match no row may be, and the code of the condition.
 ABSENCE_KIND, ABSENCE_CODE, ABSENCE_CODE_END, ABSENCE_SIZE = range(4)
 IN_THE_MIDDLE, AT_THE_BEGINNING, AT_THE_END = range(3)
+
+# The second axis of `members` of negations: the variables of the rows before and after the part.
+BEFORE_ABSENCE, AFTER_ABSENCE, SIDE_COUNT = range(3)
 
 # Columns of `closing`.
 CLOSING_WORD, CLOSING_MASK, CLOSING_CODE, CLOSING_CODE_END, CLOSING_SIZE = range(5)

@@ -577,7 +577,7 @@ class MergingSearch(BufferSearch[MergingWork]):
         self.kernel = search_data
         if arrays.for_event_selection:
             self.kernel = search_with_gaps
-        elif arrays.compiled.linked is not None:
+        elif arrays.compiled_task.linked is not None:
             self.kernel = search_runs
         super().__init__(task, arrays, capacity, counters)
 
@@ -620,7 +620,7 @@ class MergingSearch(BufferSearch[MergingWork]):
         if self.selecting is not None:
             skipping = SkippingInput(self.selecting.waiting_states, self.search_counters)
             return self.rules, self.arrays.rows, self.work, self.conditions, skipping
-        if self.arrays.compiled.linked is not None:
+        if self.arrays.compiled_task.linked is not None:
             return self.rules, self.arrays.rows, self.work, self.conditions
         return self.rules, self.arrays.rows, self.work
 
