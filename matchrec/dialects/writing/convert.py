@@ -21,6 +21,7 @@ from matchrec.dialects.translate import Translation, translate_query
 from matchrec.dialects.writing import shapes
 from matchrec.dialects.writing.clause_text import write_sql
 from matchrec.dialects.writing.names import WORD, rename_variables
+from matchrec.dialects.writing.preferred import prefer_matches, starts_one_match
 from matchrec.dialects.writing.stages import lower_to_clause
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
@@ -77,7 +78,7 @@ def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
     plan, source = lower_to_clause(query)
     if pattern.most_matches is not None:  # a clause numbers its matches in another order
         raise errors.option_not_convertible(option=f"first_matches({pattern.most_matches})")
-    if pattern.skip.to is SkipTo.PAST_LAST_ROW and shapes.starts_one_match(plan):
+    if pattern.skip.to is SkipTo.PAST_LAST_ROW and starts_one_match(plan):
         plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
     elif pattern.skip.to is not None:
         raise errors.option_not_convertible(option=f"after_match({pattern.skip!r})")
@@ -126,7 +127,7 @@ def convert_to_sql(query: ReadQuery, table: str, product: Product) -> Conversion
     with locate_errors(query.source):
         plan, notes = prepare_for_sql(query)
         if product is not SPARK:
-            plan = shapes.prefer_matches(plan)
+            plan = prefer_matches(plan)
         text = write_sql(plan, table)
         check_meaning(query, plan, text)
     translation = _translate(text, product)
@@ -197,7 +198,7 @@ def prepare_for_sql(query: ReadQuery) -> tuple[MatchPlan, tuple[TranslationNote,
     plan = query.plan
     reject_negations(plan)
     reject_undefinable_conditions(plan)
-    measures = [measure for measure in plan.measures if not shapes.reads_whole_rows(measure.value)]
+    measures = [measure for measure in plan.measures if not reads_whole_rows(measure.value)]
     # SQL has no equivalence keys of SASE+, but PARTITION BY divides the rows in the same way.
     expressible = replace(
         plan, measures=tuple(measures), partition_by=plan.keys, equivalence_keys=()
@@ -251,9 +252,20 @@ def _note_losses(query: ReadQuery) -> Iterator[TranslationNote]:
             yield TranslationNote(
                 f"`{key.text.strip('`')}` becomes a column of the result", key.span
             )
-    if any(shapes.reads_whole_rows(measure.value) for measure in plan.measures):
+    if any(reads_whole_rows(measure.value) for measure in plan.measures):
         message = "whole events are not columns of the result: name their attributes in RETURN"
         yield TranslationNote(message, query.pattern_span)
+
+
+def reads_whole_rows(value: expression.Scalar) -> bool:
+    """Return whether a value aggregates whole rows, that is, all columns that the table has."""
+    for reference in value.references:
+        if not isinstance(reference, expression.Aggregate):
+            continue
+        for inner in expression.list_inner_references(reference):
+            if isinstance(inner, expression.ColumnReference) and inner.argument.endswith("(*)"):
+                return True
+    return False
 
 
 def choose_names(plan: MatchPlan) -> dict[str, str]:

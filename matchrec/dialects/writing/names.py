@@ -27,15 +27,13 @@ def is_path(text: str) -> bool:
     return _PATH.fullmatch(text) is not None
 
 
-def normalize_expression(text: str) -> str:
-    """Return a column without quotes, or another expression without needless blanks.
+def split_path(path: str) -> tuple[str, ...]:
+    """Return the names of a column and of its fields, without quotes.
 
-    >>> normalize_expression("`loc`.x"), normalize_expression("x  + 1")
-    ('loc.x', 'x + 1')
+    >>> split_path("`loc`.x"), split_path("`loc.x`")
+    (('loc', 'x'), ('loc.x',))
     """
-    if is_path(text):
-        return ".".join(unquote_name(part) for part in _PART.findall(text))
-    return " ".join(text.split())
+    return tuple(unquote_name(part) for part in _PART.findall(path))
 
 
 def remove_needless_quotes(text: str) -> str:

@@ -1,25 +1,47 @@
-"""Shapes of plans: compare two plans, and replace all matches by preferred ones if they are equal.
+"""Shapes of plans: find the first part in which two plans differ.
 
-A plan is compared by its parts, and a part by its shape. The order of conditions joined by AND is
-not part of the shape, nor are parentheses, blanks, and quotes around names of columns:
+`convert.check_meaning` compares the plan of a query with the plan of the SQL that was written for
+it. A plan is compared by its parts, and a part by its shape. The order of conditions joined by AND
+is not part of the shape, nor are outer parentheses, blanks outside of strings, and quotes around
+names of columns:
 
     price > 1 AND (  `x` < 2)     x < 2 AND price > 1     the same shape
+    name = 'a  b'                 name = 'a b'            different shapes
+
+Two parts that mean the same may have different shapes, for example `a + b` and `b + a`. Then the
+query is rejected although it could be converted. Two parts with equal shapes must mean the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from enum import Enum
+from typing import TypeAlias
 
-from matchrec.dialects.writing.names import normalize_expression
+from matchrec.dialects.writing.names import is_path, split_path
 from matchrec.errors import MatchRecognizeError
-from matchrec.plan import expression, pattern
-from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
+from matchrec.plan import clauses, expression
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.syntax.durations import read_positive_duration
+from matchrec.plan.pattern import RowPattern, simplify
+from matchrec.syntax.durations import Duration, read_positive_duration
+from matchrec.syntax.tokenize import read_tokens
 
-# A part of a plan without what does not matter. Shapes are hashed and compared by value.
-Shape = object
+# A part that is compared as it is.
+Leaf: TypeAlias = (
+    str
+    | int
+    | Enum
+    | expression.Reference
+    | RowPattern
+    | Duration
+    | clauses.AfterMatchSkip
+    | clauses.FirstMatches
+    | clauses.PartialMatches
+    | None
+)
+# A hashable normal form of a plan part. Parts with equal shapes mean the same.
+Shape: TypeAlias = Leaf | tuple["Shape", ...] | frozenset["Shape"]
 
 
 def find_differing_part(plan: MatchPlan, other: MatchPlan) -> str | None:
@@ -27,34 +49,40 @@ def find_differing_part(plan: MatchPlan, other: MatchPlan) -> str | None:
 
     None if the plans have equal parts.
     """
-    shapes = dict(list_shapes(plan))
-    other_shapes = dict(list_shapes(other))
+    shapes = dict(walk_shapes(plan))
+    other_shapes = dict(walk_shapes(other))
     for name in shapes | other_shapes:
         if shapes.get(name) != other_shapes.get(name):
             return name
     return None
 
 
-def list_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
+def walk_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     """Yield the parts of a plan: their names in messages, and their shapes.
 
-    Two plans mean the same if all parts are equal.
+    Two plans mean the same if all parts are equal. The order of the keys of PARTITION BY matters,
+    because it is the order of their columns in the output.
     """
     for definition in plan.definitions:
-        conjuncts = frozenset(find_conjunct_shapes(definition.condition))
+        conjuncts = frozenset(walk_conjunct_shapes(definition.condition))
         if conjuncts:
             yield name_condition(definition.variable), conjuncts
-    used = find_read_variables(plan)
-    yield "PATTERN", pattern.simplify(plan.pattern)
-    yield "PARTITION BY", frozenset(normalize_expression(key.text) for key in plan.keys)
-    order = [(normalize_expression(key.expression.text), key.direction) for key in plan.order_by]
+    read_variables = find_read_variables(plan)
+    yield "PATTERN", simplify(plan.pattern)
+    yield "PARTITION BY", tuple(find_text_shape(key.text) for key in plan.keys)
+    order = [(find_text_shape(key.expression.text), key.direction) for key in plan.order_by]
     yield "ORDER BY", tuple(order)
-    yield "WITHIN", (plan.within and normalize_window(plan.within.interval.text), plan.within_rows)
-    subsets = [subset for subset in plan.subsets if subset.name in used]
+    window = None if plan.within is None else normalize_window(plan.within.interval.text)
+    yield "WITHIN", (window, plan.within_rows)
+    gaps = [(normalize_window(gap.interval.text), gap.after, gap.to) for gap in plan.gaps]
+    yield "a window inside the match", tuple(gaps)
+    subsets = [subset for subset in plan.subsets if subset.name in read_variables]
     yield "SUBSET", frozenset((subset.name, frozenset(subset.members)) for subset in subsets)
     yield "event selection", plan.selection
-    skip = plan.after_match if plan.output is MatchOutput.PREFERRED else None
+    skip = plan.after_match if plan.output is clauses.MatchOutput.PREFERRED else None
     yield "the output of matches", (plan.output, skip)
+    yield "ROWS PER MATCH", plan.rows_per_match
+    yield "the output of partial matches", plan.partial
     yield "FIRST k MATCHES", plan.first_matches
     yield "negation", frozenset(_find_absence_shape(absence, plan) for absence in plan.absences)
     yield "a condition on the whole match", plan.match_condition
@@ -66,12 +94,21 @@ def name_condition(variable: str) -> str:
     return f"the condition of `{variable}`"
 
 
-def find_conjunct_shapes(condition: expression.Scalar) -> Iterator[Shape]:
+def walk_conjunct_shapes(condition: expression.Scalar) -> Iterator[Shape]:
     """Yield the shapes of the conditions that AND joins, except for TRUE."""
     for conjunct in expression.split_conjuncts(condition):
-        shape = find_shape(conjunct)
-        if shape != "TRUE":
-            yield shape
+        if not _is_true(conjunct):
+            yield find_shape(conjunct)
+
+
+def _is_true(scalar: expression.Scalar) -> bool:
+    """Return whether an expression is the literal TRUE, in any case and perhaps in parentheses."""
+    match scalar:
+        case expression.Term(pieces=(str(text),)):
+            keys = [token.key for token in read_tokens(text).tokens]
+            return [key for key in keys if key not in ("(", ")")] == ["TRUE"]
+        case _:
+            return False
 
 
 def find_shape(scalar: expression.Scalar) -> Shape:
@@ -81,46 +118,82 @@ def find_shape(scalar: expression.Scalar) -> Shape:
     """
     match scalar:
         case expression.Operation("AND"):
-            return "AND", frozenset(find_conjunct_shapes(scalar))
+            return "AND", frozenset(walk_conjunct_shapes(scalar))
         case expression.Operation(operator, operands, words=words):
             return operator, tuple(find_shape(operand) for operand in operands), words
         case expression.Term():
-            return _find_shape_of_pieces([_find_piece_shape(piece) for piece in scalar.pieces])
+            return _find_term_shape(scalar)
 
 
-def _find_shape_of_pieces(pieces: list[Shape]) -> Shape:
-    """Return the shape of a term, given the shapes of its texts and references.
+def _find_term_shape(term: expression.Term) -> Shape:
+    """Return the shapes of the tokens and references of a term, without outer parentheses.
 
     A reference in parentheses has the shape of the reference.
     """
-    if all(isinstance(piece, str) for piece in pieces):
-        return "".join(map(str, pieces)).strip(" ()")
-    kept = [piece for piece in pieces if not isinstance(piece, str) or piece.strip(" ()")]
-    return kept[0] if len(kept) == 1 else tuple(pieces)
+    items: list[Shape] = []
+    for piece in term.pieces:
+        if isinstance(piece, str):
+            items += _list_token_shapes(piece)
+        else:
+            items.append(_find_reference_shape(piece))
+    essential_items = _remove_outer_parentheses(items)
+    return essential_items[0] if len(essential_items) == 1 else tuple(essential_items)
 
 
-def _find_piece_shape(piece: str | expression.Reference) -> Shape:
-    """Return the shape of a text or a reference in a term."""
-    match piece:
-        case str():
-            return " ".join(piece.split()) or " "
+def _list_token_shapes(text: str) -> list[Shape]:
+    """Return the kind and the text of each token of a text. Strings keep their blanks."""
+    return [(token.kind, token.text) for token in read_tokens(text).tokens]
+
+
+OPENING_PARENTHESIS, CLOSING_PARENTHESIS = _list_token_shapes("()")
+
+
+def _remove_outer_parentheses(items: list[Shape]) -> list[Shape]:
+    """Return what is inside the parentheses that enclose all items, if there are any.
+
+    `((a) + (b))` becomes `(a) + (b)`, whose first parenthesis is not closed by the last one.
+    """
+    depth = 0
+    for index, item in enumerate(items):
+        if item == OPENING_PARENTHESIS:
+            depth += 1
+        elif item == CLOSING_PARENTHESIS:
+            depth -= 1
+        if depth == 0:
+            is_enclosed = index > 0 and index == len(items) - 1
+            return _remove_outer_parentheses(items[1:-1]) if is_enclosed else items
+    return items
+
+
+def _find_reference_shape(reference: expression.Reference) -> Shape:
+    """Return the shape of a reference."""
+    match reference:
         case expression.ColumnReference(argument=argument):
-            return replace(piece, argument=normalize_expression(argument))
-        case expression.Aggregate():
-            terms = tuple(find_shape(term) for term in expression.list_inputs(piece))
-            directions = tuple(item.direction for item in piece.ordering)
-            without_terms = replace(piece, arguments=(), condition=None, ordering=())
-            return without_terms, terms, directions
+            return replace(reference, argument=""), find_text_shape(argument)
+        case expression.Aggregate(condition=condition):
+            return (
+                replace(reference, arguments=(), condition=None, ordering=()),
+                tuple(find_shape(argument) for argument in reference.arguments),
+                None if condition is None else find_shape(condition),
+                tuple((find_shape(item.scalar), item.direction) for item in reference.ordering),
+            )
         case _:
-            return piece
+            return reference
 
 
-def _find_absence_shape(absence: Absence, plan: MatchPlan) -> Shape:
+def find_text_shape(text: str) -> Shape:
+    """Return the shape of SQL without references, which is often just a column."""
+    return split_path(text) if is_path(text) else tuple(_list_token_shapes(text))
+
+
+def _find_absence_shape(absence: clauses.Absence, plan: MatchPlan) -> Shape:
     """Return the variable that must be absent, and the primary variables before and after it."""
 
     def find_members(names: tuple[str, ...] | None) -> Shape:
         """Return the primary variables of the named variables; None for None."""
-        return names and frozenset(member for name in names for member in plan.members[name])
+        if names is None:
+            return None
+        return frozenset(member for name in names for member in plan.members[name])
 
     return absence.variable, find_members(absence.after), find_members(absence.before)
 
@@ -135,58 +208,11 @@ def find_read_variables(plan: MatchPlan) -> set[str | None]:
 
 
 def normalize_window(text: str) -> Shape:
-    """Return the length of a window, equal for equal lengths in other units, or else its text."""
+    """Return the duration as a number, so that 60 SECONDS equals 1 MINUTE.
+
+    If it cannot be parsed, return the shape of its text.
+    """
     try:
         return read_positive_duration(text, "within")
     except MatchRecognizeError:
-        return " ".join(text.split()).upper()
-
-
-def reads_whole_rows(value: expression.Scalar) -> bool:
-    """Return whether a value reads all columns of rows, whichever there are."""
-    for reference in value.references:
-        if not isinstance(reference, expression.Aggregate):
-            continue
-        for inner in expression.list_inner_references(reference):
-            if isinstance(inner, expression.ColumnReference) and inner.argument.endswith("(*)"):
-                return True
-    return False
-
-
-# Where the search has to go on to find the same matches, if each row starts at most one match.
-_SKIP = {MatchOutput.ALL: SkipTo.NEXT_ROW, MatchOutput.NON_OVERLAPPING: SkipTo.PAST_LAST_ROW}
-
-
-def prefer_matches(plan: MatchPlan) -> MatchPlan:
-    """Return the plan with the standard's preferred matches instead of all matches.
-
-    The plan is returned as it is unless each row starts at most one match, so that both are the
-    same.
-    """
-    skip = _SKIP.get(plan.output)
-    if skip is None or not starts_one_match(plan):
-        return plan
-    return replace(plan, output=MatchOutput.PREFERRED, after_match=AfterMatchSkip(skip))
-
-
-def starts_one_match(plan: MatchPlan) -> bool:
-    """Return whether each row starts at most one match.
-
-    That is so if no row may be skipped and the row pattern has a single word.
-    """
-    is_strict = plan.selection is EventSelection.STRICT_CONTIGUITY
-    has_conditions_on_match = bool(plan.absences) or plan.match_condition is not None
-    return is_strict and not has_conditions_on_match and has_one_word(plan.pattern)
-
-
-def has_one_word(row_pattern: pattern.RowPattern) -> bool:
-    """Return whether the pattern has exactly one word, and it is not empty."""
-    match row_pattern:
-        case pattern.Variable() | pattern.Negation():
-            return True
-        case pattern.Concatenation(parts):
-            return all(has_one_word(part) for part in parts)
-        case pattern.Quantified(part, least, most):
-            return 0 < least == most and has_one_word(part)
-        case _:
-            return False
+        return find_text_shape(text)

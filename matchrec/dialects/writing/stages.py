@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 
 from matchrec.dialects.writing.names import rename_in_reference
-from matchrec.dialects.writing.shapes import find_conjunct_shapes
+from matchrec.dialects.writing.shapes import walk_conjunct_shapes
 from matchrec.errors import stages as errors
 from matchrec.patterns.stages.lower import lower_pattern
 from matchrec.patterns.stages.query import PatternQuery
@@ -197,7 +197,7 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
                     what=f"stage `{name}`", obstacle="is a NOT that reads events after it"
                 )
         condition = map_references(definition.condition, rename)
-        if any(find_conjunct_shapes(condition)):
+        if any(walk_conjunct_shapes(condition)):
             yield clauses.Definition(name, condition, definition.condition.span)
 
 
