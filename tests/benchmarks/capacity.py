@@ -41,7 +41,7 @@ KINDS = (
     "V-shape, ALL ROWS",
     "funnel, WITHIN",
 )
-HEAD = ("kind", "rows", "task s", "CPU s", "shuffled MB", "longest task s", "worker MB")
+HEAD = ("query", "rows", "task s", "CPU s", "shuffled MB", "longest task s", "worker MB")
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def report(sizes: tuple[int, ...], options: Options, master: str) -> Iterator[st
         for rows in sizes:
             costs_without_tasks += measure_size(replace(options, rows=rows), master, Path(name))
         costs = list(add_tasks(costs_without_tasks, list(read_tasks(Path(name)))))
-    yield f"`{master}`, seed {options.seed}. Per million rows, except the last two columns."
+    yield f"`{master}`, seed {options.seed}. The last two columns are for all rows."
     yield ""
     order = {kind: index for index, kind in enumerate(KINDS)}
     costs.sort(key=lambda cost: (order[cost.name], cost.rows))

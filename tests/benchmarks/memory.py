@@ -91,7 +91,7 @@ def measure_alone(kind: str, rows: int, keys: int, width: int) -> list[str]:
 
 def report_alone() -> Iterator[str]:
     """Yield the table of a worker alone."""
-    head = ("kind", "rows", "partitions", "bytes of a string", "output rows", "MiB")
+    head = ("query", "rows", "partitions", "bytes of a string", "output rows", "MiB")
     yield from format_table(head, [measure_alone(*case) for case in ALONE])
 
 
