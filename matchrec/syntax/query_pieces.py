@@ -2,8 +2,12 @@
 
     FROM t q MATCH_RECOGNIZE (...) m JOIN d    →    FROM □ m JOIN d
 
-All other text stays as the user wrote it. In the queries that Spark may report errors about, it
-also keeps its line and column.
+All other text stays as the user wrote it. The pieces are templates: texts, and the views whose rows
+fill the holes.
+
+- `write_outer_query` and `write_relation_query` keep the line and column of all text, because Spark
+  may report errors about it. A replacement is as large as the text that it replaces.
+- `write_relation` and `write_with_clauses` do not: blanks that only pad a replacement are dropped.
 """
 
 from __future__ import annotations
@@ -32,22 +36,22 @@ if TYPE_CHECKING:
 
 
 def make_hole(text: str, view: View) -> Template:
-    """Return a hole for `view` that takes as many lines and columns as `text`.
+    """Return a hole for `view` and blanks, which take as many lines and columns as `text`.
 
-    If `text` has three lines or more, the hole goes into the longest inner one. So it is not in
-    the lines that Spark prints of the text before or after it, and a name that is too long for its
-    line moves nothing else.
+    If `text` has three lines or more, the hole goes into the longest line between the first and the
+    last one. So it is not in the lines that Spark prints of the text before or after it, and a name
+    that is too long for its line moves nothing else.
 
     >>> make_hole("t MATCH_RECOGNIZE (\\n  PATTERN (A)\\n)", View("m"))
     ('                   \\n', View(name='m'), '\\n ')
     """
     blank_lines = [" " * len(line) for line in text.split("\n")]
-    inner = range(1, len(blank_lines) - 1)
-    if inner:
-        chosen = max(inner, key=lambda index: len(blank_lines[index]))
-        before = "".join(f"{line}\n" for line in blank_lines[:chosen])
-        after = "".join(f"\n{line}" for line in blank_lines[chosen + 1 :])
-        return before, View(view.name, len(blank_lines[chosen])), after
+    inner_lines = range(1, len(blank_lines) - 1)
+    if inner_lines:
+        longest = max(inner_lines, key=lambda index: len(blank_lines[index]))
+        before = "".join(f"{line}\n" for line in blank_lines[:longest])
+        after = "".join(f"\n{line}" for line in blank_lines[longest + 1 :])
+        return before, View(view.name, len(blank_lines[longest])), after
     first_line, *other_lines = blank_lines
     # Blanks around the hole keep its name apart from the words beside it.
     after = "".join(f"\n{line}" for line in other_lines) or " "
@@ -113,7 +117,7 @@ def write_relation_query(query: QueryNode, site: Site) -> Template:
     engine reads a query that begins with its FROM anyway.
     """
     text = query.source.text
-    end = 0  # up to here, the text is written
+    end = 0  # the end of the text that is written so far
     pieces: list[QueryPiece] = []
     for depth, visible in enumerate(site.with_clauses):
         pieces.append(write_at_end(text[end : visible.start], "(" if depth else ""))
@@ -123,11 +127,12 @@ def write_relation_query(query: QueryNode, site: Site) -> Template:
     rows = tuple(_replace_with_layout(query, site.relation, site.index))
     is_window = site.calls is not None
     if is_window:
-        return join_texts((*pieces, *_write_select_all(query, site, end), *rows, closing))
+        select_all = _write_select_all(query, site, end)
+        return join_texts((*pieces, *select_all, *rows, closing))
     before = text[end : site.relation.start]
     try:
         select = write_at_end(before, "SELECT", "*", "FROM")
-    except ValueError:
+    except ValueError:  # no room: the query begins with its FROM
         from_ = write_at_end(before, "FROM")
         return join_texts((*pieces, from_, *rows, " SELECT *", closing))
     return join_texts((*pieces, select, *rows, closing))
@@ -135,6 +140,8 @@ def write_relation_query(query: QueryNode, site: Site) -> Template:
 
 def _write_select_all(query: QueryNode, site: Site, start: int) -> Iterator[QueryPiece]:
     """Yield `SELECT * FROM` with the layout of a SELECT with windows.
+
+    `SELECT x, low OVER w FROM ` becomes `SELECT             * FROM `.
 
     Args:
         query: the query.
@@ -146,28 +153,28 @@ def _write_select_all(query: QueryNode, site: Site, start: int) -> Iterator[Quer
     yield write_at_end(text[start : head.start], "")
     head_text = text[head.start : head.end].rstrip()
     items = head_text[len("SELECT ") :]
-    blank = "".join("\n" if character == "\n" else " " for character in items)
-    yield f"{'SELECT'.ljust(len('SELECT '))}{blank[:-1]}*"
+    blank_items = "".join("\n" if character == "\n" else " " for character in items)
+    yield f"SELECT {blank_items[:-1]}*"
     yield text[head.start + len(head_text) : site.relation.start]
 
 
-def _find_replacements(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
+def _find_replacements(query: QueryNode, evaluated: int) -> Iterator[tuple[Span, Template]]:
     """Yield the spans that are replaced, each with pieces that are as large as its text.
 
-    These are evaluated sites, calls over windows, windows, stars in a SELECT with windows, frames,
-    spellings and positional parameters.
+    These are evaluated clauses, what is replaced in SELECTs whose windows are evaluated, `{name}`
+    of DataFrames, spellings and positional parameters.
 
     Args:
         query: the query.
-        before: sites with this index and later ones are not evaluated yet, and stay.
+        evaluated: how many sites are evaluated so far. The text of later ones stays.
     """
     for block in query.blocks:
         last = [site for site in query.sites if site.replaced == block.rows][-1]
-        if last.index < before:
+        if last.index < evaluated:
             yield from _find_block_replacements(query, block, last)
     for site in query.sites:
         is_clause = site.calls is None
-        if is_clause and site.index < before:
+        if is_clause and site.index < evaluated:
             yield site.replaced, make_hole(query.source.text_at(site.replaced), site.view)
     for name, span in query.frames:
         yield span, (View(name, span.end - span.start),)
@@ -180,7 +187,11 @@ def _find_replacements(query: QueryNode, before: int) -> Iterator[tuple[Span, Te
 def _find_block_replacements(
     query: QueryNode, block: Block, last: Site
 ) -> Iterator[tuple[Span, Template]]:
-    """Yield the spans to replace in a SELECT after the last of its windows has been evaluated."""
+    """Yield the spans to replace in a SELECT whose windows have been evaluated.
+
+    They are its relation, the calls over its windows, the windows, and each `*`. `last` is the
+    site of its last window, whose rows have the columns of all windows.
+    """
     hole = make_hole(query.source.text_at(block.rows), last.view)
     if block.alias:
         hole = (*hole, Replacement(_write_alias(block), 0))
@@ -194,7 +205,7 @@ def _find_block_replacements(
 
 
 def _find_block(query: QueryNode, site: Site) -> Block:
-    """Return the SELECT of a window."""
+    """Return the SELECT of a window, which is the site."""
     return next(block for block in query.blocks if block.rows == site.relation)
 
 
@@ -204,7 +215,7 @@ def _write_alias(block: Block) -> str:
 
 
 def write_relation(query: QueryNode, site: Site) -> Template:
-    """Return the relation of a site, as it follows FROM in queries of ours."""
+    """Return the relation of a site, to be written after FROM in a query of our own."""
     if site.reads_previous_window:
         previous_view = query.sites[site.index - 1].view
         return previous_view, _write_alias(_find_block(query, site))
@@ -232,36 +243,37 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
     return join_texts(_replace_in_text(text, Span(0, len(text)), holes))
 
 
-def _replace_compactly(query: QueryNode, span: Span, before: int) -> Template:
+def _replace_compactly(query: QueryNode, span: Span, evaluated: int) -> Template:
     """Return the text at `span` with its replacements, without the blanks that pad them.
 
-    `before` is as for `_find_replacements`.
+    `evaluated` is as for `_find_replacements`.
     """
     replacements = tuple(
-        (hole, _drop_layout(pieces)) for hole, pieces in _find_replacements(query, before)
+        (hole, _drop_layout(pieces)) for hole, pieces in _find_replacements(query, evaluated)
     )
     return join_texts(_replace_in_text(query.source.text, span, replacements))
 
 
 def _drop_layout(pieces: Template) -> Template:
     """Return the pieces of a replacement without those that only pad it."""
-    kept: list[str | View] = []
+    contents: list[str | View] = []
     for piece in pieces:
         content = piece.text if isinstance(piece, Replacement) else piece
-        if not isinstance(content, str) or content.strip():
-            kept.append(content)
-    return tuple(kept) or ("",)
+        is_blank = isinstance(content, str) and not content.strip()
+        if not is_blank:
+            contents.append(content)
+    return tuple(contents) or ("",)
 
 
-def _replace_with_layout(query: QueryNode, span: Span, before: int) -> Iterator[QueryPiece]:
+def _replace_with_layout(query: QueryNode, span: Span, evaluated: int) -> Iterator[QueryPiece]:
     """Yield the text at `span` with replacements as large as the text that was there.
 
-    `before` is as for `_find_replacements`.
+    `evaluated` is as for `_find_replacements`.
     """
-    return _replace_in_text(query.source.text, span, tuple(_find_replacements(query, before)))
+    return _replace_in_text(query.source.text, span, tuple(_find_replacements(query, evaluated)))
 
 
-def _replace_in_text(text: str, span: Span, replaced: Replacements) -> Iterator[QueryPiece]:
+def _replace_in_text(text: str, span: Span, replacements: Replacements) -> Iterator[QueryPiece]:
     """Yield the text at `span` with the replacements of the outermost spans in it."""
-    inside = ((hole, pieces) for hole, pieces in replaced if span.contains(hole))
+    inside = ((hole, pieces) for hole, pieces in replacements if span.contains(hole))
     return separate_words(replace_spans(Source(text).text_at, span, inside))
