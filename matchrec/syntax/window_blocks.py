@@ -1,7 +1,10 @@
 """Read the SELECTs with row pattern windows, and find what is replaced in them.
 
-Once the windows of a SELECT are evaluated, columns replace the calls over them: see
-`Block.list_edits`.
+    SELECT id, low OVER w, * FROM t WINDOW w AS (... PATTERN (...) ...)
+
+`read_blocks` groups the windows of a query by their SELECT and reads each as a clause. The result
+is a `Block` for each SELECT. Its windows are evaluated one after the other: see `Block.list_sites`.
+Then columns replace the calls over them: see `Block.list_edits`.
 """
 
 from __future__ import annotations
@@ -35,7 +38,9 @@ from matchrec.syntax.with_clauses import WithClause, find_visible
 
 # A span of the query, and the text that replaces it.
 TextEdit = tuple[Span, str]
+# Tokens before a `*` that stands for columns. After others it multiplies.
 _KEYS_BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
+# Words after a `*` that change which columns it stands for.
 _CHANGES_OF_STAR = ("EXCEPT", "EXCLUDE", "REPLACE", "RENAME")
 
 
@@ -64,7 +69,11 @@ def find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Iter
 def _find_star(tokens: TokenSequence, index: int, alias: str | None) -> Span | None:
     """Return the `*` at `index` with its qualifier.
 
-    None is returned if it multiplies, counts rows, or follows a struct.
+    None is returned if it does not stand for all columns of the input: if it multiplies, counts
+    rows, or follows a struct or the name of another relation.
+
+    Raises:
+        MatchRecognizeError: see `find_stars`.
     """
     before = tokens.key(index - 1)
     counts_rows = (tokens.key(index - 2), before, tokens.key(index + 1)) == ("COUNT", "(", ")")
@@ -91,7 +100,7 @@ class Block:
     select: Select
     # The windows, in the order of evaluation.
     windows: tuple[ReadWindow, ...]
-    # The name by which columns of its rows may be qualified.
+    # The name by which columns of its rows may be qualified; None if its relation has no name.
     alias: str | None
     # Where the select list names all columns of the input.
     stars: tuple[Span, ...]
@@ -119,7 +128,7 @@ class Block:
         call_columns = frozenset(
             call.column.lower() for window in self.windows for _, call in window.calls
         )
-        for number, window in enumerate(self.windows):
+        for position, window in enumerate(self.windows):
             # Calls with the same text have the same column.
             calls = {call.column: call for _, call in window.calls}
             uncalled_measures = frozenset(
@@ -127,7 +136,7 @@ class Block:
             )
             used_names = None if names is None else names | call_columns
             yield Site(
-                index=0,
+                index=0,  # the caller numbers the sites of all blocks and clauses
                 clause=window.clause,
                 relation_alias=self.alias,
                 relation=self.rows,
@@ -135,14 +144,15 @@ class Block:
                 with_clauses=visible,
                 use=ResultUse(used_names, unread=uncalled_measures),
                 calls=tuple(calls.values()),
-                reads_previous_window=number > 0,
+                reads_previous_window=position > 0,
             )
 
     def list_edits(self) -> Iterator[TextEdit]:
         """Yield the edits of the SELECT once its windows are evaluated.
 
-        Columns replace calls; they are named like the measure if the item has no alias. Windows
-        that something else may name lose their patterns.
+        - A column replaces each call: `"low OVER w" AS low`, or without the alias if the item has
+          one, or if the call is only a part of the item.
+        - Windows that stay in the query keep their PARTITION BY and ORDER BY only.
         """
         tokens = self.tokens
         for window in self.windows:
@@ -159,7 +169,9 @@ class Block:
 def read_blocks(
     tokens: TokenSequence, windows: Sequence[PatternWindow], clauses: Sequence[ClauseLocation]
 ) -> tuple[Block, ...]:
-    """Return the SELECTs of a query with row pattern windows, inner ones before outer ones.
+    """Return the SELECTs of a query with row pattern windows, in the order of evaluation.
+
+    Inner ones come before outer ones.
 
     Args:
         tokens: the tokens of the query.
@@ -183,17 +195,17 @@ def read_blocks(
 
 
 def _read_block(tokens: TokenSequence, windows: Sequence[PatternWindow]) -> Block:
-    """Read the windows of one SELECT."""
+    """Read one SELECT with all of its row pattern windows."""
     taken_names: dict[str, str] = {}
     read_windows = []
     for number, window in enumerate(windows, 1):
-        read = read_window(tokens, window)
+        window_without_calls = read_window(tokens, window)
         label = window.name or f"(window {number})"
-        calls = [(call, _read_call(tokens, call, read, label)) for call in window.calls]
-        renamed = tuple(
-            (call_tokens, _rename_column(call, taken_names)) for call_tokens, call in calls
-        )
-        read_windows.append(replace(read, calls=renamed))
+        calls: list[tuple[CallTokens, WindowCall]] = []
+        for call_tokens in window.calls:
+            call = _read_call(tokens, call_tokens, window_without_calls, label)
+            calls.append((call_tokens, _rename_column(call, taken_names)))
+        read_windows.append(replace(window_without_calls, calls=tuple(calls)))
     select = windows[0].select
     alias = read_relation(tokens, *select.relation).name
     stars = tuple(find_stars(tokens, select, alias))
@@ -218,7 +230,8 @@ def _read_call(
     span = written.full_span
     text = " ".join(written.text.split())
     has_several_tokens = call.over - call.start > 1
-    if tokens.key(call.over - 1) == ")" or (has_several_tokens and ")" in text):
+    has_arguments = tokens.key(call.over - 1) == ")" or (has_several_tokens and ")" in text)
+    if has_arguments:
         return WindowCall(f"{text} OVER {label}", written, None)
     if has_several_tokens:
         raise errors.qualified_measure(span, name=text, measure=text.rpartition(".")[2])
@@ -233,7 +246,7 @@ def _read_call(
 
 
 def _reject_misspelt_measures(tokens: TokenSequence, window: PatternWindow) -> None:
-    """Raise an error if MEASURES is misspelt, so that it is read as part of what precedes it."""
+    """Raise an error if MEASURES is misspelt, so that it was read as part of what precedes it."""
     for index in tokens.walk_level(window.opening + 1, window.closing):
         token = tokens[index]
         is_column = tokens.key(index - 1) in ("BY", ",", ".")
@@ -244,7 +257,8 @@ def _reject_misspelt_measures(tokens: TokenSequence, window: PatternWindow) -> N
 def _rename_column(call: WindowCall, taken_names: dict[str, str]) -> WindowCall:
     """Return the call with a column whose name no other call has, even in another case.
 
-    Calls with the same text share a column.
+    Calls with the same text share a column. `sum(X) OVER w` after `sum(x) OVER w` gets the column
+    `sum(X) OVER w (2)`.
 
     Args:
         call: the call.
