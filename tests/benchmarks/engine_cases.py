@@ -159,7 +159,12 @@ MEMORY_CASES = (
         rounds=1,
     ),
     Case("one key of 20,000,000 rows", TickFiles(20 * MILLION, 1), count_rows(VSHAPE), rounds=1),
-    Case("10,000 rows of 100 kB each", TickFiles(10_000, 100, 100_000), read_as_arrow(TEXTS), rounds=1),
+    Case(
+        "10,000 rows of 100 kB each",
+        TickFiles(10_000, 100, 100_000),
+        read_as_arrow(TEXTS),
+        rounds=1,
+    ),
     Case("2,000,000 rows on one core", TWO_MILLION, count_rows(VSHAPE), cores=1),
     Case("2,000,000 rows on two cores", TWO_MILLION, count_rows(VSHAPE)),
 )

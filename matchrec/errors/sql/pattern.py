@@ -548,7 +548,7 @@ def wrong_navigation_nesting(
     return MatchRecognizePlanError(
         f"{inner} is not allowed in {outer} in {clause}",
         *spans,
-        notes=("only PREV and NEXT may contain another navigation, which is FIRST or LAST",),
+        notes=("PREV and NEXT may contain FIRST or LAST; no other navigation may contain one",),
         hint=hint,
         code="wrong-navigation-nesting",
     )
@@ -602,7 +602,7 @@ def negative_offset(
     opposite = opposites.get(function.upper(), "NEXT")
     hint = f"write {opposite}({value}, {rows}) to go the other way"
     return MatchRecognizePlanError(
-        f"offset of {function} in {clause} is `-{rows}`; the least offset is 0",
+        f"offset of {function} in {clause} is `-{rows}`; the smallest offset is 0",
         span,
         hint=hint,
         code="negative-offset",
