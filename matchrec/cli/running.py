@@ -20,7 +20,12 @@ from matchrec.cli.queries import QueryRequest
 from matchrec.cli.query_command import QueryCommand, write_other_command
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.rows import SHOWN_ROWS, ProgressDisplay, write_rows
-from matchrec.cli.written_files import check_writable_table, replace_when_complete, write_file
+from matchrec.cli.written_files import (
+    check_writable_table,
+    find_written_format,
+    replace_when_complete,
+    write_file,
+)
 from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
 
@@ -30,10 +35,21 @@ if TYPE_CHECKING:
 # Spark counts a limit in 32 bits, and a table asks for one row more than it shows.
 MOST_ROWS = 2**31 - 2
 
+# The format of printed rows without --format.
+DEFAULT_FORMAT = "table"
+
 
 def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
-    """Return the file. Raise click.BadParameter if it exists and may not be replaced."""
+    """Return the file of --output; None without this option.
+
+    Raises:
+        click.BadParameter: the file exists and may not be replaced.
+        click.UsageError: there is --overwrite, but no file.
+    """
     is_replaced = ctx.params.pop("overwrite", False)
+    if file is None and is_replaced:
+        error = errors.argument_needs_another(argument="--overwrite", other="--output FILE")
+        raise click.UsageError(str(error))
     if file is not None and file.exists() and not is_replaced:
         raise click.BadParameter(str(errors.file_exists(path=str(file))))
     return file
@@ -48,9 +64,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
     "--format",
     "format_name",
     type=click.Choice(tuple(OUTPUT_FORMATS)),
-    default="table",
-    show_default=True,
-    help="Format of the printed rows.",
+    help="Format of the printed rows. [default: table]",
 )
 @click.option(
     "--output",
@@ -99,7 +113,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 @arguments.pass_request
 def run(  # noqa: PLR0913 -- one for each option
     request: QueryRequest,
-    format_name: str,
+    format_name: str | None,
     file: Path | None,
     limit: int | None,
     picture: Path | None,
@@ -124,11 +138,27 @@ def run(  # noqa: PLR0913 -- one for each option
         error = errors.argument_needs_another(argument="--clause", other="--aggregate or --per")
         raise click.UsageError(str(error))
     plot = read_plot_options(picture, x=x, y=y, series=series, between=between)
-    output = Output(format_name, file, limit)
+    if file is not None and format_name is not None:
+        check_format_of_file(format_name, file)
+    output = Output(format_name or DEFAULT_FORMAT, file, limit)
     if request.aggregates or not request.earlier:
         run_single(request, output, plot)
     else:
         run_statements(request, output, plot)
+
+
+def check_format_of_file(format_name: str, file: Path) -> None:
+    """Check that --format names the format that the name of the file gives.
+
+    Raises:
+        click.UsageError: it names another format.
+    """
+    file_format = find_written_format(file)
+    if format_name != file_format:
+        error = errors.format_not_for_file(
+            option_value=format_name, path=str(file), file_format=file_format
+        )
+        raise click.UsageError(str(error))
 
 
 @dataclass(frozen=True, slots=True)

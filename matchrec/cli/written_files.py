@@ -135,15 +135,27 @@ def write_text(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
 
 
+def find_written_format(path: Path) -> str:
+    """Return the format of the rows in a file: a name in `OUTPUT_FORMATS`, or parquet.
+
+    >>> find_written_format(Path("rows.csv.gz")), find_written_format(Path("rows.json"))
+    ('csv', 'jsonl')
+    """
+    if find_format(path) is FileFormat.PARQUET:
+        return FileFormat.PARQUET.value
+    return WRITTEN_FORMATS[strip_compression(path).suffix.lower()]
+
+
 def write_file(frame: DataFrame, path: Path) -> int:
     """Write all rows to one file, in order, and return how many there are.
 
     The file appears when it is complete.
     """
     with replace_when_complete(path) as part:
-        if find_format(path) is FileFormat.PARQUET:
+        format_name = find_written_format(path)
+        if format_name == FileFormat.PARQUET.value:
             return write_parquet(frame, part)
-        output_format = OUTPUT_FORMATS[WRITTEN_FORMATS[strip_compression(path).suffix.lower()]]
+        output_format = OUTPUT_FORMATS[format_name]
         with COMPRESSIONS.get(path.suffix.lower(), open)(part, "wt", encoding="utf-8") as out:
             written = write_rows(frame, output_format, None, nullcontext(), out)
         return written.count

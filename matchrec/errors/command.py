@@ -343,6 +343,22 @@ def file_exists(*, path: str) -> MatchRecognizeError:
     )
 
 
+def format_not_for_file(*, option_value: str, path: str, file_format: str) -> MatchRecognizeError:
+    """Return the error for --format with --output and a file of another format.
+
+    Args:
+        option_value: the value of --format.
+        path: the file.
+        file_format: the format in which rows are written to it.
+    """
+    return MatchRecognizeError(
+        f"--format {option_value} is not allowed with --output {path}",
+        notes=(f"the name of the file chooses its format, which is {file_format}",),
+        hint=f"leave --format out, or leave --output out to print the rows as {option_value}",
+        code="format-not-for-file",
+    )
+
+
 def compressed_parquet(*, path: str) -> MatchRecognizeError:
     """Return the error for --output rows.parquet.gz."""
     return MatchRecognizeError(

@@ -54,6 +54,48 @@ def test_paths_that_cannot_be_written(path: str, message: str, embedded: Path) -
     assert message in catch_message(path)
 
 
+@pytest.mark.parametrize(
+    ("option_value", "path", "file_format"),
+    [
+        ("json", "x.csv", "csv"),
+        ("csv", "x.tsv", "tsv"),
+        ("csv", "x.parquet", "parquet"),
+        ("table", "x.csv.gz", "csv"),
+        ("markdown", "x.ndjson", "jsonl"),
+        # JSON files have an object on each line, and --format json prints an array.
+        ("json", "x.json", "jsonl"),
+    ],
+)
+def test_a_format_that_the_file_does_not_have(
+    option_value: str, path: str, file_format: str, embedded: Path
+) -> None:
+    message = catch_message(path, "--format", option_value)
+    assert (
+        f"--format {option_value} is not allowed with --output {path} [format-not-for-file]\n"
+        f"  note: the name of the file chooses its format, which is {file_format}\n"
+        "  help: leave --format out, or leave --output out to print the rows as "
+        f"{option_value}\n"
+    ) in message
+    assert not (embedded / path).exists()
+
+
+@pytest.mark.parametrize(
+    ("format_name", "path", "text"),
+    [("csv", "x.csv", "n\n1\n"), ("tsv", "x.tsv", "n\n1\n"), ("jsonl", "x.json", '{"n":1}\n')],
+)
+def test_a_format_that_the_file_has(format_name: str, path: str, text: str, embedded: Path) -> None:
+    assert invoke(*ONE, "--output", path, "--format", format_name).exit_code == 0
+    assert (embedded / path).read_text() == text
+
+
+def test_nothing_to_overwrite(embedded: Path) -> None:
+    message = invoke_failing(*ONE, "--overwrite", code=2)
+    assert (
+        "--overwrite is not allowed without --output FILE [argument-needs-another]\n"
+        "  help: add --output FILE, or leave --overwrite out\n"
+    ) in message
+
+
 def test_a_folder_is_not_replaced(embedded: Path) -> None:
     (embedded / "x.csv").mkdir()
     assert "`x.csv` is a folder" in catch_message("x.csv", "--overwrite")
