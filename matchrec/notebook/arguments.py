@@ -16,11 +16,12 @@ QUERY_KEYWORDS = ("SELECT", "WITH", "FROM", "VALUES", "PATTERN", "PARTITION", "O
 # A word of a line, as IPython splits it: quotes only count at the start of a word.
 WORD = re.compile(r""""[^"]*"|'[^']*'|\S+""")
 
-# The options without a value, and the short options, which have one.
+# The options without a value.
 FLAGS = ("--coverage", "--explain", "--why")
+# The options with one hyphen. Each has a value.
 SHORT_OPTIONS = ("-o", "-n")
 
-# The arguments that need another one, and the one that they need.
+# Maps an argument to the argument without which it has no effect.
 NEEDED_ARGUMENTS = {"between": "plot", "partition": "why", "row": "why"}
 
 
@@ -52,7 +53,7 @@ class CellArguments:
     # As the user wrote it: `matchrec.Options` checks it.
     algorithm: Algorithm
 
-    def check(self) -> None:
+    def check_dependencies(self) -> None:
         """Check the limit, and that arguments which need another one have it.
 
         Raises:
@@ -64,26 +65,27 @@ class CellArguments:
                 raise errors.argument_needs_another(argument=f"--{name}", other=f"--{needed}")
 
     def read_partition(self) -> dict[str, PlainValue] | None:
-        """Return the values of the PARTITION BY columns by their names; None if there are none.
+        """Return the values of the PARTITION BY columns by their names; None without --partition.
 
         Raises:
             MatchRecognizeError: an argument has no `=`.
         """
-        texts = [remove_quotes(argument) for argument in self.partition or ()]
-        for text in texts:
-            if "=" not in text:
-                raise errors.partition_without_value(value=text, example=suggest_setting(text))
+        if not self.partition:
+            return None
         values = {}
-        for text in texts:
-            name, _, value = text.partition("=")
-            values[name] = read_value(value)
-        return values or None
+        for argument in self.partition:
+            text = remove_quotes(argument)
+            name, equals_sign, value = text.partition("=")
+            if not equals_sign:
+                raise errors.partition_without_value(value=text, example=suggest_setting(text))
+            values[name] = parse_argument_value(value)
+        return values
 
     def read_row(self) -> tuple[PlainValue, ...] | None:
         """Return the ORDER BY values of the row to explain; None if there are none."""
         if not self.row:
             return None
-        return tuple(read_value(value) for value in self.row)
+        return tuple(parse_argument_value(value) for value in self.row)
 
 
 def remove_quotes(text: str) -> str:
@@ -96,15 +98,19 @@ def remove_quotes(text: str) -> str:
     return text[1:-1] if is_quoted else text
 
 
-def read_value(text: str) -> PlainValue:
-    """Return the value of an argument; in single quotes it is a text, as on the command line."""
+def parse_argument_value(text: str) -> PlainValue:
+    """Return the value of an argument, as the command line reads it.
+
+    Double quotes only group words and are dropped. Single quotes make it a string.
+    """
     return read_plain_value(remove_quotes(text) if text.startswith('"') else text)
 
 
 def split_line(line: str) -> tuple[str, str]:
-    """Return the arguments of a line and its query, which may be the name of a Pattern.
+    """Split the line of `%matchrec` into arguments and query.
 
-    The query starts at the first keyword that is neither in quotes nor the value of an option.
+    The query starts at the first SQL keyword, or is the last word. A keyword in quotes or after an
+    option that needs a value belongs to the arguments.
 
     >>> split_line("-n 5 SELECT * FROM t"), split_line("--events t --order-by at rises")
     (('-n 5 ', 'SELECT * FROM t'), ('--events t --order-by at ', 'rises'))
@@ -134,10 +140,10 @@ def is_flag(word: str) -> bool:
     return word.startswith("--") and any(flag.startswith(word) for flag in FLAGS)
 
 
-def write_why_line(line: str) -> str:
-    """Return the first line of a cell that asks why, made from that line of another cell.
+def build_why_line(line: str) -> str:
+    """Return the `%%matchrec` line that explains a query, given the arguments with which it ran.
 
-    >>> write_why_line("--events loads --order-by at --coverage"), write_why_line("")
+    >>> build_why_line("--events loads --order-by at --coverage"), build_why_line("")
     ('%%matchrec --events loads --order-by at --why', '%%matchrec --why')
     """
     # Words keep their quotes and the blanks in them.

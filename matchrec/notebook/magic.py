@@ -24,7 +24,7 @@ from matchrec.dialects.products import PRODUCTS
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.language import CELL, use_surface
-from matchrec.notebook.arguments import CellArguments, remove_quotes, split_line, write_why_line
+from matchrec.notebook.arguments import CellArguments, build_why_line, remove_quotes, split_line
 from matchrec.notebook.cells import run_cell
 from matchrec.notebook.messages import print_notice, show_failure
 from matchrec.notebook.variables import find_or_start_session, list_frames
@@ -147,7 +147,7 @@ class MatchrecMagics(Magics):
         variables = self.shell.user_ns
         try:
             spark = find_or_start_session(variables)
-            surface = replace(CELL, frames=list_frames(variables), asking=write_why_line(line))
+            surface = replace(CELL, frames=list_frames(variables), asking=build_why_line(line))
             with (
                 use_surface(surface),
                 silence_analysis(),
@@ -172,7 +172,7 @@ class MatchrecMagics(Magics):
         except UsageError as error:
             raise errors.wrong_cell_arguments(sentence=str(error)) from None
         arguments = CellArguments(**vars(namespace))
-        arguments.check()
+        arguments.check_dependencies()
         return arguments
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.notebook.arguments import split_line, write_why_line
+from matchrec.notebook.arguments import build_why_line, split_line
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_blanks_at_the_end_of_a_line_are_not_the_query(line: str, parts: tuple[s
     ],
 )
 def test_a_line_that_asks_why_keeps_the_other_arguments(line: str, why_line: str) -> None:
-    assert write_why_line(line) == why_line
+    assert build_why_line(line) == why_line
