@@ -164,6 +164,10 @@ _INTERVAL = re.compile(r"Error parsing '(?P<text>.*?)' to interval")
 _LITERAL = re.compile(r'value of the typed literal "(?P<type>\w+)" is invalid: (?P<text>\'.*?\')')
 _STRUCT_FIELD = re.compile(r"No such struct field `(?P<name>.*?)` in (?P<fields>`.*`)")
 
+# The operators of two operands, as Spark writes them.
+_COMPARISONS = frozenset(("=", "<=>", "<>", "!=", "<", "<=", ">", ">="))
+_OTHER_OPERATORS = frozenset(("AND", "OR", "+", "-", "*", "/", "%", "div", "&", "|", "^"))
+
 # The page that lists the functions of Spark SQL with their arguments.
 SPARK_FUNCTIONS = "https://spark.apache.org/docs/latest/api/sql/"
 # A valid literal of each type.
@@ -219,12 +223,34 @@ def _explain_two_types(match: re.Match[str]) -> EngineErrorExplanation:
     """Explain that an operator or a comparison cannot take values of these two types."""
     left = match["left"]
     right = match["right"]
-    is_comparison = re.search(r" (?:=|<=>|<>|!=|[<>]=?) ", match["expression"]) is not None
+    operators = _list_outermost_operators(match["expression"])
+    if operators in (["AND"], ["OR"]):
+        actual = " and ".join(name for name in (left, right) if name != "BOOLEAN")
+        hint = "compare the value with something, such as x > 0"
+        return EngineErrorExplanation(f"{operators[0]} needs BOOLEAN, but gets {actual}", hint)
+    is_comparison = bool(operators) and _COMPARISONS.issuperset(operators)
     verb = "compared" if is_comparison else "combined"
     hint = "write a CAST around one of them, so that both have one type"
     if "other" in {classify_type(left), classify_type(right)}:
         hint = f"write a value computed from it, such as {_find_plain_value(left, right)}"
     return EngineErrorExplanation(f"{left} and {right} cannot be {verb}", hint)
+
+
+def _list_outermost_operators(expression: str) -> list[str]:
+    """Return the operators of an expression that are in no parentheses but the outermost.
+
+    This is one operator, because Spark puts each operation in parentheses. Spark leaves out the
+    quotes of strings, so if a string has a word like an operator, the list has several.
+
+    >>> _list_outermost_operators("((price > 1) AND 1)")
+    ['AND']
+    """
+    text = expression.removeprefix("(").removesuffix(")")
+    text_before = ""
+    while text != text_before:
+        text_before = text
+        text = re.sub(r"\([^()]*\)", "", text)
+    return [word for word in text.split() if word in _COMPARISONS or word in _OTHER_OPERATORS]
 
 
 def _find_plain_value(*type_names: str) -> str:

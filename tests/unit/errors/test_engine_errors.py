@@ -1,0 +1,38 @@
+"""Engines' errors in our words, for sentences that Spark 4 gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.errors.sql import engine_errors
+
+CAST_HINT = "write a CAST around one of them, so that both have one type"
+CONDITION_HINT = "compare the value with something, such as x > 0"
+ARRAY_HINT = "write a value computed from it, such as x[0] or size(x)"
+
+
+@pytest.mark.parametrize(
+    ("expression", "types", "sentence", "hint"),
+    [
+        ("((price > 1) AND 1)", ("BOOLEAN", "INT"), "AND needs BOOLEAN, but gets INT",
+         CONDITION_HINT),
+        ("(1 OR (s = a b))", ("INT", "BOOLEAN"), "OR needs BOOLEAN, but gets INT",
+         CONDITION_HINT),
+        ("((price > 1) + 1)", ("BOOLEAN", "INT"), "BOOLEAN and INT cannot be combined", CAST_HINT),
+        ("(price + (price > 1))", ("INT", "BOOLEAN"), "INT and BOOLEAN cannot be combined",
+         CAST_HINT),
+        ("((price + 1) <=> a)", ("INT", "ARRAY<INT>"), "INT and ARRAY<INT> cannot be compared",
+         ARRAY_HINT),
+        # Spark leaves out the quotes of strings: '(a' = a.
+        ("((a = a)", ("STRING", "ARRAY<INT>"), "STRING and ARRAY<INT> cannot be compared",
+         ARRAY_HINT),
+    ],
+)  # fmt: skip
+def test_the_outermost_operator_gets_two_types(
+    expression: str, types: tuple[str, str], sentence: str, hint: str
+) -> None:
+    explanation = engine_errors.explain_engine_error(
+        f'Cannot resolve "{expression}" due to data type mismatch: the left and right operands of '
+        f'the binary operator have incompatible types ("{types[0]}" and "{types[1]}").'
+    )
+    assert explanation == engine_errors.EngineErrorExplanation(sentence, hint)
