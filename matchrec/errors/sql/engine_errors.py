@@ -293,9 +293,9 @@ def _explain_cast(match: re.Match[str]) -> EngineErrorExplanation:
         hint = f"cast one field: CAST(x.field AS {target})"
     elif source.startswith("MAP"):
         hint = f"cast one value: CAST(x['key'] AS {target})"
-    elif target == "DATE":
+    elif target == "DATE" and classify_type(source) == "number":
         hint = "write date_from_unix_date(x) for a number of days since 1970"
-    elif source == "DATE":
+    elif source == "DATE" and classify_type(target) == "number":
         hint = "write unix_date(x) for the number of days since 1970"
     return EngineErrorExplanation(f"{source} cannot be cast to {target}", hint)
 

@@ -36,3 +36,22 @@ def test_the_outermost_operator_gets_two_types(
         f'the binary operator have incompatible types ("{types[0]}" and "{types[1]}").'
     )
     assert explanation == engine_errors.EngineErrorExplanation(sentence, hint)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "hint"),
+    [
+        ("INT", "DATE", "write date_from_unix_date(x) for a number of days since 1970"),
+        ("DECIMAL(2,1)", "DATE", "write date_from_unix_date(x) for a number of days since 1970"),
+        ("BOOLEAN", "DATE", "compute a value that can be cast to DATE first"),
+        ("INTERVAL DAY", "DATE", "compute a value that can be cast to DATE first"),
+        ("DATE", "DOUBLE", "write unix_date(x) for the number of days since 1970"),
+        ("DATE", "DECIMAL(5,1)", "write unix_date(x) for the number of days since 1970"),
+        ("DATE", "BOOLEAN", "compute a value that can be cast to BOOLEAN first"),
+        ("DATE", "ARRAY<INT>", "compute a value that can be cast to ARRAY<INT> first"),
+    ],
+)
+def test_only_numbers_are_days_since_1970(source: str, target: str, hint: str) -> None:
+    explanation = engine_errors.explain_engine_error(f'cannot cast "{source}" to "{target}".')
+    assert explanation is not None
+    assert explanation.hint == hint
