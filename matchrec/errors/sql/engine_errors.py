@@ -327,7 +327,9 @@ def find_literal_hint(text: str) -> str | None:
     >>> find_literal_hint("tomorrow")
     """
     literal = re.fullmatch(r"(?P<type>[A-Za-z_]+)\s*(?P<text>'.*')", text)
-    return _explain_literal(literal).hint if literal else None
+    if literal is None or literal["type"].upper() not in _LITERALS:
+        return None
+    return _explain_literal(literal).hint
 
 
 def _explain_interval(match: re.Match[str]) -> EngineErrorExplanation:

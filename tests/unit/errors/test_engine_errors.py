@@ -55,3 +55,13 @@ def test_only_numbers_are_days_since_1970(source: str, target: str, hint: str) -
     explanation = engine_errors.explain_engine_error(f'cannot cast "{source}" to "{target}".')
     assert explanation is not None
     assert explanation.hint == hint
+
+
+@pytest.mark.parametrize("text", ["NOT 'a'", "LIKE 'a'", "in 'a'", "r'x'"])
+def test_a_word_before_a_string_is_not_always_a_type(text: str) -> None:
+    assert engine_errors.find_literal_hint(text) is None
+
+
+def test_a_literal_of_a_type_in_lower_case_has_a_hint() -> None:
+    hint = "write a valid TIMESTAMP_NTZ, such as TIMESTAMP_NTZ'2026-01-31 12:00:00'"
+    assert engine_errors.find_literal_hint("timestamp_ntz'x'") == hint
