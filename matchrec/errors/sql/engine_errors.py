@@ -18,7 +18,7 @@ from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import find_look_alike_hint
 from matchrec.errors.sql.type_mismatches import classify_type, find_number_example
-from matchrec.errors.wording import join_alternatives
+from matchrec.errors.wording import join_alternatives, write_name
 from matchrec.source import Span
 
 
@@ -66,7 +66,7 @@ def find_quoted_column_hint(sentence: str, columns: Collection[str]) -> str | No
     column = match[1]
     if column.lower() not in {name.lower() for name in columns}:
         return None
-    return f"quotes make it a string: write {column} for the column"
+    return f"quotes make it a string: write {write_name(column)} for the column"
 
 
 # The hint for two types that do not go together, for each sentence of Sail or Spark about them. The

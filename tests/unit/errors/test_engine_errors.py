@@ -65,3 +65,10 @@ def test_a_word_before_a_string_is_not_always_a_type(text: str) -> None:
 def test_a_literal_of_a_type_in_lower_case_has_a_hint() -> None:
     hint = "write a valid TIMESTAMP_NTZ, such as TIMESTAMP_NTZ'2026-01-31 12:00:00'"
     assert engine_errors.find_literal_hint("timestamp_ntz'x'") == hint
+
+
+@pytest.mark.parametrize(("column", "written"), [("temp", "temp"), ("my col", "`my col`")])
+def test_a_column_in_quotes_is_suggested_without_them(column: str, written: str) -> None:
+    sentence = f"Cannot cast string '{column}' to value of Int32 type"
+    hint = engine_errors.find_quoted_column_hint(sentence, ["id", column])
+    assert hint == f"quotes make it a string: write {written} for the column"
