@@ -120,7 +120,10 @@ def label_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree
 
 @dataclass
 class TestDefinitions(tree.StepBuilder):
-    """A builder of steps from stages, which also defines the tests of the steps."""
+    """A builder of the steps of a plan, which also defines the tests that the steps name.
+
+    After `build_steps`, `definitions` has these tests in the order in which they were made.
+    """
 
     # The pattern and the settings of its query.
     query: PatternQuery

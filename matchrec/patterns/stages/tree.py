@@ -138,9 +138,9 @@ def walk_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
         yield from walk_stages(stage.stages)
 
 
-def list_named_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
-    """Yield all stages that are not groups, those inside groups included."""
-    return (stage for stage in walk_stages(stages) if not stage.is_group)
+def list_named_stages(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
+    """Return all stages that are not groups, those inside groups included, in order."""
+    return tuple(stage for stage in walk_stages(stages) if not stage.is_group)
 
 
 def name_columns(
@@ -229,7 +229,7 @@ def find_append_call(stage: Stage, *, is_first: bool) -> str:
 
 
 def is_repeated_from_zero(stage: Stage) -> bool:
-    """Return whether `times(0, n)` repeats the stage."""
+    """Return whether `times(0, n)` repeats the stage: that call makes a stage optional, too."""
     return stage.optional and stage.least == 1 and stage.most not in (1, None)
 
 
