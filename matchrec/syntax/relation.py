@@ -1,6 +1,10 @@
 """Find the relation of a clause: where it starts, and whether the clause can apply to it.
 
-Brackets and the words before a relation tell where it starts. Everything in it is Spark's to check.
+    SELECT * FROM a JOIN db.t AS b MATCH_RECOGNIZE (...)
+
+The relation of this clause is `db.t AS b`: it starts after the last FROM, JOIN or comma before the
+clause that is in the same brackets. What is in the relation is Spark's to check, but it must end
+right before the clause, and it must not read columns of the query around it.
 """
 
 from __future__ import annotations
@@ -29,7 +33,8 @@ def find_relation(tokens: TokenSequence, location: ClauseLocation) -> FromRelati
     """Return the relation that a clause applies to.
 
     Raises:
-        MatchRecognizeError: the clause follows no relation, or one that depends on other relations.
+        MatchRecognizeError: the clause follows no relation, or one that reads columns of the query
+            around it.
     """
     start = find_relation_start(tokens, location)
     relation = read_relation(tokens, start, location.word)
@@ -48,12 +53,10 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
 
     FROM before the name of the relation may be misspelt, or the name may be in quotes.
     """
-    if (
-        word > 1
-        and tokens.key(word - 2) != "FROM"
-        and find_nearest(tokens.key(word - 2), ("FROM",))
-    ):
-        return errors.misspelt_from(tokens[word - 2].span, text=tokens[word - 2].text)
+    if word > 1:
+        before_name = tokens[word - 2]
+        if before_name.key != "FROM" and find_nearest(before_name.key, ("FROM",)):
+            return errors.misspelt_from(before_name.span, text=before_name.text)
     if tokens[word - 1].is_string:
         return errors.table_in_quotes(tokens[word - 1].span, name=tokens[word - 1].text)
     return errors.clause_in_wrong_place(tokens[word].span)
@@ -67,22 +70,21 @@ def find_relation_start(tokens: TokenSequence, location: ClauseLocation) -> int:
     Raises:
         MatchRecognizeError: no relation is before the clause, or one that it cannot apply to.
     """
-    before = tokens.key(location.word - 1)
+    word = location.word
+    before = tokens.key(word - 1)
     starts: list[int] = []
     if before != "|>":  # a pipe, which follows a query and no relation
-        starts = list(_find_relation_starts(tokens, location.word))
-    if location.word == 0 or location.word in starts or before in ("(", ","):
-        raise errors.clause_without_relation(tokens[location.word].span)
+        starts = list(_find_relation_starts(tokens, word))
+    if word == 0 or word in starts or before in ("(", ","):
+        raise errors.clause_without_relation(tokens[word].span)
     if not starts:
-        raise _explain_misplaced(tokens, location.word)
+        raise _explain_misplaced(tokens, word)
     start = starts[-1]
-    if tokens.key(0) in ("DELETE", "UPDATE") and start == 2:
-        raise errors.clause_on_changed_table(tokens[location.word].span, word=tokens.key(0))
-    if (
-        tokens.key(start) == "LATERAL"
-        and start + 1 < location.word
-        and tokens.key(start + 1) != "."
-    ):
+    is_changed_table = start == 2 and tokens.key(0) in ("DELETE", "UPDATE")  # DELETE FROM t
+    if is_changed_table:
+        raise errors.clause_on_changed_table(tokens[word].span, word=tokens.key(0))
+    is_table_name = start + 1 == word or tokens.key(start + 1) == "."
+    if tokens.key(start) == "LATERAL" and not is_table_name:
         raise errors.clause_after_lateral(tokens[start].span)
     return start
 
@@ -125,6 +127,8 @@ def _is_in_from(tokens: TokenSequence, opening: int) -> bool:
 def _find_last_from(tokens: TokenSequence, last: int) -> int | None:
     """Return the nearest FROM before a clause, in the same brackets, or the USING of MERGE.
 
+    None is returned if neither is there, as in `FROM (a JOIN b MATCH_RECOGNIZE ...)`.
+
     A FROM right before the clause is the name of a table if there is another one, as in
     `FROM from MATCH_RECOGNIZE (...)`.
 
@@ -136,7 +140,7 @@ def _find_last_from(tokens: TokenSequence, last: int) -> int | None:
     using: int | None = None  # the first USING after the nearest MERGE
     follows_merge = False
     index = last
-    while index > tokens.enclosing_openings[last] + 1:
+    while index > tokens.enclosing_openings[last] + 1:  # from right to left
         index -= 1
         index = tokens.openings.get(index, index)  # skips brackets
         if is_from(tokens, index):
@@ -171,11 +175,14 @@ def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:
         is_table_definition = tokens.key(opening - 1) == "AS"
         if not is_lateral and (_is_in_from(tokens, opening) or is_table_definition):
             continue
-        outer = tokens.enclosing_openings[opening]
-        for index in tokens.walk_level(outer + 1, tokens.pairs.get(outer, len(tokens))):
-            for relation in find_relations_after(
-                tokens, index, tokens.find_end_of_parentheses(index)
-            ):
-                is_itself = relation.start - 1 == opening
-                if not is_itself:
-                    yield from (name.upper() for name in relation.names)
+        for relation in _find_relations_beside(tokens, opening):
+            is_inside = relation.start - 1 == opening  # it starts in the parenthesis itself
+            if not is_inside:
+                yield from (name.upper() for name in relation.names)
+
+
+def _find_relations_beside(tokens: TokenSequence, opening: int) -> Iterator[FromRelation]:
+    """Yield the relations of the query that has the parenthesis at `opening`, in no brackets."""
+    outer = tokens.enclosing_openings[opening]
+    for index in tokens.walk_level(outer + 1, tokens.pairs.get(outer, len(tokens))):
+        yield from find_relations_after(tokens, index, tokens.find_end_of_parentheses(index))
