@@ -50,7 +50,7 @@ from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import Site
 from matchrec.syntax.row_pattern import read_parameter
 from matchrec.syntax.tokenize import make_sequence, rename_token
-from matchrec.syntax.tokens import TokenSequence, find_frames
+from matchrec.syntax.tokens import TokenSequence, find_data_frames
 
 # The words that a query can start with.
 _FIRST_WORDS = read_words("STATEMENT")
@@ -169,7 +169,7 @@ class RespelledText:
 
     def make_translator(self, read: Product, write: Product) -> FragmentTranslator:
         """Return a translator of the fragments of the text, with an empty log."""
-        frames = tuple(span for _, span in find_frames(self.tokens.tokens))
+        frames = tuple(span for _, span in find_data_frames(self.tokens.tokens))
         return FragmentTranslator(self.tokens.text, read, write, holes=frames)
 
     def locate_notes(self, log: TranslationLog) -> list[TranslationNote]:
@@ -291,7 +291,7 @@ def _check_query(text: str, product: Product) -> list[MatchPlan]:
         find_clauses(tokens)  # raises an error for brackets that do not pair up
     if product is not SPARK:
         return []
-    query = parse_sql(text, [name for name, _ in find_frames(tokens.tokens)])
+    query = parse_sql(text, [name for name, _ in find_data_frames(tokens.tokens)])
     with locate_errors(query.source):
         bounds = _invent_parameter_values(tokens)
         return [_plan_site(site, bounds) for site in query.sites]

@@ -41,7 +41,7 @@ from matchrec.syntax.row_pattern import list_parameters
 from matchrec.syntax.spellings import Spelling
 from matchrec.syntax.stored_text import reject_stored_text, stores_text
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import SPARK, Dialect, TokenSequence, find_frames
+from matchrec.syntax.tokens import SPARK, Dialect, TokenSequence, find_data_frames
 from matchrec.syntax.with_clauses import WithClause, find_visible, find_with_clauses
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def _find_passed_frames(
             query without one is Spark's, which then raises its own error.
     """
     clause_spans = [tokens.span(clause.opening, clause.closing + 1) for clause in clauses]
-    for name, span in find_frames(tokens.tokens):
+    for name, span in find_data_frames(tokens.tokens):
         if any(clause_span.contains(span) for clause_span in clause_spans):
             continue
         if name in names:

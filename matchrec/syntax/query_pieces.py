@@ -29,7 +29,7 @@ from matchrec.source import Source, Span
 from matchrec.syntax.locate import QueryNode
 from matchrec.syntax.nodes import Site
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import find_frames
+from matchrec.syntax.tokens import find_data_frames
 
 if TYPE_CHECKING:
     from matchrec.syntax.window_blocks import Block
@@ -237,7 +237,7 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
         return (text,)
     holes = tuple(
         (span, (View(name),))
-        for name, span in find_frames(read_tokens(text).tokens)
+        for name, span in find_data_frames(read_tokens(text).tokens)
         if name in frames
     )
     return join_texts(_replace_in_text(text, Span(0, len(text)), holes))

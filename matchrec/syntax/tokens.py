@@ -391,7 +391,7 @@ class TokenSequence:
         return tuple(zip([start, *(comma + 1 for comma in commas)], [*commas, end], strict=True))
 
 
-def find_frames(tokens: Sequence[Token]) -> Iterator[tuple[str, Span]]:
+def find_data_frames(tokens: Sequence[Token]) -> Iterator[tuple[str, Span]]:
     """Yield the name and the span of every DataFrame of a query.
 
     It is written `{name}`, without blanks.

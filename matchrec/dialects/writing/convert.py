@@ -37,7 +37,7 @@ from matchrec.source import Source, Span
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import find_frames
+from matchrec.syntax.tokens import find_data_frames
 
 # The span of notes and errors about the whole query.
 START = Span(0, 1)
@@ -184,7 +184,7 @@ def check_meaning(query: ReadQuery, plan: MatchPlan, text: str) -> None:
 
 def _read_again(text: str) -> MatchPlan:
     """Return the plan of a written text, which has one clause."""
-    frames = [name for name, _ in find_frames(read_tokens(text).tokens)]
+    frames = [name for name, _ in find_data_frames(read_tokens(text).tokens)]
     (site,) = parse_sql(text, frames).sites
     return lower_clause(site.clause)
 
