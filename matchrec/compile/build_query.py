@@ -24,7 +24,7 @@ from matchrec.output.reads import ReadPointer
 from matchrec.plan.clauses import Absence, Measure
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
-from matchrec.search.strategies import choose
+from matchrec.search.strategies import choose_algorithm_and_strategy
 from matchrec.search.task import AbsenceCondition, Condition, StageOptions, Task
 from matchrec.shortcuts import current_shortcuts
 
@@ -59,7 +59,7 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
     totalled: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
         task, totalled = link_totals(plan, plan.totals, task, collector)
-    strategy, reason = choose(task, algorithm)
+    choice = choose_algorithm_and_strategy(task, algorithm)
     sent_columns = build_sent_columns(
         plan=plan,
         types=conditions.types,
@@ -71,8 +71,8 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
     return CompiledQuery(
         pattern=show_pattern(plan.pattern),
         task=task,
-        strategy=strategy,
-        reason=reason,
+        strategy=choice.strategy,
+        reason=choice.reason,
         rows_per_match=plan.rows_per_match,
         sent_columns=sent_columns,
         row_conditions=joined.conditions,

@@ -1,7 +1,8 @@
 """Choose how to search a task: an algorithm, and one of its strategies.
 
-1. Users may choose the algorithm; otherwise `find_fastest` does.
-2. The strategy is the first one of this algorithm in `STRATEGIES` that can search the task.
+1. Take the algorithm that the user chose; otherwise `find_fastest` chooses one.
+2. Take the first class in `STRATEGIES` whose `algorithm` matches and whose `find_obstacle` returns
+   None.
 
 `format_strategies` returns a table of all strategies that says when each of them is chosen.
 """
@@ -56,9 +57,15 @@ def format_strategies() -> str:
 class SearchAlgorithm:
     """A search algorithm, which a user may choose by its name.
 
-    "backtracking" is depth-first search. It is linear in the rows if conditions depend on the data
-    only, except with event selection and for longest matches in windows. "breadth_first" goes row
-    by row with all runs at once; runs with the same future are searched once.
+    | name | how it searches | time if conditions read only the data |
+    |---|---|---|
+    | backtracking | one run at a time, depth first | linear in the rows, with two exceptions |
+    | breadth_first | all runs at once, row by row | see `classify_time` |
+
+    The two exceptions are event selection and longest matches in windows.
+
+    Breadth-first search continues only one of several runs that have the same future: they are in
+    the same state at the same row, and the conditions on later rows read the same values of them.
     """
 
     # BACKTRACKING or BREADTH_FIRST.
@@ -81,7 +88,7 @@ class SearchAlgorithm:
             return "negation needs all matches, and the query asks for the preferred ones"
         return None
 
-    def choose(self, task: Task) -> Strategy:
+    def choose_strategy(self, task: Task) -> Strategy:
         """Return the strategy by which the algorithm searches a task that it can run."""
         finds_runs = task.partial is not None and task.output in ONE_MATCH_PER_START
         matches_task = task if task.partial is None else replace(task, partial=None)
@@ -94,8 +101,17 @@ class SearchAlgorithm:
 ALGORITHMS = {name: SearchAlgorithm(name) for name in (BACKTRACKING, BREADTH_FIRST)}
 
 
-def choose(task: Task, name: str = "auto") -> tuple[Strategy, str]:
-    """Return the strategy that runs a task, and the reason for it.
+@dataclass(frozen=True, slots=True)
+class StrategyChoice:
+    """The strategy that searches a task, and why it was chosen."""
+
+    strategy: Strategy
+    # A sentence for `explain`.
+    reason: str
+
+
+def choose_algorithm_and_strategy(task: Task, name: str = "auto") -> StrategyChoice:
+    """Return the strategy that searches a task, and the reason for it.
 
     Args:
         task: the task of a query.
@@ -109,34 +125,41 @@ def choose(task: Task, name: str = "auto") -> tuple[Strategy, str]:
     obstacle = algorithm.find_obstacle(task)
     if obstacle is not None:
         raise algorithm_not_possible(name=algorithm.name, reason=obstacle)
-    strategy = algorithm.choose(task)
+    strategy = algorithm.choose_strategy(task)
     reason = strategy.explain_choice(task) if name == "auto" else "you chose this algorithm"
-    return strategy, reason
+    return StrategyChoice(strategy, reason)
 
 
 def find_fastest(task: Task) -> str:
     """Return the name of the algorithm that is expected to be fastest.
 
-    All runs at once are faster if all matches are output, and if the ways through the pattern
-    multiply while failures cannot be remembered.
+    Breadth-first is faster in two cases: (1) all matches are output; (2) conditions depend on the
+    run, the number of ways through the pattern grows exponentially, and a search cannot remember
+    all of its failures. Without event selection, only breadth-first can find longest matches if
+    conditions depend on the run.
     """
     if task.needs_event_selection:
-        all_at_once = task.output is not MatchOutput.PREFERRED
-    elif task.reads_only_data:
-        all_at_once = False
-    elif task.output is MatchOutput.LONGEST:
-        all_at_once = True
-    else:
-        multiplies = task.pattern.is_exponentially_ambiguous
-        all_at_once = multiplies and not compile_arrays(task).remembers_all
-    return BREADTH_FIRST if all_at_once else BACKTRACKING
+        return BACKTRACKING if task.output is MatchOutput.PREFERRED else BREADTH_FIRST
+    if task.reads_only_data:
+        return BACKTRACKING
+    if task.output is MatchOutput.LONGEST:
+        return BREADTH_FIRST
+    if task.pattern.is_exponentially_ambiguous and not compile_arrays(task).remembers_all:
+        return BREADTH_FIRST
+    return BACKTRACKING
 
 
 def classify_time(task: Task, algorithm: str) -> str:
     """Return in words how the time of a contiguous search grows with its rows.
 
-    Conditions are unknown here: any of them may hold on any row. W is how many rows a match may
-    have. If conditions depend on the run, `max_steps` ends a search that takes too long.
+    Conditions are unknown here: any of them may hold on any row. If conditions depend on the run,
+    `max_steps` ends a search that takes too long.
+
+    W is an upper bound on the number of rows of a match: `describe_match_rows` says which. A search
+    from one starting row reads at most W rows. Without loops W is a constant, but the number of
+    ways may still double with each element: `(A?){9} A{9}` has 512. So a bounded
+    pattern with a choice is called exponential, which is an upper bound. It is far from exact for
+    `A{1,5} B`, which has five ways.
     """
     linear = "linear in the number of rows"
     match_rows = describe_match_rows(task)
@@ -151,6 +174,7 @@ def classify_time(task: Task, algorithm: str) -> str:
         return linear
     if task.pattern.is_deterministic:
         return linear_in_matches
+    # `is_exponentially_ambiguous` looks at loops, so it is False for every bounded pattern.
     is_bounded = task.pattern.longest is not None
     is_exponential = is_bounded or task.pattern.is_exponentially_ambiguous
     growth = "exponentially" if is_exponential else "polynomially"
@@ -169,9 +193,10 @@ def describe_match_rows(task: Task) -> str:
 def is_linear_over_data(task: Task, algorithm: str) -> bool:
     """Return whether no row is searched again for another end of a window.
 
-    Conditions read only the data.
+    Precondition: `task.reads_only_data`. A remembered shortest match is valid for every window that
+    contains it; a remembered longest match is cut off by a nearer window end, so LONGEST must
+    search again.
     """
     if not task.has_window:
         return algorithm == BACKTRACKING or task.output is not MatchOutput.LONGEST
-    # The distance to the farthest end holds for one end of windows only, to the nearest for all.
     return algorithm == BACKTRACKING and task.output is not MatchOutput.LONGEST

@@ -1,8 +1,8 @@
 """The input of a search besides its rows: the task, and how much it may hold in memory.
 
 A `Task` is a compiled query without columns, SQL or Spark: a row pattern, numbered conditions and
-the options of the clause. `compile.build_query` builds it, `strategies.choose` picks the strategy
-that runs it, and it is pickled and sent to the workers.
+the options of the clause. `compile.build_query` builds it, and it is pickled and sent to the
+workers. `strategies.choose_algorithm_and_strategy` returns the strategy that searches it.
 """
 
 from __future__ import annotations

@@ -199,7 +199,7 @@ class Search:
     def find_matches(self, counters: IntArray) -> Iterator[Matches]:
         """Yield the matches in chunks."""
         if self.engine == "backtracking":
-            algorithm = PRODUCT[self.engine].choose(self.task)
+            algorithm = PRODUCT[self.engine].choose_strategy(self.task)
             return algorithm.search(self.task, self.partitions, counters)
         runs = RunsSearch(self.task, self.prepare(), Capacity(), counters)
         return number_chunks(self.task, map(sort_matches, runs.find_matches()))

@@ -107,7 +107,7 @@ def search_all(name: str, rows: Partitions) -> list[object]:
         # The starting rows that a limited breadth-first search finishes depend on where it stops.
         is_exact = windowed.max_steps is None or name == "backtracking"
         if is_exact and ALGORITHMS[name].find_obstacle(windowed) is None:
-            outcomes.append(outcome(ALGORITHMS[name].choose(windowed), windowed, rows))
+            outcomes.append(outcome(ALGORITHMS[name].choose_strategy(windowed), windowed, rows))
     return outcomes
 
 

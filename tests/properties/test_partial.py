@@ -21,7 +21,7 @@ from matchrec.plan.clauses import (
 from matchrec.plan.pattern import show_pattern
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions
-from matchrec.search.strategies import choose
+from matchrec.search.strategies import choose_algorithm_and_strategy
 from matchrec.search.task import Capacity, Task
 from tests.generators.selection import cases, general
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
@@ -59,7 +59,7 @@ random_examples = settings(
 def run_algorithm(name: str, capacity: Capacity, task: Task, partitions: Partitions) -> Outcome:
     """Run a search and return first row, kind and mapped rows of each match and run, sorted."""
     planned_task = replace(task, has_window=partitions.window_end is not None)
-    strategy = choose(planned_task, name)[0]
+    strategy = choose_algorithm_and_strategy(planned_task, name).strategy
     if strategy.finds_runs:
         strategy = replace(strategy, capacity=capacity)
     try:

@@ -245,7 +245,7 @@ def search_totals(
     partitions = add_columns(aggregates, rows.rows, rows.partitions(query.variables))
     algorithm = SearchAlgorithm("breadth_first", capacity)
     assert SearchAlgorithm("backtracking").find_obstacle(totals_task)
-    (matches,) = algorithm.choose(totals_task).search(totals_task, partitions)
+    (matches,) = algorithm.choose_strategy(totals_task).search(totals_task, partitions)
     if not matches.count:
         return {}
     assert matches.totals is not None
@@ -472,7 +472,7 @@ def test_random_counts_with_not(drawn_query: ContiguousQuery, rows: Rows) -> Non
     totals_task = replace(once, totals=TaskTotals((), Grouping.PARTITION))
     partitions = query.mark_restrictions(rows).partitions(totals_task.variables)
     algorithm = SearchAlgorithm("breadth_first")
-    (matches,) = algorithm.choose(totals_task).search(totals_task, partitions)
+    (matches,) = algorithm.choose_strategy(totals_task).search(totals_task, partitions)
     counts = {}
     if matches.count:
         assert matches.totals is not None

@@ -90,7 +90,9 @@ def find_with_other_algorithm(worker: PieceWorker, partitions: Partitions) -> Ou
     if ALGORITHMS[name].find_obstacle(task) is not None:
         return None
     frontier = deepcopy(partitions.frontier)
-    search = ALGORITHMS[name].choose(task).search(task, replace(partitions, frontier=frontier))
+    search = (
+        ALGORITHMS[name].choose_strategy(task).search(task, replace(partitions, frontier=frontier))
+    )
     outcome = Outcome()
     try:
         for _ in outcome.collect(search):

@@ -222,7 +222,7 @@ def search(
     check that it finds the same matches with chains and without.
     """
     task = replace(task, has_window=partitions.window_end is not None)
-    strategy = algorithm.choose(task)
+    strategy = algorithm.choose_strategy(task)
     if isinstance(strategy, Chained) and not task.wants_chains and is_small(partitions):
         unchained_outcome = outcome(strategy, task, partitions)
         chained_outcome = outcome(strategy, replace(task, wants_chains=True), partitions)

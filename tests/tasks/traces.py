@@ -30,7 +30,7 @@ def check_traces(task: Task, partitions: Partitions) -> None:
     """
     task = replace(task, has_window=partitions.window_end is not None)
     strategies = [
-        algorithm.choose(task)
+        algorithm.choose_strategy(task)
         for algorithm in ALGORITHMS.values()
         if algorithm.find_obstacle(task) is None
     ]

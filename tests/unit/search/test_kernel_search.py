@@ -26,7 +26,7 @@ from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
-from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm, choose
+from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm, choose_algorithm_and_strategy
 from matchrec.search.task import Capacity
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.syntax.row_pattern import parse_row_pattern
@@ -214,9 +214,10 @@ def test_auto_chooses_a_strategy_and_says_why(
     text: str, run_conditions: dict[str, RunExpression], expected: tuple[str, str]
 ) -> None:
     task = Query(parse_row_pattern(text), run_conditions=run_conditions).task()
-    strategy, reason = choose(task)
+    choice = choose_algorithm_and_strategy(task)
+    strategy = choice.strategy
     assert (strategy.algorithm, strategy.name(task)) == expected
-    assert reason
+    assert choice.reason
 
 
 @pytest.mark.parametrize(
@@ -233,7 +234,7 @@ def test_backtracking_over_the_data_has_an_algorithm_for_each_kind_of_match(
     changes: dict[str, object], name: str
 ) -> None:
     task = replace(make_query("A B+").task(), **changes)  # type: ignore[arg-type]
-    strategy, _ = choose(task)
+    strategy = choose_algorithm_and_strategy(task).strategy
     assert (strategy.algorithm, strategy.name(task)) == ("backtracking", name)
 
 
@@ -258,7 +259,7 @@ def test_matches_are_chained_only_if_they_share_several_rows(
 ) -> None:
     subsets = {"U": frozenset({"B", "C"})}
     task = Query(parse_row_pattern(text), skip, subsets).task()
-    strategy, _ = choose(task)
+    strategy = choose_algorithm_and_strategy(task).strategy
     assert strategy.name(task) == name
 
 

@@ -57,6 +57,6 @@ def test_partitions_are_output_one_after_another(algorithm: str) -> None:
     words = tuple(f"{event}/{key}" for key in "pq" for event in ("a@1", "b@2", "a@3"))
     calls = "begin(a).next(b).within(5)"
     task, partitions = make_search(Question(calls, "past last event", timeouts=True, words=words))
-    chunks = ALGORITHMS[algorithm].choose(task).search(task, partitions)
+    chunks = ALGORITHMS[algorithm].choose_strategy(task).search(task, partitions)
     outputs = [np.stack([chunk.partition, chunk.number, chunk.start], axis=1) for chunk in chunks]
     assert np.concatenate(outputs).tolist() == [[0, 1, 0], [0, -1, 2], [1, 1, 3], [1, -1, 5]]

@@ -109,7 +109,7 @@ def test_python_takes_no_more_steps_than_it_may(algorithm: SearchAlgorithm) -> N
     many = make_task("(A | B){11} C | A", {"A": SOME, "B": SOME, "C": NEVER}, None)
     most = 30
     with python_takes_steps(most) as steps_by_kernel:
-        chunks = algorithm.choose(many).search(many, make_ones(12))
+        chunks = algorithm.choose_strategy(many).search(many, make_ones(12))
         assert sum(chunk.count for chunk in chunks) == 12
     assert [steps.total() for steps in steps_by_kernel.values() if steps] == [most]
 
@@ -123,7 +123,7 @@ def test_python_takes_no_longer_than_it_may(algorithm: SearchAlgorithm) -> None:
     )
     no_estimate = mock.patch("matchrec.jit.first_steps.STEPS_BEFORE_ESTIMATE", MANY)
     with python_takes_steps(second) as steps_by_kernel, clock, no_estimate:
-        chunks = algorithm.choose(task).search(task, make_ones(12))
+        chunks = algorithm.choose_strategy(task).search(task, make_ones(12))
         assert sum(chunk.count for chunk in chunks) == 12
     assert [steps.total() for steps in steps_by_kernel.values() if steps] == [4 * 0.375 * second]
 
@@ -149,7 +149,7 @@ def count_evaluations(algorithm: SearchAlgorithm, most: int) -> int:
     rows = make_ones(12)
     frontier = Frontier.create(rows.starts)
     with python_takes_steps(most):
-        list(algorithm.choose(many).search(many, replace(rows, frontier=frontier)))
+        list(algorithm.choose_strategy(many).search(many, replace(rows, frontier=frontier)))
     return int(frontier.steps[0])
 
 
@@ -194,6 +194,8 @@ def test_python_needs_no_compiled_arithmetic(monkeypatch: pytest.MonkeyPatch) ->
     with python_takes_steps(MANY):
         # Not `tasks.contiguous.search`, which in a full run lets machine code search, too.
         planned_task = make_task("A+? B", {"B": rising}, None)
-        (matches,) = ALGORITHMS["backtracking"].choose(planned_task).search(planned_task, rows)
+        (matches,) = (
+            ALGORITHMS["backtracking"].choose_strategy(planned_task).search(planned_task, rows)
+        )
     assert matches.start.tolist() == [0, 3]
     assert matches.offsets.tolist() == [0, 3, 6]

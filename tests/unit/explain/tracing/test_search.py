@@ -121,14 +121,14 @@ def test_an_exponential_search_ends() -> None:
 def test_the_engine_searches_from_rows_that_no_match_goes_past() -> None:
     query = replace(make_query("A B"), after_match=AfterMatchSkip(SkipTo.PAST_LAST_ROW))
     rows = read_rows("A AB B A B").partitions(query.variables)
-    matches = find_search_matches(BACKTRACKING.choose(query.task()), query.task(), rows)
+    matches = find_search_matches(BACKTRACKING.choose_strategy(query.task()), query.task(), rows)
     assert find_starting_rows(query.task(), matches, range(5)) == {0: 0, 2: 1, 3: 1}
 
 
 def test_another_answer_than_the_engines_is_an_error_of_ours() -> None:
     query = make_query("A B")
     rows = read_rows("A B").partitions(query.variables)
-    matches = find_search_matches(BACKTRACKING.choose(query.task()), query.task(), rows)
+    matches = find_search_matches(BACKTRACKING.choose_strategy(query.task()), query.task(), rows)
     wrong = replace(Tracer(query.task(), rows).attempt(0), matches=())
     with pytest.raises(AssertionError, match="the trace of row 0"):
         check_attempt(query.task(), wrong, matches)
