@@ -67,7 +67,7 @@ def build_plan_of_matches(clause: Clause) -> MatchPlan:
         return make_column(row, order.text, order.span_or_start, order.names)
 
     # Keys with the same text are one key: the first one is kept.
-    keys = {key.text: key for key in reversed(plan.keys)}
+    keys = {key.text: key for key in reversed(plan.partition_keys)}
     return replace(
         plan,
         partition_by=tuple(reversed(keys.values())),

@@ -59,7 +59,7 @@ def find_nanosecond_warnings(
 
     frames = [relation.runner.frames[name] for name in list_holes(relation.write_query(["*"]))]
     order = [find_name(item.expression) for item in plan.order_by]
-    keys = [find_name(key) for key in plan.keys]
+    keys = [find_name(key) for key in plan.partition_keys]
     for ambiguous_times, column, count in find_nanosecond_ties(frames, order, keys):
         yield order_lost_with_nanoseconds(
             plan.order_by[order.index(column)].expression.span,

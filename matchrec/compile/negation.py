@@ -55,7 +55,9 @@ def compile_negations(
     test_names = tuple(test.definition.variable for test in tests)
     program = replace(pattern.program, variables=(*plan.variables, *test_names))
     definitions = tuple(
-        definition for definition in plan.definitions if definition.variable not in plan.forbidden
+        definition
+        for definition in plan.definitions
+        if definition.variable not in plan.variables_without_rows
     )
     conditions = split_conditions(replace(plan, definitions=definitions), scope)
     test_conditions = (split_test(plan, test, scope) for test in tests)

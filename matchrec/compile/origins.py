@@ -30,7 +30,7 @@ def find_origins(
     """
     origins: dict[ComputedValue, SqlOrigin] = {}
     for expression in plan.sorted_by:
-        clause = name_part("PARTITION BY" if expression in plan.keys else "ORDER BY")
+        clause = name_part("PARTITION BY" if expression in plan.partition_keys else "ORDER BY")
         key_origin = make_origin(f"an expression in {clause}", clause, expression.span)
         origins.setdefault(expression.text, key_origin)
     for condition in conditions:

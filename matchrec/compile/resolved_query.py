@@ -114,7 +114,7 @@ def find_windows(
         pattern: its row pattern, compiled.
         find_order_type: see `resolve_query`.
     """
-    if find_order_type is not None and plan.intervals:
+    if find_order_type is not None and plan.window_lengths:
         plan = measure_windows(plan, find_order_type(plan.order_by[0].expression.text))
     if plan.gaps:
         plan = replace_gaps_by_conditions(plan, pattern.follow)

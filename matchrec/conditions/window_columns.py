@@ -34,7 +34,7 @@ def check_order(plan: MatchPlan) -> None:
         MatchRecognizeUnsupportedError: there is a window, but no ORDER BY, or its first column is
             descending.
     """
-    for interval in plan.intervals:
+    for interval in plan.window_lengths:
         if not plan.order_by or plan.order_by[0].descending:
             raise within_needs_ascending_order(interval.span)
 

@@ -1,4 +1,4 @@
-"""Draw the coverage of clauses as funnels: a panel for each clause, a rectangle for each variable."""
+"""Draw the coverage of clauses: a panel for each clause, a rectangle for each variable."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def describe_conditions(plan: MatchPlan, compiled_query: CompiledQuery) -> Itera
         negation_tests = find_negation_tests(plan, compile_pattern(plan))
     texts = show_conditions(plan, (test.definition for test in negation_tests))
     for variable, condition in zip(task.variables, task.conditions, strict=True):
-        if has_negations and variable in plan.forbidden:
+        if has_negations and variable in plan.variables_without_rows:
             yield f"{variable} (must not follow): {texts.get(variable, 'true')}"
         elif plan.staging is None or variable in texts:
             tests = []

@@ -144,7 +144,7 @@ def list_table_columns(
         keys.append(RowOutput(key.text, name, key.span if key.name else None))
     if plan.rows_per_match.summarizes_matches:
         return [*keys, *plan.measures]
-    if plan.rows_per_match.is_window_output or plan.columns is ColumnOrder.INPUT_FIRST:
+    if plan.rows_per_match.is_window_output or plan.column_order is ColumnOrder.INPUT_FIRST:
         return [*(RowOutput(quote_name(name), name) for name in columns.names), *plan.measures]
     texts = {key.text for key in plan.partition_by}
     order_columns = []

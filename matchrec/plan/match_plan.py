@@ -38,20 +38,39 @@ if TYPE_CHECKING:
 class MatchPlan:
     """A row pattern query, independent of its syntax and of any session.
 
-    Names of variables are normalized, expressions are SQL text with their references taken out, and
-    defaults are filled in.
+    Names of variables are normalized and defaults are filled in. Expressions are trees: SQL text
+    with typed references between.
     """
 
     # PATTERN. For a pattern of stages: the rows of its matches, see `staging`.
     pattern: RowPattern
+
+    # The rows: how they are divided and ordered.
+
     # The columns that divide the rows into partitions and are output.
     partition_by: tuple[clauses.RowExpression, ...] = ()
     order_by: tuple[clauses.SortItem, ...] = ()
+    # Expressions that have one value on all rows of a match. They divide the rows into partitions,
+    # as `partition_by` does, but are not output.
+    equivalence_keys: tuple[clauses.RowExpression, ...] = ()
+
+    # The output options: which matches, rows and columns are output.
+
     measures: tuple[clauses.Measure, ...] = ()
     rows_per_match: clauses.RowsPerMatch = clauses.RowsPerMatch.ONE_ROW
+    # The order of the output columns.
+    column_order: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
+    # Which matches are output.
+    output: clauses.MatchOutput = clauses.MatchOutput.PREFERRED
+    # How many matches of each partition are output; None for all.
+    first_matches: clauses.FirstMatches | None = None
     # Which runs are output although they did not complete a match; None if no such run is.
     partial: clauses.PartialMatches | None = None
-    columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
+    # The aggregates over all matches that are output instead of matches.
+    totals: Totals | None = None
+
+    # What a match is, besides PATTERN.
+
     after_match: clauses.AfterMatchSkip = clauses.AfterMatchSkip()
     # The window of the whole match, along the first ORDER BY column.
     within: clauses.Within | None = None
@@ -59,53 +78,45 @@ class MatchPlan:
     within_rows: int | None = None
     # Windows inside the match.
     gaps: tuple[clauses.Gap, ...] = ()
-    # Expressions that have one value on all rows of a match. They divide the rows into partitions,
-    # as `partition_by` does, but are not output.
-    equivalence_keys: tuple[clauses.RowExpression, ...] = ()
     # Union variables.
     subsets: tuple[clauses.Subset, ...] = ()
     # DEFINE: the conditions of variables.
     definitions: tuple[clauses.Definition, ...] = ()
     # Which rows a match may skip between its own.
     selection: clauses.EventSelection = clauses.EventSelection.STRICT_CONTIGUITY
-    # Which matches are output.
-    output: clauses.MatchOutput = clauses.MatchOutput.PREFERRED
-    # How many matches of each partition are output; None for all.
-    first_matches: clauses.FirstMatches | None = None
     # Variables whose condition no row may satisfy in a part of the match, as in SASE+.
     absences: tuple[clauses.Absence, ...] = ()
     # The name of the definition whose condition a complete match must satisfy.
     match_condition: str | None = None
     # The stages of a fluent `Pattern`, which decide how rows are matched.
     staging: Staging | None = None
-    # The aggregates over all matches that are output instead of matches.
-    totals: Totals | None = None
+
     # The length of a window's frame if it is a constant that only the engine can compute.
     frame_length: clauses.RowExpression | None = None
 
     @property
-    def keys(self) -> tuple[clauses.RowExpression, ...]:
+    def partition_keys(self) -> tuple[clauses.RowExpression, ...]:
         """The expressions that divide the rows into partitions."""
         return (*self.partition_by, *self.equivalence_keys)
 
     @property
     def sorted_by(self) -> tuple[clauses.RowExpression, ...]:
-        """The keys of the partitions, then the keys of ORDER BY."""
-        return (*self.keys, *(item.expression for item in self.order_by))
+        """The partition keys, then the keys of ORDER BY."""
+        return (*self.partition_keys, *(item.expression for item in self.order_by))
 
     @property
-    def intervals(self) -> tuple[clauses.RowExpression, ...]:
+    def window_lengths(self) -> tuple[clauses.RowExpression, ...]:
         """The lengths of windows: of the whole match, then of windows inside the match."""
         match_window = () if self.within is None else (self.within.interval,)
         return (*match_window, *(gap.interval for gap in self.gaps))
 
     @property
-    def lengths(self) -> tuple[clauses.RowExpression, ...]:
-        """The `intervals`, then the lengths of windows between stages, which conditions test."""
+    def all_window_lengths(self) -> tuple[clauses.RowExpression, ...]:
+        """The `window_lengths`, then those of windows between stages, which conditions test."""
         if self.staging is None:
-            return self.intervals
+            return self.window_lengths
         between_stages = (window.length for window in self.staging.neighbour_windows)
-        return (*self.intervals, *between_stages)
+        return (*self.window_lengths, *between_stages)
 
     @property
     def expressions(self) -> tuple[Scalar, ...]:
@@ -131,33 +142,38 @@ class MatchPlan:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """Primary variables in order of first appearance; the id of a variable is its index.
+        """The names that have conditions; the id of a name is its index.
 
-        After the variables of the pattern follow names to which no row is mapped:
+        First come the primary variables of the pattern, in order of first appearance. Names to
+        which no row is mapped follow:
 
-        - variables under NOT and of absences, whose conditions are about rows that must not exist,
+        - `variables_without_rows`, whose conditions are about rows that must not exist,
         - `match_condition`, whose condition is about a complete match,
         - the tests of stages.
         """
-        mapped_or_absent = dict.fromkeys((*list_variable_names(self.pattern), *self.absent))
+        pattern_variables = list_variable_names(self.pattern)
+        variables = dict.fromkeys((*pattern_variables, *self.negated_variables))
         match_condition = () if self.match_condition is None else (self.match_condition,)
         tests = () if self.staging is None else self.staging.tests
-        return (*mapped_or_absent, *match_condition, *tests)
+        return (*variables, *match_condition, *tests)
 
     @property
     def unions(self) -> tuple[str, ...]:
         """The names of the union variables."""
         return tuple(subset.name for subset in self.subsets)
 
-    @cached_property
-    def forbidden(self) -> frozenset[str]:
-        """The variables under NOT and of absences to which no row is mapped."""
-        return frozenset(self.absent) - frozenset(list_variable_names(self.pattern))
-
     @property
-    def absent(self) -> tuple[str, ...]:
-        """The variables under NOT, then the variables of absences."""
+    def negated_variables(self) -> tuple[str, ...]:
+        """The variables under NOT, then the variables of absences, repeats included.
+
+        The pattern may also map rows to some of them, as to `B` in `A NOT B C B`.
+        """
         return (*list_negated_names(self.pattern), *(absence.variable for absence in self.absences))
+
+    @cached_property
+    def variables_without_rows(self) -> frozenset[str]:
+        """The negated variables to which no row is mapped. Only their own conditions read them."""
+        return frozenset(self.negated_variables) - frozenset(list_variable_names(self.pattern))
 
     @property
     def matched_rows_calls(self) -> tuple[Aggregate, ...]:
@@ -205,14 +221,14 @@ def build_graph_plan(plan: MatchPlan) -> MatchPlan:
     state = Term((Classifier(pointer),), Span(0, 0))
     event = make_column(pointer, "struct(*)")
     measures = (clauses.Measure("state", state), clauses.Measure("event", event))
-    return replace(plan, partition_by=plan.keys, equivalence_keys=(), measures=measures)
+    return replace(plan, partition_by=plan.partition_keys, equivalence_keys=(), measures=measures)
 
 
 def list_states(plan: MatchPlan) -> dict[str, list[str]]:
     """Return the states of each variable of a query, in the order of the pattern.
 
-    A variable that a front end has split into several primary variables has the states of all of
-    them: the subset that it became has these as members.
+    SASE+ splits `a+` into several primary variables and makes a SUBSET of them; the SUBSET's name
+    is the key.
     """
     subset_by_member = {member: subset for subset in plan.subsets for member in subset.members}
     states: dict[str, list[str]] = {}
@@ -226,13 +242,13 @@ def list_states(plan: MatchPlan) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyTest:
-    """A comparison of a column that each row must pass: `symbol = 'X'`."""
+class ColumnTest:
+    """A comparison of a column with constants that each row must satisfy: `symbol = 'X'`."""
 
     # The name of the column: `symbol`.
     column: str
-    # The rest of the comparison: `= 'X'`.
-    test: str
+    # The operator and the constants: `= 'X'`.
+    comparison: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,9 +257,9 @@ class ResultUse:
 
     # The lower-case names of all columns that may be read; None if every column may be.
     columns: frozenset[str] | None = None
-    # Tests that each row must pass to be in the result. A test of a partition column decides on
+    # Rows that fail one of these tests are not used. A test of a partition column keeps or drops
     # whole partitions.
-    keys: tuple[KeyTest, ...] = ()
+    column_tests: tuple[ColumnTest, ...] = ()
     # The lower-case names of columns that are certainly not read.
     unread: frozenset[str] = frozenset()
 
@@ -259,9 +275,9 @@ EVERYTHING = ResultUse()
 
 
 def drop_output_options(plan: MatchPlan, measures: tuple[clauses.Measure, ...]) -> MatchPlan:
-    """Return the plan with one row for each match and these measures, without output options.
+    """Return the plan with other measures, ONE ROW PER MATCH, and no partial or first matches.
 
-    These are partial and first matches, which only matter when matches are output.
+    Use it if matches are not output. Only their output depends on the dropped options.
     """
     return replace(
         plan,

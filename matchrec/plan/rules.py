@@ -109,10 +109,10 @@ class VariableUse:
 
 def check_negated_variables(plan: MatchPlan) -> None:
     """Check that nothing but its own condition reads a variable under NOT: it has no rows."""
-    if not plan.forbidden:
+    if not plan.variables_without_rows:
         return
     for use in list_variable_uses(plan):
-        if use.name is not None and use.name in plan.forbidden:
+        if use.name is not None and use.name in plan.variables_without_rows:
             raise pattern_errors.variable_under_negation(use.span, name=use.name, clause=use.clause)
 
 
@@ -256,7 +256,7 @@ def check_measure_names(plan: MatchPlan) -> None:
 
 def check_order_of_windows(plan: MatchPlan) -> None:
     """Check that windows have an order: WITHIN measures along the first ORDER BY column."""
-    for interval in plan.intervals:
+    for interval in plan.window_lengths:
         if not plan.order_by:
             raise errors.within_without_order(interval.span)
 
@@ -266,7 +266,7 @@ def check_lengths_of_windows(plan: MatchPlan) -> None:
 
     Only literals are checked here. Other constants are checked when the engine has computed them.
     """
-    for interval in plan.intervals:
+    for interval in plan.window_lengths:
         if interval.amount is not None and interval.amount.value <= 0:
             raise errors.within_not_positive(interval.span, length="0 or less")
 

@@ -313,7 +313,7 @@ class Preparation(ABC):
 
     def build_sorting(self, names: ColumnNames) -> Sorting:
         """Return the columns by which rows are partitioned, and by which a worker sorts them."""
-        keys = tuple(names.by_text[key.text] for key in self.plan.keys)
+        keys = tuple(names.by_text[key.text] for key in self.plan.partition_keys)
         order = tuple(
             SortColumn(
                 name=names.by_text[item.expression.text],
@@ -394,7 +394,7 @@ class SortedPreparation(Preparation):
     def write_window(self, names: ColumnNames) -> str:
         """Return the window as SQL, for instance `PARTITION BY __c0 ORDER BY __x3`."""
         order = ", ".join(self.write_order(names, item) for item in self.plan.order_by)
-        keys = ", ".join(self.write_key(names, key.text) for key in self.plan.keys)
+        keys = ", ".join(self.write_key(names, key.text) for key in self.plan.partition_keys)
         keys = self.backend.write_window_keys(keys)
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {order or '1'}"
@@ -485,7 +485,7 @@ class UnsortedPreparation(Preparation):
     def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
         """Return the rows, unsorted. All rows of a partition, or of a range, are in one task."""
         names = self.name_columns(columns)
-        shuffle_keys = [self.write_key(names, key.text) for key in self.plan.keys]
+        shuffle_keys = [self.write_key(names, key.text) for key in self.plan.partition_keys]
         if isinstance(self.ranges, Ranges):
             order = names.by_text[self.plan.order_by[0].expression.text]
             rows = self.ranges.assign(self.relation.runner, rows, shuffle_keys, order)
@@ -541,7 +541,7 @@ class UnsortedPreparation(Preparation):
         if isinstance(self.ranges, Ranges):
             order = self.plan.order_by[0].expression.text
             return f"cut into ranges of {order} for several tasks; no match spans two ranges"
-        is_expected = self.plan.within is not None or not self.plan.keys
+        is_expected = self.plan.within is not None or not self.plan.partition_keys
         if self.ranges.reason and is_expected:
             return f"one task searches a whole partition, because {self.ranges.reason}"
         return ""

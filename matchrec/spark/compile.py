@@ -350,18 +350,18 @@ def find_key_filters(request: MatchRequest, plan: MatchPlan) -> tuple[str, ...]:
     of one partition may have different NaNs: some sessions order one NaN before all numbers, and
     another one after them.
     """
-    if not request.use.keys or not current_shortcuts().partition_filters:
+    if not request.use.column_tests or not current_shortcuts().partition_filters:
         return ()
     columns = request.columns
     filters = []
-    for key_test in request.use.keys:
+    for column_test in request.use.column_tests:
         for key in plan.partition_by:
             column = columns.find_by_text(key.text)
-            if column is None or not columns.are_same(key.name or column, key_test.column):
+            if column is None or not columns.are_same(key.name or column, column_test.column):
                 continue
             key_type = to_value_type(request.relation.find_type(key.text))
             if key_type.family is not Family.FLOATING:
-                filters.append(f"{key.text} {key_test.test}")
+                filters.append(f"{key.text} {column_test.comparison}")
     return tuple(filters)
 
 

@@ -302,7 +302,7 @@ def find_costs(
     """
     if compiled_query.row_filters:
         yield "few of its rows are sent to the workers"
-    if plan.keys:
+    if plan.partition_keys:
         yield "PARTITION BY gives many tasks; Options(sort='ranges') cuts large partitions"
     size = estimate_bytes(request.relation.rows)
     if size is None:

@@ -69,7 +69,7 @@ def watch_ties(spark: SparkSession, plan: MatchPlan, sorting: Sorting) -> TieWat
     channel = find_channel(spark)
     if channel is None:
         return None
-    names = (*sorting.keys[: len(plan.keys)], *(item.name for item in sorting.order))
+    names = (*sorting.keys[: len(plan.partition_keys)], *(item.name for item in sorting.order))
     shown_names = [unquote_column(expression.text) for expression in plan.sorted_by]
     columns = dict(zip(names, shown_names, strict=True))
     return TieWatch(

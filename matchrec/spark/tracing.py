@@ -134,7 +134,7 @@ class PartitionCollector:
     def key_texts(self) -> dict[str, str]:
         """Return SQL of the keys that divide the plan's input, by their names."""
         key_texts = {}
-        for key in self.plan.keys:
+        for key in self.plan.partition_keys:
             name = key.name or self.request.columns.find_by_text(key.text) or key.text
             key_texts[name] = key.text
         return key_texts

@@ -39,7 +39,9 @@ _NUMERIC_TYPES = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "d
 def find_constants(plan: MatchPlan) -> tuple[RowExpression, ...]:
     """Return the lengths of windows that are constants whose value is not known."""
     return tuple(
-        interval for interval in plan.intervals if interval.is_constant and interval.amount is None
+        interval
+        for interval in plan.window_lengths
+        if interval.is_constant and interval.amount is None
     )
 
 

@@ -95,7 +95,7 @@ def _build_plan(clause: nodes.MatchRecognize, values: ParameterValues) -> MatchP
         measures=tuple(_lower_measures(clause, measures_scope, rows_per_match)),
         rows_per_match=rows_per_match,
         partial=clause.partial,
-        columns=clause.columns,
+        column_order=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
         within_rows=_find_window_rows(clause, values),
         within=_lower_within(clause, values),

@@ -22,7 +22,7 @@ from matchrec.plan.expression import (
     render,
     split_conjuncts,
 )
-from matchrec.plan.match_plan import KeyTest, ResultUse
+from matchrec.plan.match_plan import ColumnTest, ResultUse
 from matchrec.source import Span
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
@@ -54,7 +54,7 @@ def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None)
     is_only_relation = tokens.key(start - 1) == "FROM" and tokens.key(where) == "WHERE"
     if not is_only_relation:
         return ResultUse(names)
-    return ResultUse(names, tuple(_find_key_tests(tokens, where, alias)))
+    return ResultUse(names, tuple(_find_column_tests(tokens, where, alias)))
 
 
 def list_names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[str] | None:
@@ -90,7 +90,9 @@ def find_renames(tokens: TokenSequence, alias: int | None) -> tuple[Span, ...]:
     return tuple(tokens.span(start, end) for start, end in names if start < end)
 
 
-def _find_key_tests(tokens: TokenSequence, where: int, alias: int | None) -> Iterator[KeyTest]:
+def _find_column_tests(
+    tokens: TokenSequence, where: int, alias: int | None
+) -> Iterator[ColumnTest]:
     """Yield the tests of a WHERE that compare a column of the clause with constants.
 
     A WHERE that cannot be read yields none: Spark reports its errors.
@@ -119,7 +121,7 @@ def _find_key_tests(tokens: TokenSequence, where: int, alias: int | None) -> Ite
                     continue
                 if all(_is_constant(operand) for operand in constants):
                     comparison = replace(test, parts=test.parts[1:])  # without the column
-                    yield KeyTest(name, render(comparison, str).strip())
+                    yield ColumnTest(name, render(comparison, str).strip())
 
 
 def _find_end_of_where(tokens: TokenSequence, start: int) -> int:

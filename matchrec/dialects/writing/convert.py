@@ -201,7 +201,7 @@ def prepare_for_sql(query: ReadQuery) -> tuple[MatchPlan, tuple[TranslationNote,
     measures = [measure for measure in plan.measures if not reads_whole_rows(measure.value)]
     # SQL has no equivalence keys of SASE+, but PARTITION BY divides the rows in the same way.
     expressible = replace(
-        plan, measures=tuple(measures), partition_by=plan.keys, equivalence_keys=()
+        plan, measures=tuple(measures), partition_by=plan.partition_keys, equivalence_keys=()
     )
     renamed = rename_variables(expressible, choose_names(expressible))
     return renamed, tuple(_note_losses(query))

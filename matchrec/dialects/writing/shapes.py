@@ -69,7 +69,7 @@ def walk_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
             yield name_condition(definition.variable), conjuncts
     read_variables = find_read_variables(plan)
     yield "PATTERN", simplify(plan.pattern)
-    yield "PARTITION BY", tuple(find_text_shape(key.text) for key in plan.keys)
+    yield "PARTITION BY", tuple(find_text_shape(key.text) for key in plan.partition_keys)
     order = [(find_text_shape(key.expression.text), key.direction) for key in plan.order_by]
     yield "ORDER BY", tuple(order)
     window = None if plan.within is None else normalize_window(plan.within.interval.text)

@@ -201,7 +201,7 @@ class EarlyVariables:
             if variable not in tests:
                 return Subject(variable, self.variables)
             return Subject(tests[variable].subject, tests[variable].stages_before)
-        if variable in self.plan.absent:
+        if variable in self.plan.negated_variables:
             return Subject(variable, self.variables)
         before = find_variables_before(variable, self.plan.pattern, first=is_required)
         return Subject(variable, {variable} | before)

@@ -40,7 +40,7 @@ def warn_about_order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 def warn_about_conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if there are no conditions, and no window that limits which rows match."""
     names = patterns.list_variable_names(plan.pattern)
-    if names and not plan.definitions and not plan.intervals:
+    if names and not plan.definitions and not plan.window_lengths:
         yield warnings.no_conditions(plan.pattern.span, variable=names[0])
 
 

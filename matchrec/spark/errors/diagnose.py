@@ -77,7 +77,7 @@ def explain_refusals(plan: MatchPlan, relation: Relation, columns: InputColumns)
         raise conditions.query_nested_too_deep() from error
     except MatchRecognizeUnsupportedError as error:
         # The compiler's error about a window does not name the types.
-        for interval in plan.intervals:
+        for interval in plan.window_lengths:
             expected = conditions.within_not_a_length(interval.span)
             if (error.code, error.span) == (expected.code, expected.span):
                 raise make_window_type_error(plan, relation, interval) from None
@@ -106,7 +106,7 @@ class Diagnosis:
         refused = find_first_refused(list_expressions(self.plan), self.relation)
         if refused is not None:
             return self.explain_refusal(*refused)
-        for interval in self.plan.intervals:
+        for interval in self.plan.window_lengths:
             texts = [column.text for column in build_window_columns(self.plan, interval)]
             if find_refusal(texts, self.relation) is not None:
                 return make_window_type_error(self.plan, self.relation, interval)

@@ -60,7 +60,7 @@ def list_expressions(plan: MatchPlan) -> list[ExpressionSql]:
     `upper(prise) = 'X'` and `price > 1`.
     """
     expressions = list_keys(plan)
-    for interval in plan.intervals:
+    for interval in plan.window_lengths:
         expressions.append(ExpressionSql("WITHIN", interval.text, interval.span))
     for clause, scalar in list_scalars(plan):
         expressions += iterate_parts(clause, scalar)

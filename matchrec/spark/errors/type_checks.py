@@ -78,7 +78,7 @@ def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecog
     order = plan.order_by[0].expression if plan.order_by else None
     if order is None or not isinstance(relation.find_type(order.text), DateType):
         return
-    for interval in plan.lengths:
+    for interval in plan.all_window_lengths:
         if interval.text and probes.drops_hours(spark) and has_hours(interval.text, relation):
             yield hours_added_to_date(interval.span, interval=interval.text)
 

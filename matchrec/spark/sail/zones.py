@@ -83,7 +83,9 @@ def find_windows_in_hours(
         find_order_type: returns the type of an order column, see `MatchRequest`.
     """
     long_intervals = [
-        interval for interval in plan.lengths if interval.text and not is_short(interval.amount)
+        interval
+        for interval in plan.all_window_lengths
+        if interval.text and not is_short(interval.amount)
     ]
     if not long_intervals or not plan.order_by:
         return

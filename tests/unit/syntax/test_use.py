@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.plan.match_plan import KeyTest
+from matchrec.plan.match_plan import ColumnTest
 from matchrec.syntax.locate import parse_sql
 
 CLAUSE = "t MATCH_RECOGNIZE (PARTITION BY k ORDER BY o MEASURES A.x AS a, A.y AS b PATTERN (A))"
@@ -49,7 +49,7 @@ def test_expressions_that_use_all_columns(query: str) -> None:
     assert parse_sql(query).sites[0].use.reads("x")
 
 
-K = [KeyTest("k", "= 'x'")]
+K = [ColumnTest("k", "= 'x'")]
 
 
 @pytest.mark.parametrize(
@@ -57,10 +57,10 @@ K = [KeyTest("k", "= 'x'")]
     [
         ("WHERE k = 'x'", K),
         ("AS m WHERE m.k = 'x' AND a > b", K),
-        ("m WHERE a > 1 AND M.k = 'x' ORDER BY a", [KeyTest("a", "> 1"), *K]),
-        ("WHERE k IN ('x', 'y') GROUP BY k", [KeyTest("k", "IN ('x', 'y')")]),
-        ("WHERE k BETWEEN -1 AND 5 AND b = a", [KeyTest("k", "BETWEEN -1 AND 5")]),
-        ("WHERE k >= DATE '2024-01-01'", [KeyTest("k", ">= DATE '2024-01-01'")]),
+        ("m WHERE a > 1 AND M.k = 'x' ORDER BY a", [ColumnTest("a", "> 1"), *K]),
+        ("WHERE k IN ('x', 'y') GROUP BY k", [ColumnTest("k", "IN ('x', 'y')")]),
+        ("WHERE k BETWEEN -1 AND 5 AND b = a", [ColumnTest("k", "BETWEEN -1 AND 5")]),
+        ("WHERE k >= DATE '2024-01-01'", [ColumnTest("k", ">= DATE '2024-01-01'")]),
         ("WHERE k = 'x' OR a = 1", []),
         ("WHERE NOT k = 'x'", []),
         ("WHERE k NOT IN ('x')", []),
@@ -73,12 +73,12 @@ K = [KeyTest("k", "= 'x'")]
         ("LIMIT 5", []),
     ],
 )
-def test_tests_of_columns_by_constants(behind: str, keys: list[KeyTest]) -> None:
+def test_tests_of_columns_by_constants(behind: str, keys: list[ColumnTest]) -> None:
     query = f"SELECT a FROM {CLAUSE} {behind}"
     for text in (query, f"SELECT (SELECT 1 WHERE k = 'z'), c FROM ({query}) WHERE k = 'y'"):
-        assert list(parse_sql(text).sites[0].use.keys) == keys
+        assert list(parse_sql(text).sites[0].use.column_tests) == keys
 
 
 def test_a_join_in_front() -> None:
     query = f"SELECT a FROM d LEFT JOIN {CLAUSE} m WHERE k = 'x'"
-    assert parse_sql(query).sites[0].use.keys == ()
+    assert parse_sql(query).sites[0].use.column_tests == ()
