@@ -13,6 +13,7 @@
     rules               what sqlglot gets wrong and we rewrite
     differences         what sqlglot gets wrong and we warn about or reject
     edits               edits of a text, which keep positions, and notes
+    token_edits         the edits that turn a text into its translation
     writing             SASE+ queries and Patterns → SQL
 
 Nothing is dropped. What need not change stays as it was written, and every position in the new text

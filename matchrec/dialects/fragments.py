@@ -20,14 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
-from matchrec.dialects.edits import (
-    Edit,
-    EditedText,
-    TokenizedText,
-    TranslationNote,
-    apply_edits,
-    find_edits,
-)
+from matchrec.dialects.edits import Edit, EditedText, TranslationNote, apply_edits
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules.context import RuleContext, RuleFindings
 from matchrec.dialects.rules.visible_columns import (
@@ -37,6 +30,7 @@ from matchrec.dialects.rules.visible_columns import (
     find_no_table,
 )
 from matchrec.dialects.sqlglot_translation import tokenize, translate_fragment
+from matchrec.dialects.token_edits import TokenizedText, find_edits
 from matchrec.errors import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
 from matchrec.errors.sql import window as errors

@@ -1,0 +1,167 @@
+"""Find the edits that turn a text into its translation, token by token.
+
+sqlglot prints a whole new text. Only the tokens in which it differs become edits:
+
+    old   x ::  int  + 1
+    new   CAST ( x AS INT ) + 1     one edit: `x :: int` becomes `CAST(x AS INT)`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
+
+from sqlglot import Token
+
+from matchrec.dialects.edits import Edit
+from matchrec.source import Span
+
+# The number of tokens that are kept on each side of a change. Two changes with at most twice as
+# many equal tokens between them are one edit.
+CONTEXT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizedText:
+    """A text, and all of its tokens or some that follow each other."""
+
+    text: str
+    tokens: Sequence[Token]
+
+    def find_anchors(self, anchors: frozenset[str]) -> list[int]:
+        """Return the indexes of the tokens that are anchors."""
+        return [index for index, token in enumerate(self.tokens) if token.text in anchors]
+
+    def split_at(self, indexes: Sequence[int]) -> list[TokenizedText]:
+        """Return the same text with the tokens before, between and after those at the indexes."""
+        bounds = pairwise([-1, *indexes, len(self.tokens)])
+        return [TokenizedText(self.text, self.tokens[start + 1 : end]) for start, end in bounds]
+
+    def find_span(self, start: int, end: int) -> Span:
+        """Return the characters of the tokens from index `start` to `end`.
+
+        If there are no such tokens, the span is empty. It is where tokens would be inserted: right
+        behind the token before.
+        """
+        if end > start:
+            return Span(self.tokens[start].start, self.tokens[end - 1].end + 1)
+        if start > 0:
+            offset = self.tokens[start - 1].end + 1
+        elif self.tokens:
+            offset = self.tokens[0].start
+        else:
+            offset = len(self.text)
+        return Span(offset, offset)
+
+    def has_blank_before(self, index: int) -> bool:
+        """Return whether there is a blank before a token that is not the first one."""
+        if not 0 < index < len(self.tokens):
+            return False
+        return self.text[self.tokens[index].start - 1].isspace()
+
+    def is_joined(self, index: int) -> bool:
+        """Return whether a token that is not the first one follows the one before directly."""
+        return 0 < index < len(self.tokens) and not self.has_blank_before(index)
+
+    def is_blank(self, offset: int) -> bool:
+        """Return whether the text has a blank at an offset, which may be outside of the text."""
+        return 0 <= offset < len(self.text) and self.text[offset].isspace()
+
+    def list_comparison_keys(self) -> list[str]:
+        """Return the texts by which tokens are compared. Case counts only in quotes."""
+        keys = []
+        for token in self.tokens:
+            text = self.text[token.start : token.end + 1]
+            is_quoted = text[:1] in "'\"`"
+            keys.append(text if is_quoted else text.upper())
+        return keys
+
+
+def find_edits(old: TokenizedText, new: TokenizedText, anchors: frozenset[str]) -> Iterator[Edit]:
+    """Yield the edits that turn `old` into `new`. Differences in layout alone are left out.
+
+    Args:
+        old: the text.
+        new: its translation.
+        anchors: words that occur once in both texts, in the same order. No edit touches them.
+
+    Raises:
+        ValueError: the anchors are not the same in both texts, or in another order.
+    """
+    old_anchors = old.find_anchors(anchors)
+    new_anchors = new.find_anchors(anchors)
+    old_words = [old.tokens[index].text for index in old_anchors]
+    new_words = [new.tokens[index].text for index in new_anchors]
+    if old_words != new_words:
+        raise ValueError("the translation moves what must stay")
+    old_sections = old.split_at(old_anchors)
+    new_sections = new.split_at(new_anchors)
+    for old_section, new_section in zip(old_sections, new_sections, strict=True):
+        yield from _find_edits_between_anchors(old_section, new_section)
+
+
+def _find_edits_between_anchors(old: TokenizedText, new: TokenizedText) -> Iterator[Edit]:
+    """Yield the edits that turn the tokens of `old` into the tokens of `new`."""
+    matcher = SequenceMatcher(
+        None, old.list_comparison_keys(), new.list_comparison_keys(), autojunk=False
+    )
+    for group in matcher.get_grouped_opcodes(CONTEXT):
+        changes = [opcode for opcode in group if opcode[0] != "equal"]
+        _, old_start, _, new_start, _ = changes[0]
+        _, _, old_end, _, new_end = changes[-1]
+        if new_start == new_end:
+            yield _delete_tokens(old, range(old_start, old_end))
+        else:
+            yield _replace_tokens(old, range(old_start, old_end), new, range(new_start, new_end))
+
+
+def _delete_tokens(old: TokenizedText, deleted: range) -> Edit:
+    """Return the edit that deletes some tokens. It leaves one of two blanks around them."""
+    span = old.find_span(deleted.start, deleted.stop)
+    if old.is_blank(span.start - 1) and old.is_blank(span.end):
+        span = Span(span.start, span.end + 1)
+    return Edit(span, "")
+
+
+def _replace_tokens(
+    old: TokenizedText, replaced: range, new: TokenizedText, replacing: range
+) -> Edit:
+    """Return the edit that replaces some tokens of a text by tokens of its translation.
+
+    On each side, the edited text has a blank if the translation has one:
+
+        a / b          a / NULLIF(b, 0)      inserts `NULLIF(` right before `b`
+
+    Args:
+        old: the text.
+        replaced: the indexes of the tokens that are replaced. If there are none, tokens are
+            inserted before the one at `replaced.stop`.
+        new: the translation.
+        replacing: the indexes of the tokens that replace them.
+    """
+    span = old.find_span(replaced.start, replaced.stop)
+    joins_previous = replaced.start > 0 and new.is_joined(replacing.start)
+    joins_next = replaced.stop < len(old.tokens) and new.is_joined(replacing.stop)
+    if joins_next and not replaced:
+        # Insert behind the blank before the next token, so that it stays.
+        next_start = old.tokens[replaced.stop].start
+        span = Span(next_start, next_start)
+    new_span = new.find_span(replacing.start, replacing.stop)
+    text = new.text[new_span.start : new_span.end]
+    # Add the blanks that only the translation has.
+    if new.has_blank_before(replacing.start) and not old.is_blank(span.start - 1):
+        text = f" {text}"
+    if new.has_blank_before(replacing.stop) and not old.is_blank(span.end):
+        text = f"{text} "
+    # Replace the blanks that only the old text has.
+    if joins_previous:
+        previous_end = old.tokens[replaced.start - 1].end + 1
+        if old.text[previous_end : span.start].isspace():
+            span = Span(previous_end, span.end)
+    if joins_next:
+        next_start = old.tokens[replaced.stop].start
+        if old.text[span.end : next_start].isspace():
+            span = Span(span.start, next_start)
+    return Edit(span, text)
