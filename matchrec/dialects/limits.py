@@ -1,12 +1,17 @@
 """Parts of the clause that a product lacks, so that a translation to it is an error or gets a note.
 
-The table is `limits.txt`: each part of the clause, by the name that `find_features` has for it.
+The table is `limits.txt`: each part of the clause, by the name that `find_features` has for it, and
+the products that lack it. `check_limits` looks up every part that a clause has:
+
+    SUBSET U = (A, B)      written for BigQuery     an error: BigQuery lacks SUBSET
+    WITHIN INTERVAL ...    written for Snowflake    an error that says which condition to write
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -27,9 +32,6 @@ from matchrec.syntax.nodes import MatchRecognize, NamedExpression
 from matchrec.syntax.row_pattern import list_parameters
 from matchrec.syntax.tokens import PHYSICAL, TokenSequence
 
-# A part of a clause: its name in the table, and where it is.
-Feature = tuple[str, Span]
-
 # A name with or without quotes, and a column with its qualifiers.
 _NAME = r"""(?:[^\W\d][\w$#]*|"[^"]+"|`[^`]+`|\[[^\]]+\])"""
 _COLUMN = re.compile(rf"{_NAME}(?:\.{_NAME})*")
@@ -45,14 +47,25 @@ _FEATURES_OF_ROWS_PER_MATCH = {
 }
 
 
-class LimitedPart(NamedTuple):
-    """A part of the clause that some products lack."""
+class Feature(NamedTuple):
+    """A part of a clause that some product lacks."""
 
-    # How messages call it.
+    # The name in the table, such as `SUBSET`.
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A row of the table: a part of the clause that some products lack."""
+
+    # How messages call the part.
     words: str
-    # The names of the products that lack it. A name in parentheses is a product whose documentation
-    # rejects the part: the query is written, with a note.
-    lacking: list[str]
+    # The names of the products that lack it.
+    lacking: frozenset[str]
+    # The names of the products whose documentation rejects it, although they may have it. The query
+    # is written for them, with a note.
+    rejecting: frozenset[str]
     # What to write instead; None if there is nothing.
     replacement: str | None = None
 
@@ -63,23 +76,34 @@ class LimitedPart(NamedTuple):
 
 
 @cache
-def read_limits() -> dict[str, LimitedPart]:
+def read_limits() -> dict[str, Limit]:
     """Return the table, by the names of the parts."""
     rows = read_table("matchrec.dialects", "limits.txt")
-    return {
-        name: LimitedPart(words, lacking.split(), *replacement)
-        for name, words, lacking, *replacement in rows
-    }
+    return {name: _read_limit(words, cell, *rest) for name, words, cell, *rest in rows}
+
+
+def _read_limit(words: str, products: str, replacement: str | None = None) -> Limit:
+    """Return a row of the table, given its cells after the name.
+
+    Args:
+        words: how messages call the part.
+        products: the products, as in `oracle (azure)`: Oracle lacks it, and Azure rejects it.
+        replacement: what to write instead.
+    """
+    names = products.split()
+    lacking = frozenset(name for name in names if not name.startswith("("))
+    rejecting = frozenset(name.strip("()") for name in names if name.startswith("("))
+    return Limit(words, lacking, rejecting, replacement)
 
 
 def is_noted(feature: str, write: Product) -> bool:
     """Return whether a part of the clause is written for a product, but with a note."""
-    return f"({write.name})" in read_limits()[feature].lacking
+    return write.name in read_limits()[feature].rejecting
 
 
-def lacks(feature: str, write: Product) -> bool:
+def lacks(feature: str, product: Product) -> bool:
     """Return whether a product does not have a part of the clause."""
-    return write.name in read_limits()[feature].lacking
+    return product.name in read_limits()[feature].lacking
 
 
 def check_limits(
@@ -95,22 +119,23 @@ def check_limits(
     Raises:
         MatchRecognizeUnsupportedError: the product that is written lacks a part of the clause.
     """
-    notes: dict[str, TranslationNote] = {}
+    notes: dict[str, TranslationNote] = {}  # by the name of the feature, to have each once
     for feature, span in find_features(clause, read):
-        part = read_limits()[feature]
-        if is_noted(feature, write):
-            hint = f": {part.hint}" if part.hint else ""
-            notes.setdefault(
-                feature, TranslationNote(f"{write.title} rejects {part.words}{hint}", span)
-            )
+        limit = read_limits()[feature]
         if feature == "SHARED" and lacks(feature, read):
-            raise unsupported_by_product(span, product=read.title, what=part.words, hint=part.hint)
-        if not lacks(feature, write):
-            continue
-        if feature == "WITHIN" and clause.order_by and not is_noted("FIRST", write):
-            condition = write_within_as_condition(clause)
-            raise product_without_within(span, product=write.title, condition=condition)
-        raise unsupported_by_product(span, product=write.title, what=part.words, hint=part.hint)
+            raise unsupported_by_product(
+                span, product=read.title, what=limit.words, hint=limit.hint
+            )
+        if lacks(feature, write):
+            if feature == "WITHIN" and clause.order_by and not is_noted("FIRST", write):
+                condition = write_within_as_condition(clause)
+                raise product_without_within(span, product=write.title, condition=condition)
+            raise unsupported_by_product(
+                span, product=write.title, what=limit.words, hint=limit.hint
+            )
+        if is_noted(feature, write) and feature not in notes:
+            hint = f": {limit.hint}" if limit.hint else ""
+            notes[feature] = TranslationNote(f"{write.title} rejects {limit.words}{hint}", span)
     yield from notes.values()
 
 
@@ -134,31 +159,31 @@ def find_features(clause: MatchRecognize, product: Product) -> Iterator[Feature]
     pattern = clause.pattern_span
     after_pattern = Span(pattern.end, pattern.end + 1)
     if clause.output is MatchOutput.LONGEST:
-        yield "LONGEST", after_pattern
-        yield "LONGEST_BY_OPTION", after_pattern
+        yield Feature("LONGEST", after_pattern)
+        yield Feature("LONGEST_BY_OPTION", after_pattern)
     elif clause.output or clause.selection:
-        yield "SELECTION", after_pattern
+        yield Feature("SELECTION", after_pattern)
     if clause.first_matches is not None:
-        yield "FIRST_MATCHES", clause.first_matches.span or pattern
+        yield Feature("FIRST_MATCHES", clause.first_matches.span or pattern)
     for window in clause.windows:
-        yield "GAPS" if window.is_gap else "WITHIN", window.span
+        yield Feature("GAPS" if window.is_gap else "WITHIN", window.span)
         if not window.is_gap and not _INTERVAL.fullmatch(window.interval.text):
-            yield "NUMBERS", window.span
+            yield Feature("NUMBERS", window.span)
     yield from _find_features_of_keys(clause)
     for subset in clause.subsets:
-        yield "SUBSET", subset.span or pattern
+        yield Feature("SUBSET", subset.span or pattern)
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
-    for feature in _FEATURES_OF_ROWS_PER_MATCH.get(rows_per_match, ()):
-        yield feature, clause.span
+    for name in _FEATURES_OF_ROWS_PER_MATCH.get(rows_per_match, ()):
+        yield Feature(name, clause.span)
     if clause.partial:
-        yield "PARTIAL", clause.partial.span or pattern
+        yield Feature("PARTIAL", clause.partial.span or pattern)
     yield from _find_features_of_definitions(clause, product)
     for measure in clause.measures:
         yield from _find_features_of_calls(measure.expression, product)
     skip = clause.after_match
     if skip and skip.to is not SkipTo.PAST_LAST_ROW:
         target = "VARIABLE" if skip.variable else skip.to.name
-        yield f"SKIP_TO_{target}", skip.span or pattern
+        yield Feature(f"SKIP_TO_{target}", skip.span or pattern)
     yield from _find_features_of_pattern(clause)
 
 
@@ -166,12 +191,12 @@ def _find_features_of_keys(clause: MatchRecognize) -> Iterator[Feature]:
     """Yield names of keys, and keys that are more than a column."""
     for key in clause.partition_by:
         if key.name is not None:
-            yield "KEY_NAMES", key.span
+            yield Feature("KEY_NAMES", key.span)
     expressions = [key.expression for key in clause.partition_by]
     expressions += [item.expression for item in clause.order_by]
     for expression in expressions:
         if not _COLUMN.fullmatch(expression.text):
-            yield "KEY_EXPRESSIONS", expression.full_span
+            yield Feature("KEY_EXPRESSIONS", expression.full_span)
 
 
 def _find_features_of_definitions(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
@@ -179,12 +204,12 @@ def _find_features_of_definitions(clause: MatchRecognize, product: Product) -> I
     variables = list_variable_names(clause.pattern)
     definitions = clause.definitions
     if not definitions:
-        yield "NO_DEFINE", clause.pattern_span
+        yield Feature("NO_DEFINE", clause.pattern_span)
     # In `A, B AS price > 1` both definitions have the same span.
     if len({definition.expression.full_span for definition in definitions}) < len(definitions):
-        yield "SHARED", definitions[0].span
+        yield Feature("SHARED", definitions[0].span)
     if not {definition.name for definition in definitions}.issuperset(variables):
-        yield "UNDEFINED", clause.pattern_span
+        yield Feature("UNDEFINED", clause.pattern_span)
     names = frozenset((*variables, *(subset.name for subset in clause.subsets)))
     for definition in definitions:
         yield from _find_features_of_condition(definition, names - {definition.name}, product)
@@ -204,9 +229,9 @@ def _find_features_of_condition(
     yield from _find_features_of_calls(tokens, product)
     for index, token in enumerate(tokens.tokens):
         if tokens.is_call(index) and token.key in ("FIRST", "CLASSIFIER", "OVER"):
-            yield token.key, token.span
+            yield Feature(token.key, token.span)
         elif tokens.key(index + 1) == "." and token.variable in other_variables:
-            yield "OTHER_VARIABLES", token.span
+            yield Feature("OTHER_VARIABLES", token.span)
 
 
 def _find_features_of_calls(tokens: TokenSequence, product: Product) -> Iterator[Feature]:
@@ -216,9 +241,9 @@ def _find_features_of_calls(tokens: TokenSequence, product: Product) -> Iterator
             continue
         token = tokens[index]
         if token.key == "MATCHED_ROWS":
-            yield "MATCHED_ROWS", token.span
+            yield Feature("MATCHED_ROWS", token.span)
         elif product.functions.get(token.key, token.key) in PHYSICAL:
-            yield "NEIGHBOURS", token.span
+            yield Feature("NEIGHBOURS", token.span)
 
 
 def _find_features_of_pattern(clause: MatchRecognize) -> Iterator[Feature]:
@@ -228,22 +253,22 @@ def _find_features_of_pattern(clause: MatchRecognize) -> Iterator[Feature]:
         span = node.span or whole_span
         operator = type(node).__name__.upper()
         if operator in read_limits():
-            yield operator, span
+            yield Feature(operator, span)
         if not isinstance(node, Quantified):
             continue
         if not isinstance(node.part, Variable):
-            yield "GROUPS", span
+            yield Feature("GROUPS", span)
         if node.most == 0 and not node.has_parameters:
-            yield "NO_TIMES", span
+            yield Feature("NO_TIMES", span)
         if not node.greedy:
-            yield "RELUCTANT", span
+            yield Feature("RELUCTANT", span)
     for span in find_repeated_variables(clause.pattern):
-        yield "REPEATED", span
+        yield Feature("REPEATED", span)
     for bound in list_parameters(clause.pattern):
-        yield "BOUND", bound.span or whole_span
+        yield Feature("BOUND", bound.span or whole_span)
     last = list_top_level_parts(clause.pattern)[-1]
     if isinstance(last, Quantified) and _may_go_on(last):
-        yield "OPEN_END", last.span or whole_span
+        yield Feature("OPEN_END", last.span or whole_span)
 
 
 def _may_go_on(last: Quantified) -> bool:
