@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -100,22 +99,31 @@ def _rewrite_fragment(text: str, context: RuleContext) -> str | None:
     """
     read = context.read
     write = context.write
-    in_clause = context.clause is not None
-    tree = _parse(text, read, read.functions if in_clause else None)
+    tree = _parse(text, read, read.functions if context.clause is not None else None)
     for rule in find_rules(read, write):
         tree = _apply_rule(rule, tree, context)
     is_marked = read.lacks_dialect and any(DIFFERS in node.meta for node in tree.walk())
     translation = _generate(tree, context)
     # Spark reads `a[1]`, too, but counts elements from 0.
-    is_read_otherwise = is_marked or (read.lacks_dialect and "[" in text)
-    if is_read_otherwise or not (read.is_spark and write.is_spark):
-        return translation
-    # Both products are kinds of Spark. If the text itself gives the same translation when the other
-    # product reads it, it stays as the user wrote it.
-    with suppress(ParseError, TokenError, UnsupportedError):
-        unchanged = _generate(_parse(text, write, {} if in_clause else None), context)
-        return None if translation == unchanged else translation
+    has_other_meaning = is_marked or (read.lacks_dialect and "[" in text)
+    are_both_spark = read.is_spark and write.is_spark
+    if are_both_spark and not has_other_meaning and _is_needless(translation, text, context):
+        return None
     return translation
+
+
+def _is_needless(translation: str, text: str, context: RuleContext) -> bool:
+    """Return whether a text can stay as the user wrote it.
+
+    It can if the product that is written reads it, and what sqlglot then prints is the translation.
+    The two products must both be kinds of Spark.
+    """
+    functions: FunctionMapping | None = {} if context.clause is not None else None
+    try:
+        unchanged = _generate(_parse(text, context.write, functions), context)
+    except (ParseError, TokenError, UnsupportedError):
+        return False
+    return translation == unchanged
 
 
 def _parse(text: str, product: Product, functions: FunctionMapping) -> exp.Expr:
@@ -231,11 +239,13 @@ def _parenthesize_operands(
         operand_strength = _STRENGTHS.get(type(operand)) if operand else None
         if operand is None or operand_strength is None or operand_strength > strength:
             continue
-        # `a - b - c` is `(a - b) - c`. One comparison cannot follow another, and `||` is stronger
-        # than `+` in some products and weaker in others.
-        keeps_order = name == "this" or isinstance(node, exp.And | exp.Or)
-        keeps_order &= isinstance(operand, exp.DPipe) == isinstance(node, exp.DPipe)
-        if operand_strength < strength or strength == _COMPARISON or not keeps_order:
+        # `a - b - c` is `(a - b) - c`.
+        is_grouped_alike = name == "this" or isinstance(node, exp.And | exp.Or)
+        # `||` is stronger than `+` in some products and weaker in others.
+        mixes_concatenation = isinstance(operand, exp.DPipe) != isinstance(node, exp.DPipe)
+        is_in_comparison = strength == _COMPARISON  # one comparison cannot follow another
+        keeps_meaning = is_grouped_alike and not mixes_concatenation and not is_in_comparison
+        if operand_strength < strength or not keeps_meaning:
             operand.replace(exp.paren(operand.copy(), copy=False))
     return node
 
