@@ -71,9 +71,10 @@ def edit_exclusive_loops(
     exits = tuple(_find_loop_exits(clause.pattern))
     if not exits:
         return
-    for span in find_repeated_variables(clause.pattern):
+    repeated_variable = next(find_repeated_variables(clause.pattern), None)
+    if repeated_variable is not None:
         raise unsupported_by_product(
-            span, product="Flink SQL", what="repeated variables in PATTERN", hint=None
+            repeated_variable, product="Flink SQL", what="repeated variables in PATTERN", hint=None
         )
     if lacks("SUBSET", write):
         raise unsupported_by_product(
@@ -127,6 +128,12 @@ def _write_guard(
     exit_: LoopExit, conditions: Mapping[str, Span], translate: Callable[[Span], str]
 ) -> str:
     """Return the condition that the loop could not have taken the follower's row.
+
+        PATTERN (A+ B? C*)   for A and C   NOT COALESCE(COUNT(B.*) = 0 AND COUNT(C.*) = 1
+                                           AND (condition of A), FALSE)
+
+    The loop could have taken it only if no variable between the two has a row, and it is the first
+    row of the follower.
 
     Args:
         exit_: the loop and the follower.
