@@ -386,5 +386,5 @@ def sort_rows(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> 
         return rows
     time = SortColumn(wire.EVENT_MICROSECONDS, descending=False, nulls_first=True)
     sorting = Sorting((wire.ROW_NUMBER,), (time, *orders))
-    order = find_order(rows.append_column(wire.ROW_NUMBER, pa.array(key)), sorting).rows
+    order = find_order(rows.append_column(wire.ROW_NUMBER, pa.array(key)), sorting).row_numbers
     return rows if order is None else rows.take(pa.array(order)).combine_chunks()

@@ -22,7 +22,7 @@ from matchrec.search.partitions import BoolArray
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker.arrays import make_array, read_flags, read_numbers, take_column
 from matchrec.worker.sorting.codes import SAMPLE_ROWS
-from matchrec.worker.sorting.order import has_one_form
+from matchrec.worker.sorting.order import has_unique_representation
 from matchrec.worker.wire import Sorting
 
 
@@ -57,7 +57,7 @@ def keep_partitions_of_rows(
         if key not in table.column_names:
             continue
         values = take_column(table, key)
-        if not has_one_form(values.type):
+        if not has_unique_representation(values.type):
             continue  # Arrow tells values apart that are equal for Spark, such as 0.0 and -0.0
         needed_values = pc.unique(values.filter(make_array(is_needed)))
         is_kept = pc.is_in(values, value_set=needed_values)

@@ -8,12 +8,18 @@ The columns that the rows are sorted by become words of 64 bits, in four steps:
    may replace the codes of their keys (`hashed_keys`).
 4. The rows are sorted by their words (`words`).
 
-    k "b", "a", "b"    →  codes 1, 0, 1 of 1 bit     the code of t is in bits 0 and 1,
-    t 5, 9, 7          →  codes 0, 2, 1 of 2 bits    the code of k in bit 2: words 4, 2, 5
+A table with the key k and the order column t:
 
-So the rows come in the order 1, 0, 2. If one sort is enough, columns that are in the word are read
-from the sorted words, which are in memory one after the other, so they need not be looked up row by
-row.
+    k  b a b
+    t  5 9 7
+
+1. The numbers of k are 1, 0, 1, because "a" comes before "b". The numbers of t are 5, 9, 7.
+2. The codes of k are 1, 0, 1, of one bit. The codes of t are 0, 2, 1, of two bits.
+3. The words are 4, 2, 5: bits 0 and 1 have the code of t, bit 2 has the code of k.
+4. The sorted words are 2, 4, 5, so the rows come in the order 1, 0, 2.
+
+If one sort suffices, the columns packed into the word are decoded from the sorted words. That is
+sequential and avoids a gather.
 """
 
 from __future__ import annotations
@@ -42,13 +48,13 @@ class Order:
     """The order of the rows of a table."""
 
     # int64[n], the row numbers in order; None if the rows are in order already.
-    rows: IntArray | None
+    row_numbers: IntArray | None
     # bool[n], which of the rows in order start a partition.
     starts_partition: BoolArray
-    # What the rows are sorted by.
-    words: OrderedWords
-    # The word of the rows in order, if one sort of one word was enough.
-    word: SortWord | None = None
+    # The words that the rows are sorted by.
+    sorted_by: OrderedWords
+    # The only one of these words, with its values in order, if one sort of one word was enough.
+    single_word: SortWord | None = None
 
 
 def find_order(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> Order:
@@ -61,21 +67,33 @@ def find_order(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False)
         sorting: what they are sorted by.
         in_any_order: whether partitions may come in any order.
     """
-    count = table.num_rows
+    row_count = table.num_rows
     codes = [*encode_table(table, sorting)]
     words = pack_words(codes)
     if are_in_order(words):
-        ordered_words = OrderedWords(words, None, count)
-        return Order(None, ordered_words.find_partition_starts(), ordered_words)
-    hashed_words = hash_keys(codes, words, count) if in_any_order else []
+        ordered_words = OrderedWords(words, None, row_count)
+        return Order(
+            row_numbers=None,
+            starts_partition=ordered_words.find_partition_starts(),
+            sorted_by=ordered_words,
+        )
+    # `hash_keys` returns an empty list if hashing would not save a sort.
+    hashed_words = hash_keys(codes, words, row_count) if in_any_order else []
     if hashed_words:
+        # `sort_by_hash` returns the starts, because it compares the keys itself to find different
+        # keys that have the same hash.
         sorted_rows, starts_partition = sort_by_hash(codes, words, hashed_words)
         ordered_words = sorted_rows.arrange(words)
     else:
-        sorted_rows = sort_words(words, count)
+        sorted_rows = sort_words(words, row_count)
         ordered_words = sorted_rows.arrange(words)
         starts_partition = ordered_words.find_partition_starts()
-    return Order(sorted_rows.rows, starts_partition, ordered_words, sorted_rows.word)
+    return Order(
+        row_numbers=sorted_rows.rows,
+        starts_partition=starts_partition,
+        sorted_by=ordered_words,
+        single_word=sorted_rows.word,
+    )
 
 
 def sort_table(
@@ -85,27 +103,28 @@ def sort_table(
     in_any_order: bool = False,
     tie_counter: TieCounter | None = None,
 ) -> pa.Table:
-    """Sort the rows of a table. Bit 0 of the first column of bits marks the first of a partition.
+    """Sort the rows of a table, and mark where partitions start.
 
-    The column is added if there is none.
+    Set bit 0 of `wire.FIRST_BITS` on the first row of each partition. The column is added if there
+    is none.
 
     Args:
         table: rows. Each column must be one array.
         sorting: what they are sorted by.
         in_any_order: whether partitions may come in any order.
-        tie_counter: counts the ties.
+        tie_counter: counts rows that are equal in all sort columns.
     """
     if not table.num_rows:
         return table
     order = find_order(table, sorting, in_any_order=in_any_order)
     table = take_in_order(table, order, sorting)
     if tie_counter is not None:
-        tie_counter.count(table, order.words.find_ties())
+        tie_counter.count(table, order.sorted_by.find_ties())
     return mark_partitions(table, order.starts_partition)
 
 
 def mark_partitions(table: pa.Table, starts_partition: BoolArray) -> pa.Table:
-    """Return the table with bit 0 of the first column of bits set where a partition begins."""
+    """Return the table with bit 0 of `wire.FIRST_BITS` set on the first row of each partition."""
     if wire.FIRST_BITS not in table.column_names:
         return table.append_column(
             wire.FIRST_BITS, arrays.make_array(starts_partition.astype(np.int8))
@@ -118,19 +137,20 @@ def mark_partitions(table: pa.Table, starts_partition: BoolArray) -> pa.Table:
 
 def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
     """Return the rows of a table in an order."""
-    if order.rows is None:
+    if order.row_numbers is None:
         return table
     partition_starts = np.flatnonzero(order.starts_partition)
     partition_ends = np.append(partition_starts[1:], table.num_rows)
-    row_numbers = arrays.make_array(order.rows)
+    row_numbers = arrays.make_array(order.row_numbers)
     columns = []
     for name in table.column_names:
         values = arrays.take_encoded_column(table, name)
-        if order.word is not None and name in order.word.columns:
-            values = arrays.cast_integers(order.word.read_column(name), values.type)
-        elif name in sorting.keys and has_one_form(values.type):
-            # a key is looked up once for each partition
-            keys = arrays.take_rows(values, arrays.make_array(order.rows[partition_starts]))
+        if order.single_word is not None and name in order.single_word.columns:
+            values = arrays.cast_integers(order.single_word.read_column(name), values.type)
+        elif name in sorting.keys and has_unique_representation(values.type):
+            # All rows of a partition have the identical key, so the key of its first row is
+            # repeated. That gathers one value for each partition, not one for each row.
+            keys = arrays.take_rows(values, arrays.make_array(order.row_numbers[partition_starts]))
             values = arrays.repeat_values(keys, partition_ends)
         else:
             values = arrays.take_rows(values, row_numbers)
@@ -138,6 +158,6 @@ def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
-def has_one_form(data_type: pa.DataType) -> bool:
+def has_unique_representation(data_type: pa.DataType) -> bool:
     """Return whether equal values of a type are identical. The doubles 0.0 and -0.0 are not."""
     return arrays.is_text(data_type) or arrays.is_whole(data_type)

@@ -173,7 +173,7 @@ def rank_rows(batches: Sequence[pa.RecordBatch], rows: IntArray, sorting: Sortin
         sorting: what the rows are sorted by.
     """
     slices = [batch.slice(int(row), 1) for batch, row in zip(batches, rows, strict=True)]
-    order = find_order(pa.Table.from_batches(slices).combine_chunks(), sorting).rows
+    order = find_order(pa.Table.from_batches(slices).combine_chunks(), sorting).row_numbers
     return np.arange(len(slices)) if order is None else np.argsort(order)
 
 

@@ -135,11 +135,11 @@ def test_a_row_out_of_order_is_found_in_any_block(count: int, first: int) -> Non
     table = pa.table({"t": values})
     order = find_order(table, Sorting((), (SortColumn("t", False, True),)))
     if position == 0:
-        assert order.rows is None
+        assert order.row_numbers is None
         return
-    assert order.rows is not None
+    assert order.row_numbers is not None
     others = [row for row in range(count) if row != position]
-    assert order.rows.tolist() == [position, *others]
+    assert order.row_numbers.tolist() == [position, *others]
 
 
 def test_batches_end_where_partitions_end() -> None:
