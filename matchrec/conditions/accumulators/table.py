@@ -79,14 +79,14 @@ AGGREGATES: Mapping[str, AggregateFunction] = split_names(
         ),
         "listagg string_agg": AggregateFunction(find_listagg_type, begin_joined_texts, constant=1),
         "stddev stddev_samp std": build_statistic(
-            compute_sample_deviation, start=Moments(), needs_two_rows=True
+            compute_sample_deviation, empty_state=Moments(), needs_two_rows=True
         ),
-        "stddev_pop": build_statistic(compute_population_deviation, start=Moments()),
+        "stddev_pop": build_statistic(compute_population_deviation, empty_state=Moments()),
         "variance var_samp": build_statistic(
-            compute_sample_variance, start=Moments(), needs_two_rows=True
+            compute_sample_variance, empty_state=Moments(), needs_two_rows=True
         ),
-        "var_pop": build_statistic(compute_population_variance, start=Moments()),
-        "regr_slope": build_statistic(compute_slope, start=PointMoments(), argument_count=2),
+        "var_pop": build_statistic(compute_population_variance, empty_state=Moments()),
+        "regr_slope": build_statistic(compute_slope, empty_state=PointMoments(), argument_count=2),
         "median": AggregateFunction(require_one_argument(find_median_type), begin_percentile),
         "percentile": AggregateFunction(find_percentile_type, begin_percentile, constant=1),
     }
