@@ -2,10 +2,16 @@
 
 Rows outside of a window's frame do not exist for it: they can be neither mapped nor read.
 
-    PREV(x)         →  LAST(x, 1)                                  if it may be on the first row
+    PREV(x)         →  LAST(x, 1)                                  see below
     NEXT(x)         →  CASE WHEN count(*) <= 4 THEN NEXT(x) END    in a frame of 5 rows
     n FOLLOWING     →  a match spans at most n + 1 rows
-    e FOLLOWING     →  count(*) + -1 <= FIRST(e), for every variable; e + 1 could overflow
+    e FOLLOWING     →  count(*) - 1 <= FIRST(e), for every variable
+
+PREV becomes LAST if the tested row can be the first row of the match.
+
+If the length of the frame is an expression e, the row number in the match minus 1 must be <= e,
+which is added to every variable's condition. It is written `count(*) - 1 <= e` because `e + 1`
+could overflow.
 
 The search starts at the first row of the frame, so the rows of a run are counted from there.
 The worker restricts measures to the frame when it reads them.
@@ -37,7 +43,6 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_counts import RowCount, count_rows_before
 from matchrec.source import Span
 from matchrec.syntax.nodes import FrameEnd
-from matchrec.syntax.tokens import TokenSequence
 
 _LENGTH_ERROR = "a length of a frame is neither NULL nor negative"
 
@@ -46,7 +51,8 @@ _LENGTH_ERROR = "a length of a frame is neither NULL nor negative"
 class FrameRestriction:
     """The restriction of a plan to the frame of its window.
 
-    In the methods `candidate` is the variable whose condition is restricted.
+    In the methods, `tested_variable` is the variable whose condition is restricted. The condition
+    is evaluated on the *tested row*.
     """
 
     plan: MatchPlan
@@ -66,12 +72,14 @@ class FrameRestriction:
             return plan
         if isinstance(self.frame.rows, int):
             return replace(plan, within_rows=self.frame.rows + 1)
-        conditions = {definition.variable: definition for definition in plan.definitions}
-        counted = [
-            self.add_row_limit(name, conditions.get(name))
+        definition_by_variable = {
+            definition.variable: definition for definition in plan.definitions
+        }
+        limited_definitions = [
+            self.add_row_limit(name, definition_by_variable.get(name))
             for name in patterns.list_variable_names(plan.pattern)
         ]
-        return replace(plan, definitions=tuple(counted))
+        return replace(plan, definitions=tuple(limited_definitions))
 
     def add_row_limit(self, variable: str, definition: Definition | None) -> Definition:
         """Return the definition of a variable whose rows must also be in the frame."""
@@ -89,35 +97,23 @@ class FrameRestriction:
         Raises:
             MatchRecognizeError: that cannot be expressed.
         """
-        candidate = definition.variable
-        moved = map_references(
-            definition.condition, lambda reference: self.keep_after_start(reference, candidate)
+        tested_variable = definition.variable
+        within_start = map_references(
+            definition.condition,
+            lambda reference: self.keep_after_start(reference, tested_variable),
         )
-        return replace(definition, condition=self.guard_end(moved, candidate))
+        self.check_next(within_start, tested_variable)
+        return replace(definition, condition=self.guard_end(within_start, tested_variable))
 
-    def guard_end(self, scalar: Scalar, candidate: str) -> Scalar:
-        """Return an expression in which NEXT is NULL if its row is after the end of the frame."""
-        leaving = [
-            reference
-            for reference in scalar.references
-            if self.may_leave_at_end(reference, candidate)
-        ]
-        if not leaving:
-            return scalar
-        match scalar:
-            case Operation():
-                return scalar.map_operands(lambda operand: self.guard_end(operand, candidate))
-            case Term(pieces=(ColumnReference(navigation),)):
-                row_test = self.build_row_test(navigation.physical_offset, scalar.span)
-                parts = ("(CASE WHEN ", row_test, " THEN ", scalar, " END)")
-                return Operation("CASE", parts, scalar.span)
-        raise errors.rows_beyond_frame(leaving[0].span, function="NEXT")
-
-    def keep_after_start(self, reference: Reference, candidate: str) -> Reference:
+    def keep_after_start(self, reference: Reference, tested_variable: str) -> Reference:
         """Return a reference that is NULL if its row is before the start of the frame.
 
-        If PREV may leave the frame, it becomes LAST, because the frame has no other rows before
-        the candidate than the run.
+        If PREV may leave the frame, it becomes LAST, because inside the frame, the rows before the
+        tested row are exactly the rows already matched.
+
+        Raises:
+            MatchRecognizeError: PREV may leave the frame, and does not start at the tested row; or
+                the reference is an aggregate with OVER.
         """
         if isinstance(reference, Aggregate) and reference.frame is not None:
             raise errors.over_in_window_define(reference.span)
@@ -125,59 +121,103 @@ class FrameRestriction:
             return reference
         navigation = reference.navigation
         distance = -navigation.physical_offset
-        is_candidate = self.is_candidate(navigation, candidate)
-        if is_candidate:
-            names = [candidate]
+        starts_at_tested_row = self.starts_at_tested_row(navigation, tested_variable)
+        if starts_at_tested_row:
+            names = [tested_variable]
         else:
             members = self.plan.members[navigation.variable]
             names = [self.plan.variables[member] for member in members]
         least_rows_before = min((self.rows_before[name].least for name in names), default=0)
         if distance <= least_rows_before:
             return reference
-        if not is_candidate:
+        if not starts_at_tested_row:
             raise errors.rows_beyond_frame(reference.span, function="PREV")
-        in_run = Navigation(logical_offset=distance, semantics=navigation.semantics)
-        return replace(reference, navigation=in_run)
+        in_match = Navigation(logical_offset=distance, semantics=navigation.semantics)
+        return replace(reference, navigation=in_match)
 
-    def may_leave_at_end(self, reference: Reference, candidate: str) -> bool:
-        """Return whether a reference is a NEXT whose row may be after the end of the frame.
+    def check_next(self, scalar: Scalar, tested_variable: str) -> None:
+        """Check that each NEXT starts at the tested row if the frame has an end.
 
         Raises:
-            MatchRecognizeError: it starts at another row than the candidate's, so that the frame
-                cannot be checked.
+            MatchRecognizeError: one starts at another row, so its row cannot be compared with the
+                end of the frame.
+        """
+        if self.frame.rows is None:
+            return
+        for reference in scalar.references:
+            if not isinstance(reference, ColumnReference):
+                continue
+            navigation = reference.navigation
+            is_next = navigation.physical_offset > 0
+            if is_next and not self.starts_at_tested_row(navigation, tested_variable):
+                raise errors.rows_beyond_frame(reference.span, function="NEXT")
+
+    def guard_end(self, scalar: Scalar, tested_variable: str) -> Scalar:
+        """Return an expression in which NEXT is NULL if its row is after the end of the frame.
+
+        Raises:
+            MatchRecognizeError: NEXT is part of SQL that cannot be guarded.
+        """
+        leaving = [
+            reference
+            for reference in scalar.references
+            if self.may_leave_at_end(reference, tested_variable)
+        ]
+        if not leaving:
+            return scalar
+        match scalar:
+            case Operation():
+                return scalar.map_operands(lambda operand: self.guard_end(operand, tested_variable))
+            case Term(pieces=(ColumnReference(navigation),)):
+                row_test = self.build_row_test(navigation.physical_offset, scalar.span)
+                parts = ("(CASE WHEN ", row_test, " THEN ", scalar, " END)")
+                return Operation("CASE", parts, scalar.span)
+        raise errors.rows_beyond_frame(leaving[0].span, function="NEXT")
+
+    def may_leave_at_end(self, reference: Reference, tested_variable: str) -> bool:
+        """Return whether a reference is a NEXT whose row may be after the end of the frame.
+
+        A NEXT starts at the tested row: see `check_next`.
         """
         if not isinstance(reference, ColumnReference) or self.frame.rows is None:
             return False
-        navigation = reference.navigation
-        if navigation.physical_offset <= 0:
+        distance = reference.navigation.physical_offset
+        if distance <= 0:
             return False
-        if not self.is_candidate(navigation, candidate):
-            raise errors.rows_beyond_frame(reference.span, function="NEXT")
-        rows = self.frame.rows if isinstance(self.frame.rows, int) else 0
-        return self.rows_before[candidate].most + navigation.physical_offset > rows
+        if not isinstance(self.frame.rows, int):
+            return True  # the length of the frame may be 0
+        return self.rows_before[tested_variable].most + distance > self.frame.rows
 
-    def is_candidate(self, navigation: Navigation, candidate: str) -> bool:
-        """Return whether a navigation starts at the row that the condition of `candidate` tests."""
+    def starts_at_tested_row(self, navigation: Navigation, tested_variable: str) -> bool:
+        """Return whether a navigation starts at the tested row."""
         members = self.plan.members[navigation.variable]
-        return navigation.is_last and self.plan.ids[candidate] in members
+        return navigation.is_last and self.plan.ids[tested_variable] in members
 
     def build_row_test(self, distance: int, span: Span) -> Operation:
-        """Return the condition that a row is in the frame.
+        """Return the condition that a row is in the frame, which must have an end.
 
         Args:
             distance: how many rows after the tested row it is.
             span: what errors point at.
         """
         rows = self.frame.rows
+        assert rows is not None, "a frame without an end has no rows after it"
         assert not isinstance(rows, patterns.Parameter), "it has a value by now: lower_window"
-        counted = Term((Aggregate("count", None, (), span=span),), span)
-        if not isinstance(rows, TokenSequence):
-            return compare_scalars("<=", counted, make_number((rows or 0) + 1 - distance, span))
+        row_number = Term((Aggregate("count", None, (), span=span),), span)
+        if isinstance(rows, int):
+            return compare_scalars("<=", row_number, make_number(rows + 1 - distance, span))
         length = ColumnReference(
             Navigation(end=End.FIRST), write_frame_length(rows.text), rows.full_span
         )
-        rows_after_first = Operation("+", (counted, " + ", make_number(distance - 1, span)), span)
+        rows_after_first = add_number(row_number, distance - 1, span)
         return compare_scalars("<=", rows_after_first, Term((length,), span))
+
+
+def add_number(scalar: Scalar, number: int, span: Span) -> Operation:
+    """Return the sum of an expression and a number, or a difference if the number is negative."""
+    operator = "-" if number < 0 else "+"
+    parts = (scalar, f" {operator} ", make_number(abs(number), span))
+    return Operation(operator, parts, span)
 
 
 def write_frame_length(text: str) -> str:

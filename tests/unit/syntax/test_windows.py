@@ -147,7 +147,7 @@ def test_a_frame_whose_length_is_a_column_limits_every_variable() -> None:
     window = "MEASURES LAST(x) AS m ROWS BETWEEN CURRENT ROW AND y FOLLOWING"
     plan = make_plan(f"{window} PATTERN (A B) DEFINE B AS x > 1 OR x < 0")
     conditions_by_variable = show_conditions(plan)
-    limit = "count(*) + -1 <= FIRST(CASE WHEN (y) >= 0 THEN (y) ELSE raise_error("
+    limit = "count(*) - 1 <= FIRST(CASE WHEN (y) >= 0 THEN (y) ELSE raise_error("
     assert conditions_by_variable["A"].startswith(limit)
     assert conditions_by_variable["B"].startswith(f"(x > 1 OR x < 0) AND ({limit}")
 
