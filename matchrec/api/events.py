@@ -84,9 +84,11 @@ def match_sase(  # noqa: PLR0913 -- public signature
         options: how the query runs.
 
     Returns:
-        The matches, in no particular order. To sort them, sort by columns of RETURN.
+        The matches, in no particular order, which no job has computed yet. To sort them, sort by
+        columns of RETURN.
 
-    Everything else works as in `sql`.
+    Raises:
+        MatchRecognizeError: the query has a mistake.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
     >>> matchrec.match_sase(events, '''
@@ -137,9 +139,10 @@ def match_pattern(  # noqa: PLR0913 -- public signature
         options: how the query runs.
 
     Returns:
-        The matches, and with `timeouts` the runs that timed out.
+        The matches, and with `timeouts` the runs that timed out, which no job has computed yet.
 
-    Everything else works as in `sql`.
+    Raises:
+        MatchRecognizeError: the pattern has a mistake.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
     >>> pattern = (matchrec.Pattern.begin("login").where("event_type = 'Login'")

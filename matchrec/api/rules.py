@@ -95,8 +95,6 @@ def match_rules(  # noqa: PLR0913 -- public signature
     Raises:
         MatchRecognizeError: a rule has a mistake.
 
-    Everything else works as in `sql`.
-
     >>> logins = spark.sql("VALUES (1, 'ok'), (2, 'bad'), (3, 'bad'), (4, 'ok') AS t(at, result)")
     >>> result = matchrec.match_rules(logins, {
     ...     "two failures": "PATTERN (B B) DEFINE B AS result = 'bad'",

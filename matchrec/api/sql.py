@@ -177,9 +177,10 @@ def match_recognize(
         options: how the query runs.
 
     Returns:
-        The rows of the clause, always as a DataFrame of Spark.
+        The rows of the clause, always as a DataFrame of Spark, which no job has computed yet.
 
-    Everything else works as in `sql`.
+    Raises:
+        MatchRecognizeError: the clause has a mistake.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> matchrec.match_recognize(ticks, '''
