@@ -91,7 +91,7 @@ class ClauseCoverage:
         figures: the numbers of `rows`, `partitions` and `matches`, and others.
         occurrences: the start, before any row, then each variable in the order of PATTERN. Each has
             a `variable`, and the numbers of starting rows that `reached` it and `stopped` there.
-        nearest: the starting row without a match that came nearest to a match; None if there is no
+        nearest: the starting row without a match that came closest to a match; None if there is no
             such row.
         selects: whether rows may be skipped, or all matches are needed. Then `figures.matches`
             counts the rows that begin a match.
