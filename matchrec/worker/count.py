@@ -55,10 +55,12 @@ class Tally:
 
     @contextmanager
     def measure_time(self, stage: int) -> Iterator[None]:
-        """Add the time that the block takes to a stage."""
+        """Add the time that the block takes to a stage, also if it raises an error."""
         begin = perf_counter_ns()
-        yield
-        self.counts[stage] += perf_counter_ns() - begin
+        try:
+            yield
+        finally:
+            self.counts[stage] += perf_counter_ns() - begin
 
     def time_items(self, stage: int, items: Iterator[T]) -> Iterator[T]:
         """Yield the same items, and add the time until each of them arrives to a stage."""

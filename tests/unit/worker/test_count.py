@@ -41,3 +41,12 @@ def test_the_number_of_matches_is_a_bigint(matches: list[float], total: int) -> 
         (_,) = tally.count_while_matching(iter([make_chunk(number)]), piece)
     (row,) = tally.make_counter_row()
     assert row.column(1)[0].as_py()[count.MATCHES] == total
+
+
+def test_the_time_of_a_block_that_raises_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([100, 130])
+    monkeypatch.setattr(count, "perf_counter_ns", lambda: next(clock))
+    tally = Tally()
+    with pytest.raises(ValueError, match="stop"), tally.measure_time(count.MATCHING):
+        raise ValueError("stop")
+    assert tally.counts[count.MATCHING] == 30
