@@ -46,11 +46,11 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
         click.BadParameter: the file exists and may not be replaced.
         click.UsageError: there is --overwrite, but no file.
     """
-    is_replaced = ctx.params.pop("overwrite", False)
-    if file is None and is_replaced:
+    may_replace = ctx.params.pop("overwrite", False)
+    if file is None and may_replace:
         error = errors.argument_needs_another(argument="--overwrite", other="--output FILE")
         raise click.UsageError(str(error))
-    if file is not None and file.exists() and not is_replaced:
+    if file is not None and file.exists() and not may_replace:
         raise click.BadParameter(str(errors.file_exists(path=str(file))))
     return file
 
@@ -140,9 +140,9 @@ def run(  # noqa: PLR0913 -- one for each option
     plot = read_plot_options(picture, x=x, y=y, series=series, between=between)
     if file is not None and format_name is not None:
         check_format_of_file(format_name, file)
-    output = Output(format_name or DEFAULT_FORMAT, file, limit)
+    output = RowOutput(format_name or DEFAULT_FORMAT, file, limit)
     if request.aggregates or not request.earlier:
-        run_single(request, output, plot)
+        run_last_statement(request, output, plot)
     else:
         run_statements(request, output, plot)
 
@@ -162,8 +162,8 @@ def check_format_of_file(format_name: str, file: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
-    """Where rows go, how they are printed, and at most how many."""
+class RowOutput:
+    """The destination, format and limit of the output rows."""
 
     # The format of printed rows: a name in `OUTPUT_FORMATS`.
     format_name: str
@@ -190,7 +190,7 @@ class Output:
         return count
 
     def print_rows(self, frame: DataFrame, progress: ProgressDisplay) -> int:
-        """Print the rows, and return how many. A notice says whether there are more."""
+        """Print the rows, and return how many. Print a notice if there are more."""
         limit = self.limit or (SHOWN_ROWS if self.format_name == "table" else None)
         with raise_run_errors():
             written = write_rows(
@@ -225,8 +225,8 @@ class PlotOptions:
         """Draw the matches of a query over its rows, and write the picture."""
         with show_busy("Drawing"), raise_run_errors():
             plot = query.plot(x=self.x, y=self.y, by=self.series, between=self.between)
-        with replace_when_complete(self.picture) as part:
-            plot.save(part)
+        with replace_when_complete(self.picture) as temporary_file:
+            plot.save(temporary_file)
         print_notice(f"picture written to {self.picture}")
 
 
@@ -266,7 +266,7 @@ def make_missing_axis_error(option: str) -> click.UsageError:
     return click.UsageError(str(error))
 
 
-def run_single(request: QueryRequest, output: Output, plot: PlotOptions | None) -> None:
+def run_last_statement(request: QueryRequest, output: RowOutput, plot: PlotOptions | None) -> None:
     """Run the only statement, or compute the aggregates over the matches of the last one."""
     aggregates = request.aggregates
     has_rows = bool(aggregates) or request.has_rows
@@ -278,12 +278,13 @@ def run_single(request: QueryRequest, output: Output, plot: PlotOptions | None) 
         else:
             frame = query.to_df()
         if has_rows:
-            suggest_coverage(request, output.write(spark, frame))
+            count = output.write(spark, frame)
+            suggest_coverage(request, count)
         if plot:
             plot.draw(query)
 
 
-def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | None) -> None:
+def run_statements(request: QueryRequest, output: RowOutput, plot: PlotOptions | None) -> None:
     """Run several statements in order. Print the rows of each query, or write the only result.
 
     The picture shows the matches of the last query.
