@@ -1,4 +1,7 @@
-"""A pattern of stages as a plan with one event selection strategy, if both mean the same.
+"""Turn a pattern of stages into a plan with one event selection strategy, if both mean the same.
+
+On the left how stages follow each other, in the middle the strategy, and on the right the negated
+stages that become a NOT:
 
     next, consecutive()                  STRICT CONTIGUITY       not_next          NOT
     followed_by, single stages only      SKIP TILL NEXT MATCH    not_followed_by   NOT
@@ -129,9 +132,9 @@ def _count_parts_before(
     if names_before and absence.before is None:
         return len(pattern_parts)
     count = 0
-    for number, part in enumerate(pattern_parts, 1):
+    for index, part in enumerate(pattern_parts):
         if not names_before.isdisjoint(list_variable_names(part)):
-            count = number
+            count = index + 1
     return count
 
 
@@ -146,9 +149,8 @@ def can_be_negation(stage: Stage, stages: tuple[Stage, ...], *, strict: bool) ->
     index = next((index for index, other in enumerate(stages) if other is stage), None)
     if index is None or (stage.contiguity is Contiguity.STRICT) is not strict:
         return False
-    before = [other for other in stages[:index] if not other.negated]
+    previous = [other for other in stages[:index] if not other.negated][-1]
     after = [other for other in stages[index:] if not other.negated]
-    previous = before[-1]
     if previous.quantified or previous.optional or previous.is_group:
         return False
     if strict:
@@ -170,12 +172,7 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
     """
     assert plan.staging is not None
     steps = plan.staging.steps
-    singles = [part.content for part in walk_repeated_parts(steps)]
-    # In the plan of stages, conditions are named after tests and not after stages.
-    stage_by_test = {
-        single.test: single.name for single in singles if isinstance(single, SingleStage)
-    }
-    stage_by_test |= {event.test: event.name for event in walk_forbidden_events(steps)}
+    stage_by_test = _find_stages_of_tests(steps)
     # For each NOT, the variables of the stages before it.
     earlier_variables = {
         step.name: list_variable_names(build_row_pattern(steps[:index]))
@@ -185,20 +182,35 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
     rename = partial(rename_in_reference, rename=lambda test: stage_by_test.get(test, test))
     for definition in plan.definitions:
         name = stage_by_test[definition.variable]
-        read = {find_variable(reference) for reference in definition.condition.references}
-        if name in read:
+        read_variables = {find_variable(reference) for reference in definition.condition.references}
+        if name in read_variables:
             raise errors.pattern_not_in_sql(
                 what=f"stage `{name}`", obstacle="reads its own earlier events"
             )
         if name in earlier_variables:
             readable = {*earlier_variables[name], definition.variable}
-            if not read <= readable:
+            if not read_variables <= readable:
                 raise errors.pattern_not_in_sql(
                     what=f"stage `{name}`", obstacle="is a NOT that reads events after it"
                 )
         condition = map_references(definition.condition, rename)
-        if any(walk_conjunct_shapes(condition)):
+        is_always_true = not any(walk_conjunct_shapes(condition))
+        if not is_always_true:
             yield clauses.Definition(name, condition, definition.condition.span)
+
+
+def _find_stages_of_tests(steps: Steps) -> dict[str, str]:
+    """Return the name of the stage to which each test belongs, by the name of the test.
+
+    In the plan of stages, conditions are named after tests and not after stages.
+    """
+    stage_by_test = {}
+    for part in walk_repeated_parts(steps):
+        if isinstance(part.content, SingleStage):
+            stage_by_test[part.content.test] = part.content.name
+    for event in walk_forbidden_events(steps):
+        stage_by_test[event.test] = event.name
+    return stage_by_test
 
 
 def find_contiguity(stages: tuple[Stage, ...]) -> Contiguity:
@@ -220,16 +232,16 @@ def find_contiguity(stages: tuple[Stage, ...]) -> Contiguity:
         if stage.quantified and stage.most != 1:
             contiguities[stage.inner or Contiguity.RELAXED] = None
     # A single stage, with or without NOTs after it, has none yet.
-    kinds = tuple(contiguities) or (stages[-1].contiguity,)
-    if len(kinds) > 1:
-        names = " and ".join(kind.value for kind in kinds)
+    contiguity, *others = tuple(contiguities) or (stages[-1].contiguity,)
+    if others:
+        names = " and ".join(item.value for item in contiguities)
         raise errors.pattern_not_in_sql(what="the pattern", obstacle=f"mixes {names}")
-    if kinds == (Contiguity.RELAXED,):
+    if contiguity is Contiguity.RELAXED:
         for stage in walk_stages(stages):
             if stage.quantified or stage.optional or stage.is_group:
                 obstacle = "takes or skips events in another way than SKIP TILL NEXT MATCH"
                 raise errors.pattern_not_in_sql(what=stage.label, obstacle=obstacle)
-    return kinds[0]
+    return contiguity
 
 
 def _find_obstacle(stage: Stage) -> str | None:
