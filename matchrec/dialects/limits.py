@@ -4,7 +4,7 @@ The table is `limits.txt`: each part of the clause, by the name that `find_featu
 the products that lack it. `check_limits` looks up every part that a clause has:
 
     SUBSET U = (A, B)      written for BigQuery     an error: BigQuery lacks SUBSET
-    WITHIN INTERVAL ...    written for Trino       an error that says which condition to write
+    WITHIN INTERVAL ...    written for Trino        an error that says which condition to write
 """
 
 from __future__ import annotations
