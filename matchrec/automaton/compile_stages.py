@@ -181,7 +181,7 @@ class _NotsBeforeStateKey:
 class _EndKey:
     """The key of a state in which a run waits for the end of the pattern."""
 
-    # The NOTs at the end of the pattern, of which there is at least one.
+    # The NOTs at the end of the pattern, one or more.
     closing_nots: Nots
 
 

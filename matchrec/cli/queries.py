@@ -119,7 +119,7 @@ class QueryRequest:
 
     @property
     def has_rows(self) -> bool:
-        """Whether the query has rows to print."""
+        """Return whether the query has rows to print."""
         return self.language is not QueryLanguage.SQL or self.query_statement.has_rows
 
     @property

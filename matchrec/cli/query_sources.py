@@ -32,7 +32,7 @@ class QueryLanguage(Enum):
 
     @property
     def display_name(self) -> str:
-        """What messages call a query in the language."""
+        """Return the name of a query in the language, for messages."""
         return {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}[self.value]
 
 

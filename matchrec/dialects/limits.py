@@ -56,7 +56,7 @@ class Feature(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class ProductLimit:
     """A row of the table: a part of the clause that some products lack."""
 
     # How messages call the part.
@@ -76,13 +76,13 @@ class Limit:
 
 
 @cache
-def read_limits() -> dict[str, Limit]:
+def read_limits() -> dict[str, ProductLimit]:
     """Return the table, by the names of the parts."""
     rows = read_table("matchrec.dialects", "limits.txt")
     return {name: _read_limit(words, cell, *rest) for name, words, cell, *rest in rows}
 
 
-def _read_limit(words: str, products: str, replacement: str | None = None) -> Limit:
+def _read_limit(words: str, products: str, replacement: str | None = None) -> ProductLimit:
     """Return a row of the table, given its cells after the name.
 
     Args:
@@ -93,7 +93,7 @@ def _read_limit(words: str, products: str, replacement: str | None = None) -> Li
     names = products.split()
     lacking = frozenset(name for name in names if not name.startswith("("))
     rejecting = frozenset(name.strip("()") for name in names if name.startswith("("))
-    return Limit(words, lacking, rejecting, replacement)
+    return ProductLimit(words, lacking, rejecting, replacement)
 
 
 def is_noted(feature: str, write: Product) -> bool:

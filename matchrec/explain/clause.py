@@ -42,7 +42,7 @@ class ExplainedClause:
 
     # The plan as it runs.
     plan: MatchPlan
-    # The compiled clause. That of a rule has no row filters: they belong to the whole rule set.
+    # The compiled clause. A rule has no row filters here: they belong to the whole rule set.
     compiled_query: CompiledQuery
     # Tests of partition columns in the query around the clause, as SQL. Partitions that fail one
     # are not searched.

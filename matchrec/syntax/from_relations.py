@@ -47,7 +47,7 @@ class FromRelation:
     end: int
     # The name by which its columns may be qualified: its last alias, or else its own name.
     name: str | None
-    # All of its names, from left to right: that of the table, and its aliases.
+    # All of its names, from left to right: the table's name, and its aliases.
     names: tuple[str, ...]
     # The indices of its aliases.
     aliases: tuple[int, ...] = ()

@@ -65,7 +65,7 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
 def type_extreme(
     typer: Typer, function: Reduction, step: RunningAggregate, column: RowColumn
 ) -> TypedStep:
-    """Return MIN or MAX of a column with its type, which is that of the column.
+    """Return MIN or MAX of a column, which has the type of the column.
 
     Raises:
         MatchRecognizeUnsupportedError: the values have no order.

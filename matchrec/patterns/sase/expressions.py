@@ -355,7 +355,7 @@ class EventReader(ScalarReader):
     def make_reference(self, identifier: Identifier) -> Term:
         """Return the reference of an identifier: to one event or, in an aggregate, to each event.
 
-        In an aggregate, the identifier is added to those of the aggregate.
+        In an aggregate, the identifier is added to the aggregate's identifiers.
 
         Raises:
             MatchRecognizeError: the identifier is not allowed at this place.

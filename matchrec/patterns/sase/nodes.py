@@ -54,7 +54,7 @@ class SaseStrategy(Enum):
 
     # No event.
     STRICT_CONTIGUITY = "strict_contiguity"
-    # Events that differ from those of the match in the attributes of equivalence tests.
+    # Events that differ from the match's events in the attributes of equivalence tests.
     PARTITION_CONTIGUITY = "partition_contiguity"
     # Events that the match could not select.
     SKIP_TILL_NEXT_MATCH = "skip_till_next_match"

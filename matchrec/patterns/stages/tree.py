@@ -169,7 +169,7 @@ def name_columns(
         return replace(condition, expression=name)
 
     def name_columns_in_stage(stage: Stage) -> Stage:
-        """Return a stage whose conditions, and those of inner stages, are text."""
+        """Return a stage whose conditions are text, also in inner stages."""
         inner_stages = tuple(name_columns_in_stage(inner) for inner in stage.stages)
         until = None if stage.until is None else name_column(stage.until)
         conditions = tuple(name_column(condition) for condition in stage.conditions)
