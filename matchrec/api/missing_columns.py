@@ -1,4 +1,4 @@
-"""Help for a column that the query around the clauses names and no clause has.
+"""Help for a column that the outer query uses and no MATCH_RECOGNIZE clause returns.
 
 The engine's error lists internal names or nothing useful. What to write instead follows from the
 clauses: their columns, their aliases and their pattern variables.
@@ -6,7 +6,7 @@ clauses: their columns, their aliases and their pattern variables.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from matchrec.api.clause import EvaluatedClause
 from matchrec.errors.sql import query as errors
@@ -19,19 +19,20 @@ from matchrec.syntax.tokenize import read_tokens
 def advise_on_unknown_column(
     error: Exception, clauses: Sequence[EvaluatedClause], source: Source
 ) -> None:
-    """Add what to write to the engine's error about an unknown column around the clauses.
+    """Add a help line to the engine's error about an unknown column in the outer query.
 
     Args:
-        error: an error of the query around the clauses. If it is not about an unknown column, it
-            stays as it is.
+        error: an error of the outer query. If it is not about an unknown column, it is not
+            changed.
         clauses: the evaluated clauses of the query, innermost first.
         source: the text of the query.
     """
     if not isinstance(error, RewrittenEngineError):
         return
-    qualifier, name = find_unknown_column(error)
-    if not name:
+    unknown_column = find_unknown_column(error)
+    if unknown_column is None:
         return
+    qualifier, name = unknown_column
     for clause in reversed(clauses):
         advice = find_advice(clause, qualifier, name, source)
         if advice is not None:
@@ -39,15 +40,19 @@ def advise_on_unknown_column(
             return
 
 
-def find_unknown_column(error: RewrittenEngineError) -> tuple[str, str]:
+def find_unknown_column(error: RewrittenEngineError) -> tuple[str, str] | None:
     """Return the qualifier and the name of the unknown column in an error of the engine.
 
-    `t.price` is ("t", "price"), and `t.*` is ("t", "*"). A part that is missing is "".
+    `t.price` is ("t", "price"), `t.*` is ("t", "*"), and `price` is ("", "price"). Returns None if
+    the error is not about an unknown column.
     """
     parameters = error.getMessageParameters()
     if "targetString" in parameters:
         return ".".join(split_qualified_name(parameters["targetString"])), "*"
-    *qualifiers, name = split_qualified_name(parameters.get("objectName", "")) or [""]
+    parts = split_qualified_name(parameters.get("objectName", ""))
+    if not parts:
+        return None
+    *qualifiers, name = parts
     return ".".join(qualifiers), name
 
 
@@ -78,10 +83,11 @@ def find_advice(
     renames = tuple(unquote_name(source.text_at(span)) for span in site.renames)
     columns = renames or result.columns
     if name == "*" or name.lower() in lower_names(columns):
-        is_column_of_clause = lower_qualifier == result_alias or not qualifier
-        if is_column_of_clause and is_grouped(source):
+        is_unqualified = not qualifier
+        is_qualified_by_clause = lower_qualifier == result_alias
+        if (is_unqualified or is_qualified_by_clause) and is_grouped(source):
             return errors.advise_on_ungrouped(name)
-        if lower_qualifier == result_alias:
+        if is_qualified_by_clause:
             return None
         return errors.advise_on_qualifier(name, site.result_alias)
 
@@ -97,15 +103,15 @@ def find_advice(
     if is_input_column:
         return errors.advise_on_column_inside(name, columns)
     # With several SELECTs, each may rename what the clause returns, so `name` may be one of theirs.
-    has_one_select = list_keys(source).count("SELECT") == 1
+    has_one_select = list_keywords(source).count("SELECT") == 1
     if qualifier or has_one_select:
         return errors.advise_on_column_around(name, columns)
     return None
 
 
-def lower_names(names: Iterable[str]) -> Collection[str]:
+def lower_names(names: Iterable[str]) -> frozenset[str]:
     """Return names in lower case, in which they are compared."""
-    return {name.lower() for name in names}
+    return frozenset(name.lower() for name in names)
 
 
 def is_grouped(source: Source) -> bool:
@@ -113,10 +119,10 @@ def is_grouped(source: Source) -> bool:
 
     Queries with several SELECTs are not considered.
     """
-    keys = list_keys(source)
+    keys = list_keywords(source)
     return "GROUP" in keys and keys.count("SELECT") == 1
 
 
-def list_keys(source: Source) -> list[str]:
+def list_keywords(source: Source) -> list[str]:
     """Return the keys of all tokens of a text, which do not depend on case."""
     return [token.key for token in read_tokens(source.text).tokens]

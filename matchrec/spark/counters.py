@@ -70,7 +70,7 @@ SELECTION_COUNTERS = (
 )
 # All counters, in the order of the table.
 COUNTERS = (
-    CounterField("events", "events", count.EVENTS),
+    CounterField("events", "events", count.ROWS),
     CounterField("partitions", "partitions", count.PARTITIONS),
     *SELECTION_COUNTERS,
     CounterField("matches", "matches", count.MATCHES),

@@ -26,11 +26,12 @@ from matchrec.worker.batches import Piece
 
 COUNTERS_TYPE = pa.list_(pa.int64())  # of the column of counters
 GREATEST_BIGINT = 2.0**63 - 1024  # the greatest double that is a BIGINT
-# The greatest number of matches that a task counts. Counts at this number are not exact.
+# The greatest number of matches that a task counts.
+# Counts above 2^53 are approximate if matches are only counted.
 GREATEST_COUNT = int(GREATEST_BIGINT)
 
 # Indices of the counters. The counters of the kernels follow, in the order of `kernels.layout`.
-EVENTS = 0  # rows
+ROWS = 0
 PARTITIONS = 1
 MATCHES = 2
 # Nanoseconds of the stages of a worker.
@@ -63,14 +64,15 @@ class Tally:
             self.counts[stage] += perf_counter_ns() - begin
 
     def time_items(self, stage: int, items: Iterator[T]) -> Iterator[T]:
-        """Yield the same items, and add the time until each of them arrives to a stage."""
+        """Yield the same items, and add the time that the iterator takes for them to a stage."""
         while True:
             with self.measure_time(stage):
                 item = next(items, None)
             if item is None:
                 return
             yield item
-            del item  # so that its table is gone while the next one grows
+            # This item is released before the next one is built, so that memory holds one table.
+            del item
 
     def count_while_matching(self, matches: Iterator[Matches], piece: Piece) -> Iterator[Matches]:
         """Yield the same matches, and count them and the rows of their piece.
@@ -78,15 +80,15 @@ class Tally:
         The number of matches stays at `GREATEST_COUNT` once it is reached, because the column of
         counters is a BIGINT. If matches are counted without being built, it can be reached.
         """
-        self.counts[EVENTS] += piece.new_rows
+        self.counts[ROWS] += piece.new_rows
         self.counts[PARTITIONS] += piece.new_partitions
         for chunk in self.time_items(MATCHING, matches):
             match_count = self.counts[MATCHES] + count_matches_of_chunk(chunk)
             self.counts[MATCHES] = min(match_count, GREATEST_COUNT)
             yield chunk
 
-    def append_counters(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a batch of output with the column of counters, empty in each row.
+    def append_empty_counter_column(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return a batch of output with the column of counters, which is empty in each row.
 
         The batch is returned as it is if counters are left out. Its schema is kept for the row of
         the counters: all batches of an Arrow stream have one schema, and the names of elements of

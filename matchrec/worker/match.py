@@ -115,7 +115,7 @@ class PieceWorker:
         named_pieces = name_large_partitions(self.compiled_query, pieces)
         for piece in self.tally.time_items(WAITING, named_pieces):
             for batch in self.match_piece(piece):
-                yield self.tally.append_counters(batch)
+                yield self.tally.append_empty_counter_column(batch)
             del piece  # so that its table is gone while the next one grows
         yield from self.tally.make_counter_row()
 

@@ -1,10 +1,14 @@
 """What an engine's error means, in our words, and what to write instead.
 
 Spark and Sail describe a mistake in their own words, show rewritten expressions, and often say
-neither where the mistake is nor what to write. Tables of regular expressions recognise their
-sentences: one has the types that do not go together, one has sentences that we say better, and one
-has mistakes in the query around a clause. For any other error the hint says how to find the part of
-the query with the mistake.
+neither where the mistake is nor what to write. Three tables of regular expressions recognise their
+sentences:
+
+- `_HINTS_FOR_TYPES` has hints for types that do not go together.
+- `_EXPLANATIONS` has sentences of Spark that we say better, each with a hint.
+- `_HINTS_AROUND_CLAUSES` has hints for mistakes in the query around a clause.
+
+For any other error the hint says how to find the part of the query with the mistake.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ def rejected_by_engine(
     Args:
         engine: Spark or Sail.
         clause: the clause of the expression, such as DEFINE.
-        sentence: the engine's sentence. Ours replaces it if we know what it is about.
+        sentence: the engine's sentence. It is replaced if `explain_engine_error` knows it.
         span: the expression in the text of the query.
         hint: what to write instead, if the names in the expression show it; else None.
     """
@@ -51,7 +55,9 @@ _TEXT_AS_VALUE = re.compile(r"Cannot cast string '(.*)' to value of")
 
 
 def find_quoted_column_hint(sentence: str, columns: Collection[str]) -> str | None:
-    """Return the hint for a column in quotes, which makes it a string; None if that is not why.
+    """Return the hint for a column in quotes, which makes it a string.
+
+    Returns None if the error has another cause.
 
     Args:
         sentence: the engine's sentence.
@@ -70,8 +76,8 @@ def find_quoted_column_hint(sentence: str, columns: Collection[str]) -> str | No
 
 
 # The hint for two types that do not go together, for each sentence of Sail or Spark about them. The
-# keys are regular expressions, and the first one that matches is used. `{length}` is how the user
-# passes a length of time.
+# keys are regular expressions, and the first one that matches is used. `{length}`
+# is replaced by an example of a duration in the caller's API, such as `timedelta(minutes=10)`.
 _HINTS_FOR_TYPES = {
     # A string or a number is added to a time; a string is combined with a length of time.
     r"Timestamp\([^)]*\) [+-] (?:Utf8|Int)|(?:Duration|Interval)\(.*\) \S+ Utf8|"
@@ -445,7 +451,7 @@ _HINTS_AROUND_CLAUSES = {
 }
 
 # The hint for an error that names no word of the query and has no entry in the table.
-FIND_THE_PART = (
+HINT_TO_BISECT_QUERY = (
     "run SELECT * FROM ... MATCH_RECOGNIZE (...) alone, then add the other parts of the query one "
     "at a time; the part that fails is refused"
 )
@@ -471,7 +477,7 @@ def find_engine_error_hint(message: str, sentence: str) -> str | None:
     if explanation is not None:
         return explanation.hint
     for pattern, hint in _HINTS_AROUND_CLAUSES.items():
-        found = re.search(pattern, message) or re.search(pattern, sentence)
-        if found:
-            return hint.format(file=current_surface().file, **found.groupdict(default=""))
+        match = re.search(pattern, message) or re.search(pattern, sentence)
+        if match:
+            return hint.format(file=current_surface().file, **match.groupdict(default=""))
     return find_types_hint(message)

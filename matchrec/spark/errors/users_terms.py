@@ -33,7 +33,7 @@ from matchrec.errors import (
 )
 from matchrec.errors.kinds import Located
 from matchrec.errors.sql.engine_errors import (
-    FIND_THE_PART,
+    HINT_TO_BISECT_QUERY,
     find_engine_error_hint,
     find_literal_hint,
     find_type_name_hint,
@@ -234,7 +234,7 @@ def find_hint(
         name = (rewritten._parameters.get("routineName") or "").replace("`", "")
         return find_unknown_function_hint(name, functions()) if name else None
     if hint is None and rewritten.code in OTHER_CODES and filled.has_clause and not rewritten.spans:
-        return FIND_THE_PART
+        return HINT_TO_BISECT_QUERY
     return hint
 
 

@@ -35,7 +35,7 @@ def make_chunk(matches: float) -> Any:
 )
 def test_the_number_of_matches_is_a_bigint(matches: list[float], total: int) -> None:
     tally = Tally(schema=pa.schema([("x", pa.int64())]))
-    tally.append_counters(pa.RecordBatch.from_arrays([pa.array([1])], ["x"]))
+    tally.append_empty_counter_column(pa.RecordBatch.from_arrays([pa.array([1])], ["x"]))
     for number in matches:
         piece: Any = SimpleNamespace(new_rows=1, new_partitions=1)
         (_,) = tally.count_while_matching(iter([make_chunk(number)]), piece)
