@@ -112,7 +112,7 @@ class MatchPlan:
 
     @property
     def all_window_lengths(self) -> tuple[clauses.RowExpression, ...]:
-        """The `window_lengths`, then the lengths of windows between stages (conditions test them)."""
+        """The `window_lengths`, then the lengths of windows between stages."""
         if self.staging is None:
             return self.window_lengths
         between_stages = (window.length for window in self.staging.neighbour_windows)
