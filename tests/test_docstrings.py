@@ -36,6 +36,7 @@ MORE = {
     "match_pattern": 8,
     "match_rules": 9,
     "serve": 8,  # the options of a server
+    "ExplainedClause.__init__": 9,  # users get one, and never make one
 }  # docs/contributing/decisions/tools.md
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 SHOWN = re.compile(
@@ -163,7 +164,7 @@ def test_no_public_signature_is_long() -> None:
     ]
     for function in filter(inspect.isfunction, (*functions, *methods)):
         names = inspect.signature(function).parameters.keys() - {"self"}
-        limit = MORE.get(function.__name__, MOST_PARAMETERS)
+        limit = MORE.get(function.__qualname__, MOST_PARAMETERS)
         assert len(names) <= limit, function.__qualname__
 
 

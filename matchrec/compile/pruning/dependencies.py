@@ -228,7 +228,7 @@ DEPENDENCIES_OF_FIELDS: Mapping[
     "measures": find_measure_dependencies,
     "rows_per_match": lambda context: list_option_dependencies(context.plan.rows_per_match),
     "partial": lambda context: list_option_dependencies(context.plan.partial),
-    "columns": None,
+    "column_order": None,
     "after_match": lambda context: list_option_dependencies(context.plan.after_match),
     "within": None,
     "within_rows": find_row_window_dependencies,
