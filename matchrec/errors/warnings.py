@@ -196,6 +196,22 @@ def compared_with_own_stage(span: Span, *, read: str, stage: str, column: str) -
     )
 
 
+def negation_of_every_row(span: Span | None, *, variable: str) -> NeverTrueWarning:
+    """Return the warning for PATTERN (A NOT D B) if D has no condition.
+
+    Args:
+        span: where NOT is written.
+        variable: the variable, D.
+    """
+    define = name_part("DEFINE")
+    return NeverTrueWarning(
+        f"`NOT {variable}` in PATTERN is never true if a row follows",
+        span,
+        notes=(f"{variable} has no condition, so that every row is a {variable}",),
+        hint=f"add {variable} to {define}, or remove NOT {variable}",
+    )
+
+
 def false_constant_comparison(span: Span) -> NeverTrueWarning:
     """Return the warning for a comparison of two constants that is false, as in 1 = 2."""
     return NeverTrueWarning(

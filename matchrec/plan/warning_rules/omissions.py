@@ -4,6 +4,7 @@ Each of these runs, but seldom as it was meant:
 
     no ORDER BY                        the order of rows is not defined
     no DEFINE                          every row matches every variable
+    PATTERN (A NOT D B), no D          every row is a D, so that no B follows an A
     PATTERN (A B3), B in DEFINE        a Python f-string turned `B{3}` into `B3`
 """
 
@@ -42,6 +43,22 @@ def warn_about_conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     names = patterns.list_variable_names(plan.pattern)
     if names and not plan.definitions and not plan.window_lengths:
         yield warnings.no_conditions(plan.pattern.span, variable=names[0])
+
+
+def warn_about_negations(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+    """Yield a warning for each NOT of a variable that every row can be mapped to.
+
+    With event selection there is none: NOT then means that no row at all lies between two others.
+    """
+    if plan.needs_event_selection:
+        return
+    defined = {definition.variable for definition in plan.definitions}
+    for negation in patterns.list_negations(plan.pattern):
+        for name in negation.names:
+            if name not in defined:
+                yield warnings.negation_of_every_row(
+                    negation.span, variable=patterns.show_name(name)
+                )
 
 
 def warn_about_eaten_braces(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
