@@ -140,7 +140,7 @@ def run(  # noqa: PLR0913 -- one for each option
     plot = read_plot_options(picture, x=x, y=y, series=series, between=between)
     if file is not None and format_name is not None:
         check_format_of_file(format_name, file)
-    output = RowOutput(format_name or DEFAULT_FORMAT, file, limit)
+    output = RowDestination(format_name or DEFAULT_FORMAT, file, limit)
     if request.aggregates or not request.earlier:
         run_last_statement(request, output, plot)
     else:
@@ -162,7 +162,7 @@ def check_format_of_file(format_name: str, file: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class RowOutput:
+class RowDestination:
     """The destination, format and limit of the output rows."""
 
     # The format of printed rows: a name in `OUTPUT_FORMATS`.
@@ -266,7 +266,9 @@ def make_missing_axis_error(option: str) -> click.UsageError:
     return click.UsageError(str(error))
 
 
-def run_last_statement(request: QueryRequest, output: RowOutput, plot: PlotOptions | None) -> None:
+def run_last_statement(
+    request: QueryRequest, output: RowDestination, plot: PlotOptions | None
+) -> None:
     """Run the only statement, or compute the aggregates over the matches of the last one."""
     aggregates = request.aggregates
     has_rows = bool(aggregates) or request.has_rows
@@ -284,7 +286,7 @@ def run_last_statement(request: QueryRequest, output: RowOutput, plot: PlotOptio
             plot.draw(query)
 
 
-def run_statements(request: QueryRequest, output: RowOutput, plot: PlotOptions | None) -> None:
+def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOptions | None) -> None:
     """Run several statements in order. Print the rows of each query, or write the only result.
 
     The picture shows the matches of the last query.
