@@ -21,6 +21,16 @@
     fold_stages         folds the program of stages
     compiled_pattern    the result: program, folding, and facts about them
 
+These modules do a part of a step:
+
+    state_order         numbers the states of a program
+    remaining_steps     keys of the states of stages: what is still to come
+    explore_states      finds and numbers the states that can be reached
+    facts               facts that follow from a folding alone
+    run_endings         what becomes of a run whose window or partition ends
+    dot                 draws a program
+
 Other modules change a folding for a purpose: `negation` replaces NOTs by tests, `determinise` finds
-each match in one way only, and `occurrences` tells the occurrences of a variable apart.
+each match in one way only, and `occurrences` tells the occurrences of a variable apart, for which
+`sibling_states` copies states.
 """

@@ -170,7 +170,7 @@ class _StageFolder:
         """Return the edge on which a run skips a row, if there is one.
 
         A run that begins skips no row, because another run begins at the next row. The ignore edges
-        before the last one have tests of time: see `list_choices`.
+        before the last one have tests of time: see `list_effect_choices`.
         """
         ignores = self.find_edges(waiting, Action.IGNORE)
         return ignores[-1] if ignores and not waiting.begins_runs else None

@@ -14,8 +14,26 @@ own, and makes one type of query from another (module, function, result):
 
 No step changes what it gets, so conditions can be split again for another choice of who sorts.
 
-Other modules do a part of a step. `columns` and `sent_columns` find the columns that are computed
-and sent, `read_guards` keeps expressions from raising errors, and `origins` finds the text to show
-in an error of Spark. `negation`, `absences` and `totals` compile what few plans have. `coverage`
-compiles a query to be counted. `pruning` finds rows that need not be sent.
+These modules do a part of a step:
+
+    read_guards           guards what could raise errors on rows that are in no match
+    columns               the columns that each part of a query reads
+    sent_columns          the columns that are sent to the workers
+    origins               where the user wrote what Spark computes, for errors
+    compiled_query        `CompiledQuery` and the records in it
+    lookaround            how far a query looks around a run
+    pruning               rows that need not be sent, and shortcuts
+
+These compile what few plans have:
+
+    negation              NOT in a row pattern whose matches skip no rows
+    totals                aggregates over all matches
+    absences              rows that must be absent, if matches are added up without being built
+    absence_conditions    whether the condition of such a row can be tested at once
+
+These compile a query to count how far its starting rows come:
+
+    coverage              the query, and the task of the workers
+    guarded_tests         tests that can be computed for every row
+    counted_coverage      what the workers have counted
 """

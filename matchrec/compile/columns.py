@@ -77,10 +77,10 @@ def find_aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
     basic_form = find_basic_form(aggregate)
     if basic_form is not None and basic_form.column is not None:
         yield basic_form.column
-    for term in list_inputs(aggregate):
-        if reads_columns_only(term) and (term.references or is_collected_list(aggregate)):
-            yield build_aggregate_term_column(term)
-        for reference in term.references:
+    for scalar in list_inputs(aggregate):
+        if reads_columns_only(scalar) and (scalar.references or is_collected_list(aggregate)):
+            yield build_aggregate_term_column(scalar)
+        for reference in scalar.references:
             if isinstance(reference, ColumnReference):
                 yield build_row_column(reference.argument)
 

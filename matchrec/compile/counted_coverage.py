@@ -63,5 +63,6 @@ class CountedCoverage:
     counts: Counts
     # None if no starting row was without a match.
     nearest: NearestStart | None
-    # Whether the user asked for ranges, which partitions are not cut into: each row is needed.
+    # Whether the user asked for ranges. Partitions are not cut into them, because each row is
+    # needed.
     asked_for_ranges: bool

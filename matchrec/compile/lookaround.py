@@ -37,6 +37,7 @@ def find_lookaround(
     """
     if task.needs_event_selection or task.partial is not None:
         return None
+    # Imported here, because it loads all that conditions on the run need.
     from matchrec.search.compiled_task import compile_task
 
     guards = task.pattern.guards

@@ -83,25 +83,26 @@ def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference
 
 
 def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
-    """Return an aggregate with guards around the terms that can raise.
+    """Return an aggregate with guards around the inputs that can raise.
 
-    A guarded term is computed only for rows that can be mapped to the variable of the aggregate and
-    that pass its FILTER.
+    A guarded input is computed only for rows that can be mapped to the variable of the aggregate
+    and that pass its FILTER.
     """
     mapped_condition = find_condition_of_rows(plan, aggregate.variable)
     row_filter = aggregate.condition
     if row_filter is not None and not reads_columns_only(row_filter):
         row_filter = None
 
-    def guard_term(term: Scalar) -> Scalar:
-        """Return a term that is computed only on the rows that the aggregate reads."""
-        if not reads_columns_only(term) or not term.references or not may_fail(term.operations):
-            return term
+    def guard_input(scalar: Scalar) -> Scalar:
+        """Return an input that is computed only on the rows that the aggregate reads."""
+        reads_only_columns = bool(scalar.references) and reads_columns_only(scalar)
+        if not reads_only_columns or not may_fail(scalar.operations):
+            return scalar
         conditions = []
-        if mapped_condition is not None and is_partial(term.operations):
+        if mapped_condition is not None and is_partial(scalar.operations):
             conditions.append(mapped_condition)
-        if row_filter is not None and term is not row_filter:
+        if row_filter is not None and scalar is not row_filter:
             conditions.append(row_filter)
-        return add_guards_to_expression(conditions, term)
+        return add_guards_to_expression(conditions, scalar)
 
-    return map_inputs(aggregate, guard_term)
+    return map_inputs(aggregate, guard_input)

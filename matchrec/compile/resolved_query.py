@@ -106,7 +106,7 @@ def find_windows(
     """Return the plan with its windows in the form that is cheapest to check.
 
     1. The lengths of windows become distances, if the type of the order allows it.
-    2. Windows inside of a match become conditions, if rows alone do not tell where they end.
+    2. Windows inside of a match become conditions, unless rows alone show where they end.
     3. Conditions that bound a match become a window.
 
     Args:

@@ -1,6 +1,9 @@
 """Inline earlier measures: replace their names in later measures by their values.
 
     LAST(UP.price) AS peak, peak - 100 AS below
+
+becomes
+
     LAST(UP.price) AS peak, (LAST(UP.price)) - 100 AS below
 
 A name alone is an earlier measure if no column of the input has the name, and if Spark does not

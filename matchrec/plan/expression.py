@@ -267,8 +267,8 @@ class Operation:
     # The references in the order of the text, repeats included.
     references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)
 
-    # A pattern matches what an operation computes, however it is written: `case Operation("IF",
-    # _)`.
+    # What `case Operation("IF", operands)` compares: what an operation computes, not how it is
+    # written.
     __match_args__ = ("operator", "operands")
 
     def __post_init__(self) -> None:
@@ -515,7 +515,7 @@ def map_column_references(
     def change_columns(reference: Reference) -> Reference:
         """Change a column, or the columns inside an aggregate."""
         if isinstance(reference, Aggregate):
-            return map_inputs(reference, lambda term: map_column_references(term, change))
+            return map_inputs(reference, lambda scalar: map_column_references(scalar, change))
         return change(reference) if isinstance(reference, ColumnReference) else reference
 
     return map_references(scalar, change_columns)
@@ -529,13 +529,13 @@ def map_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Sca
     if isinstance(scalar, Operation):
         return change(scalar.map_operands(lambda operand: map_operations(operand, change)))
 
-    def change_terms(reference: Reference) -> Reference:
+    def change_inner_operations(reference: Reference) -> Reference:
         """Change the operations inside an aggregate; leave other references unchanged."""
         if isinstance(reference, Aggregate):
-            return map_inputs(reference, lambda term: map_operations(term, change))
+            return map_inputs(reference, lambda scalar: map_operations(scalar, change))
         return reference
 
-    return map_references(scalar, change_terms)
+    return map_references(scalar, change_inner_operations)
 
 
 def set_final_semantics(scalar: Scalar) -> Scalar:

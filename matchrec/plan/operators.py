@@ -400,7 +400,7 @@ def find_operator_names(*kinds: OperatorKind) -> frozenset[str]:
 
 
 def find_coercing_operators(coercion: Coercion) -> frozenset[str]:
-    """Return the names of all operators whose operands the engine casts to one type as here."""
+    """Return the names of all operators whose operands the engine casts to one type in this way."""
     return frozenset(name for name, entry in OPERATORS.items() if entry.coercion is coercion)
 
 

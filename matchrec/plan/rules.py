@@ -1,8 +1,7 @@
 """Rules that every plan must keep, whatever language it was written in.
 
 Each rule is a function `check_...` of a plan that raises a `MatchRecognizeError` if the plan breaks
-the rule. `RULES` lists them in the order in which `check_plan` checks them. A function that several
-rules call is before or after the first of them.
+the rule. `RULES` lists them in the order in which `check_plan` checks them.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ def _make_unknown_variable(
 
 @dataclass(frozen=True, slots=True)
 class VariableUse:
-    """The name of a variable, written in a part of the clause that reads the rows of it."""
+    """A use of a variable: a part of the clause names it and reads its rows."""
 
     # The variable; None for the universal variable.
     name: str | None

@@ -258,7 +258,7 @@ def find_tests_of_events(steps: Steps) -> dict[str, StageTest]:
 
 
 def find_tests_of_first_events(steps: Steps) -> dict[str, StageTest]:
-    """Return the same, with the stages before the first event of their stage.
+    """Return the tests of a pattern, with the stages before the first event of their stage.
 
     In a loop, the first event belongs to the first repetition. Use it for a part of a condition
     that must hold for every event of the stage, and so for the first one. The tests of NOTs and of

@@ -14,8 +14,9 @@ Both stop at a choice whose mapping evaluates a condition on the run: a row whos
 an error is never left out. If steps are limited, each row that is taken may be one too many; then
 only the first row of a match is compared.
 
-A search of all runs at once, which a stream resumes, does not leave out rows one by one.
-`find_possible_starts` tells it whether any row can begin a run, by the first row alone.
+A search of all runs at once, which a stream resumes, does not leave out rows one by one. But a
+stream need not search a key without live runs if none of its new rows can begin a run.
+`find_possible_starts` returns which rows can, by the first row of the match alone.
 """
 
 from __future__ import annotations

@@ -316,7 +316,7 @@ class KernelSearch(ABC, Generic[W]):
         np.take(by_choice, choices[: len(values)], out=values, mode="clip")
 
     def raise_failure(self, status: int) -> None:
-        """Check that a status of the kernel says nothing of a failure.
+        """Check that a status of the kernel is not that of a failure.
 
         Raises:
             RunFailure: a condition or AFTER MATCH SKIP has failed, or there were too many steps.
@@ -457,7 +457,7 @@ class BufferSearch(KernelSearch[W]):
 
 
 def choose_first_ended_windows(matches: Matches, end_times: IntArray) -> Matches:
-    """Return the matches with the first of the windows that ended a run as the run's kind.
+    """Return the matches, in which a run that timed out has the kind of the first ended window.
 
     If several windows end at the same time, a run then has the same kind, whichever window it
     waited in. The window of the whole match comes first, then those between neighbours.

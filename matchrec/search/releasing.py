@@ -39,7 +39,7 @@ from matchrec.search.partitions import IntArray, take_or_default
 from matchrec.search.runs_search import RunsSearch
 from matchrec.search.task import Capacity, Task
 
-# From this share of the matches that were found on, many of them are released.
+# If at least this share of the matches that were found is released, many of them are.
 MIN_SHARE_OF_MANY = 1 / 8
 
 

@@ -1,4 +1,4 @@
-"""Replace windows inside of a match by conditions, if rows alone do not tell where they end.
+"""Replace windows inside of a match by conditions, unless rows alone show where the windows end.
 
     WITHIN 10 FROM A TO C            C AS C.ts < A.ts + 10, if a row of A comes before
     WITHIN 5 BETWEEN ROWS, skipping  each variable AS ts < LAST(ts, 1) + 5, except the first row
@@ -37,7 +37,7 @@ from matchrec.plan.pattern import always_precedes, list_negated_names
 
 
 def replace_gaps_by_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
-    """Return the plan with windows inside of a match as conditions, if rows alone do not tell them.
+    """Return the plan with conditions instead of windows inside of a match: see above.
 
     Args:
         plan: a plan whose names are resolved.

@@ -163,10 +163,11 @@ def find_filters_of_stages(
 
 
 def all_runs_can_skip(pattern: CompiledPattern) -> bool:
-    """Return whether every run of a pattern of stages can skip a row and wait for the same.
+    """Return whether every run of a pattern of stages can skip a row that satisfies no condition.
 
-    That is a row which satisfies no condition, so every choice must have one. Complete matches are
-    no runs, and runs without a row need not wait.
+    The run must then wait for the same as before. Every choice must have a condition, because the
+    row could take a choice without one. Complete matches are not runs, and runs without a row need
+    not wait.
     """
     folding = pattern.folding
     for state, waiting_state in enumerate(folding.waiting_states):

@@ -78,9 +78,10 @@ def find_double_limit(bound: Bound) -> Limit | None:
 
 
 def find_unit(bound: Bound, order: OrderType) -> Fraction | None:
-    """Return how long a unit of the order column is, as a part of a bound's amount.
+    """Return how long a unit of the order column is, in the units of a bound's amount.
 
-    For example, 1/100 along a DECIMAL(10, 2). None if the bound is not the same limit for all rows.
+    For example, 1/100 along a DECIMAL(10, 2), and the microseconds of a day if an interval is a
+    bound along a DATE. None if the bound is not the same limit for all rows.
     """
     length = bound.amount
     family = order.type.family
@@ -105,7 +106,7 @@ def find_unit(bound: Bound, order: OrderType) -> Fraction | None:
 
 
 def find_date_unit(form: DistanceForm, length: Amount) -> Fraction | None:
-    """Return how long a day is, as a part of a length; None as in `find_unit`.
+    """Return how long a day is, in the units of a length; None as in `find_unit`.
 
     Two dates differ by an interval. A number of days can be added to a date.
     """

@@ -48,7 +48,7 @@ def warn_about_conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 def warn_about_negations(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for each NOT of a variable that every row can be mapped to.
 
-    With event selection there is none: NOT then means that no row at all lies between two others.
+    With event selection there is none: NOT then means that no row at all is between two others.
     """
     if plan.needs_event_selection:
         return

@@ -3,9 +3,10 @@
 A kernel allocates nothing. It runs until all partitions are searched, or until something does not
 fit or fails. Its status then says what must grow; called again, it goes on where `progress` says.
 
-Each of these has kernels, the record of what they work in, and the class that runs them. They are
-explained by the strategy with the same name in `search`. Some strategies run the kernel of another
-one for some tasks: see *Kernel* in their files.
+Each of these has kernels, the record of what they work in, and the class that runs them; the class
+of `all_matches` is in `search.runs_search`. They are explained by the strategy with the same name
+in `search`. Some strategies run the kernel of another one for some tasks: see *Kernel* in their
+files.
 
     memoised       one run at a time, if conditions depend on the data only
     plain          the same under conditions on the run, also for `search.memoised`

@@ -227,7 +227,7 @@ def raise_bound(totals: IntArray, begin: int, bound: float) -> None:
 
 @inlined
 def keep_extreme(totals: IntArray, begin: int, value: int, row: int, aggregate: IntArray) -> None:
-    """Make a value and its row the extreme, if `is_extreme`. `aggregate` is a row of codes."""
+    """Keep a value and its row if `is_extreme`. `aggregate` has the codes of the aggregate."""
     if is_extreme(totals, begin, value, aggregate[OUTER_FUNCTION], aggregate[IS_FLOAT]):
         totals[begin + VALUE] = value
         totals[begin + VALUE + ROW] = row
