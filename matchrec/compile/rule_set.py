@@ -40,6 +40,18 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
+class UnlinkedRule:
+    """A rule of a set whose query is compiled, before it is linked to the set."""
+
+    name: str  # as messages print it
+    query: SplitQuery
+    compiled_query: CompiledQuery
+    version: Version
+    # See `LinkedRule`.
+    identity: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LinkedRule:
     """A rule over the columns and conditions of its set. Picklable."""
 
@@ -133,49 +145,40 @@ def join_filters(queries: Sequence[SplitQuery]) -> tuple[RowColumn, ...]:
     return tuple(dict.fromkeys(filters))
 
 
-def link_rules(  # noqa: PLR0913 -- the parts of a `RuleSet`
-    names: Sequence[str],
+def link_rules(
+    rules: Sequence[UnlinkedRule],
     joined: JoinedQueries,
-    compiled_queries: Sequence[CompiledQuery],
     event_columns: Iterable[str],
-    versions: Sequence[Version],
-    identities: Sequence[str],
     *,
     has_versions: bool,
 ) -> RuleSet:
     """Return the set of rules that were compiled one after the other.
 
     Args:
-        names: the names of the rules.
-        joined: their queries.
-        compiled_queries: what each rule was compiled to, in their order. The last one has all
-            columns.
+        rules: the rules, in the order in which they were compiled. The last one has all columns.
+        joined: their queries, joined.
         event_columns: the names of the columns that the events of a match have.
-        versions: the version of each rule.
-        identities: the identity of each rule: see `LinkedRule`.
         has_versions: whether the user passed versions of some rule.
     """
-    columns = compiled_queries[-1].sent_columns.columns
+    columns = rules[-1].compiled_query.sent_columns.columns
     indices = {column: index for index, column in enumerate(columns)}
 
     def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
         """Return the indices of columns among the columns that are sent for the set."""
         return tuple(indices[column] for column in columns)
 
-    rules = tuple(
+    linked_rules = tuple(
         LinkedRule(
-            name=name,
-            compiled_query=compiled_query,
-            dividing_columns=find_indices(find_dividing_columns(query.plan)),
-            version=version,
-            identity=identity,
+            name=rule.name,
+            compiled_query=rule.compiled_query,
+            dividing_columns=find_indices(find_dividing_columns(rule.query.plan)),
+            version=rule.version,
+            identity=rule.identity,
         )
-        for name, query, compiled_query, version, identity in zip(
-            names, joined.queries, compiled_queries, versions, identities, strict=True
-        )
+        for rule in rules
     )
     return RuleSet(
-        rules=rules,
+        rules=linked_rules,
         columns=columns,
         keys=find_indices(find_key_columns(joined.plan)),
         order=indices[find_order_column(joined.plan)],

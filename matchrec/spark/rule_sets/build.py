@@ -18,7 +18,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
-from matchrec.compile.rule_set import RuleSet, Version, link_rules
+from matchrec.compile.rule_set import RuleSet, UnlinkedRule, Version, link_rules
 from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.errors.rule_sets import (
@@ -180,17 +180,10 @@ def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
         check_shared_plan(request)
         check_may_stay_whole(request, "rules share the rows of a partition")
         compiled = compile_request(request)
-        versions = [rule.version or Version(rule.name) for rule in request.rules]
-        identities = [""] * len(versions)
-        if request.is_stream:
-            identities = compute_identities(compiled, versions)
         rule_set = link_rules(
-            names=[rule.name for rule in request.rules],
+            rules=[build_unlinked_rule(compiled, number) for number in range(len(request.rules))],
             joined=compiled.preparation.joined,
-            compiled_queries=compiled.compiled_queries,
             event_columns=request.event_columns,
-            versions=versions,
-            identities=identities,
             has_versions=any(rule.version is not None for rule in request.rules),
         )
         rows, slots = run_rules(compiled, rule_set)
@@ -210,30 +203,52 @@ def check_shared_plan(request: MatchRequest) -> None:
         _ = request.relation.select(texts).schema  # which is when Spark analyses them
 
 
-def compute_identities(compiled: CompiledRules, versions: Sequence[Version]) -> list[str]:
-    """Return the identity of each rule: a digest of everything that its search depends on.
+def build_unlinked_rule(compiled: CompiledRules, rule_number: int) -> UnlinkedRule:
+    """Return a rule as `link_rules` takes it. It has an identity only over a stream.
+
+    Args:
+        compiled: all rules of the request.
+        rule_number: the index of the rule in the request.
+    """
+    rule = compiled.request.rules[rule_number]
+    version = rule.version or Version(rule.name)
+    identity = ""
+    if compiled.request.is_stream:
+        identity = compute_identity(compiled, rule_number, version)
+    return UnlinkedRule(
+        name=rule.name,
+        query=compiled.queries[rule_number],
+        compiled_query=compiled.compiled_queries[rule_number],
+        version=version,
+        identity=identity,
+    )
+
+
+def compute_identity(compiled: CompiledRules, rule_number: int, version: Version) -> str:
+    """Return the identity of a rule: a digest of everything that its search depends on.
 
     Other rules do not change it. So the state of a stream knows which rules are still the same.
+
+    Args:
+        compiled: all rules of the request.
+        rule_number: the index of the rule in the request.
+        version: the version of the rule.
     """
     request = compiled.request
-    identities = []
-    for rule, version, query, conditions in zip(
-        request.rules, versions, compiled.queries, compiled.conditions, strict=True
-    ):
-        column_types = [(show_column(column), compiled.types[column]) for column in query.columns]
-        identity = digest(
-            version.rule,
-            version.since,
-            query.written_plan,
-            rule.columns,
-            query.plan,
-            column_types,
-            conditions.run_conditions,
-            request.ansi,
-            request.options.algorithm,
-        )
-        identities.append(identity[:IDENTITY_DIGITS])
-    return identities
+    query = compiled.queries[rule_number]
+    column_types = [(show_column(column), compiled.types[column]) for column in query.columns]
+    identity = digest(
+        version.rule,
+        version.since,
+        query.written_plan,
+        request.rules[rule_number].columns,
+        query.plan,
+        column_types,
+        compiled.conditions[rule_number].run_conditions,
+        request.ansi,
+        request.options.algorithm,
+    )
+    return identity[:IDENTITY_DIGITS]
 
 
 def run_rules(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
