@@ -173,6 +173,7 @@ class _NotsBeforeStateKey:
     """The key of a state that leads to another one if the next row does not satisfy some NOTs."""
 
     nots: Nots
+    # They keep states apart. The edges depend on the NOTs and the target alone.
     constraints: Constraints
     target: StateId
 
