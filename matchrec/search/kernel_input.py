@@ -48,11 +48,8 @@ if TYPE_CHECKING:
 class SearchInput:
     """A task over some partitions, as the kernels read them."""
 
-    # Whether the search uses event selection.
-    for_event_selection: bool
     # The arrays of the task, which equal tasks share.
     compiled_task: CompiledTask
-    rules: layout.Rules
     # None for a contiguous search.
     selection_rules: layout.SelectionRules | None
     rows: layout.RowArrays
@@ -66,6 +63,16 @@ class SearchInput:
     python_calls: PythonCalls | None
     # None if the task outputs matches.
     totals: layout.TotalArrays | None = None
+
+    @property
+    def rules(self) -> layout.Rules:
+        """Return the rules of the task."""
+        return self.compiled_task.rules
+
+    @property
+    def for_event_selection(self) -> bool:
+        """Return whether the search uses event selection."""
+        return self.selection_rules is not None
 
     def bind_conditions(
         self, registers: IntArray, progress: layout.Progress
@@ -151,9 +158,7 @@ def prepare_input(
         negation = build_negation_arrays(task, compiled_task, rows.satisfied)
     values, python_calls = build_condition_values(compiled_task, partitions)
     return SearchInput(
-        for_event_selection=for_event_selection,
         compiled_task=compiled_task,
-        rules=compiled_task.rules,
         selection_rules=compiled_task.selection_rules if for_event_selection else None,
         rows=rows,
         values=values,

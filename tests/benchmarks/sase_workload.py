@@ -211,15 +211,17 @@ class Search:
         alone is measured, no state accepts: the runs are the same, and no match is constructed.
         """
         search_input = prepare_input(self.task, self.partitions)
-        rules, selection_rules = search_input.rules, search_input.selection_rules
+        compiled_task = search_input.compiled_task
+        selection_rules = search_input.selection_rules
         assert selection_rules is not None
         if self.engine == "basic":
-            rules = rules._replace(merge_runs=False)
+            rules = compiled_task.rules._replace(merge_runs=False)
+            compiled_task = replace(compiled_task, rules=rules)
         if self.counts_only:
             selection_rules = selection_rules._replace(
                 accepts=np.full_like(selection_rules.accepts, -1)
             )
-        return replace(search_input, rules=rules, selection_rules=selection_rules)
+        return replace(search_input, compiled_task=compiled_task, selection_rules=selection_rules)
 
 
 def prepare_search(cell: Cell) -> Search:
