@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from matchrec.automaton.explore_states import limit_choices, number_states
-from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folding
+from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folding, build_effect_choice
 from matchrec.automaton.program import Action, Edge, Program, StateId, VariableId
 from matchrec.automaton.run_endings import (
     A_MATCH,
@@ -330,8 +330,3 @@ class _StageFolder:
             if test in tests:
                 return number
         return NO_NEIGHBOUR_WINDOW
-
-
-def build_effect_choice(test: VariableId, effect: Effect) -> Choice:
-    """Return the choice of a row that satisfies a test and has an effect. It leads nowhere."""
-    return Choice(guard=0, variable=None, target=None, test=test, effect=effect)

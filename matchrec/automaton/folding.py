@@ -78,6 +78,12 @@ class Choice:
 # The choice that accepts whatever the next row is.
 ACCEPT = Choice(guard=0, variable=None, target=None)
 
+
+def build_effect_choice(test: VariableId, effect: Effect) -> Choice:
+    """Return the choice of a row that satisfies a test and has an effect. It leads nowhere."""
+    return Choice(guard=0, variable=None, target=None, test=test, effect=effect)
+
+
 # The choices of each folded state, in preferment order.
 Folded = tuple[tuple[Choice, ...], ...]
 

@@ -28,11 +28,10 @@ from itertools import accumulate
 
 from matchrec.automaton.compile_program import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
-from matchrec.automaton.facts import find_least_rows
+from matchrec.automaton.facts import can_complete, find_least_rows
 from matchrec.automaton.fold_program import fold
-from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folded, Folding
+from matchrec.automaton.folding import ACCEPT, Choice, Folded, Folding
 from matchrec.automaton.program import GUARD_START, VariableId
-from matchrec.automaton.run_endings import A_MATCH
 from matchrec.automaton.sibling_states import StateSet, brings_nearer, copy_states_by_siblings
 from matchrec.plan.pattern import RowPattern, Variable, replace_children, walk_pattern
 
@@ -156,7 +155,7 @@ def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrence
         stages: how many stages it has.
     """
     folding = compiled.folding
-    remaining = find_least_rows(add_acceptances_by_time(folding))
+    remaining = find_least_rows(add_acceptances(folding))
     first_states = StateSet(range(folding.start_count))
     # A run that begins awaits the occurrences that any of the first states awaits.
     siblings = [
@@ -172,15 +171,16 @@ def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrence
     )
 
 
-def add_acceptances_by_time(folding: Folding) -> Folded:
-    """Return the choices, with an acceptance in states where a run needs only time, not rows."""
-    accepting = []
-    for choices, ending_kind in zip(folding.choices, folding.ending_kinds, strict=True):
-        needs_only_time = ending_kind == A_MATCH or any(
-            choice.effect is Effect.COMPLETE_RUN for choice in choices
-        )
-        accepting.append((*choices, ACCEPT) if needs_only_time else choices)
-    return tuple(accepting)
+def add_acceptances(folding: Folding) -> Folded:
+    """Return the choices, with an acceptance in each state in which a run needs no more rows.
+
+    In some states, such a run still waits for the end of its window, or for a row that it does not
+    map.
+    """
+    return tuple(
+        (*choices, ACCEPT) if can_complete(folding, state) else choices
+        for state, choices in enumerate(folding.choices)
+    )
 
 
 def list_occurrences(folded: Folded) -> tuple[int, ...]:

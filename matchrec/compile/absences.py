@@ -31,7 +31,7 @@ from itertools import product
 from typing_extensions import Self
 
 from matchrec.automaton.explore_states import find_reachable, number_states
-from matchrec.automaton.folding import Choice, Effect, Folded, Folding
+from matchrec.automaton.folding import Choice, Effect, Folded, Folding, build_effect_choice
 from matchrec.automaton.program import StateId
 from matchrec.compile.absence_conditions import check_condition
 from matchrec.errors import match_totals as errors
@@ -213,11 +213,7 @@ class StateDivision:
             indices: the indices of absences in `absences`.
         """
         for index in sorted(indices):
-            variable = self.absences[index].variable
-            ending = Choice(
-                guard=0, variable=None, target=None, test=variable, effect=Effect.END_RUN
-            )
-            yield ending, None
+            yield build_effect_choice(self.absences[index].variable, Effect.END_RUN), None
 
 
 def find_all_moves(
