@@ -84,9 +84,9 @@ class LateKernel(CachedFunction[P, R]):
         """Return how many steps Python may take now; 0 if machine code must take all.
 
         Machine code takes all steps if it is in memory or on disk, or if the call takes too many.
-        But numba alone can read the disk, and takes longer to load than Python takes for a few
-        steps. So before numba is loaded, Python takes the first eighth of its steps without looking
-        at the disk.
+        But only numba can tell whether code for these types is on disk, and it takes longer to load
+        than Python takes for a few steps. So before numba is loaded, Python takes the first eighth
+        of its steps without looking at the disk.
 
         Args:
             types: the types of the arguments of a call.

@@ -176,7 +176,7 @@ class MatchReader:
 
     @cached_property
     def running_rows(self) -> tuple[IntArray, IntArray]:
-        """Return begin and end of the mapped rows up to the current one: int64[r] each.
+        """Return where the mapped rows up to the current one begin and end: int64[r] each.
 
         An output row without a current row sees none.
         """
@@ -185,7 +185,7 @@ class MatchReader:
 
     @cached_property
     def final_rows(self) -> tuple[IntArray, IntArray]:
-        """Return begin and end of the mapped rows of the match: int64[r] each.
+        """Return where the mapped rows of the match begin and end: int64[r] each.
 
         An output row without a current row sees none.
         """

@@ -133,11 +133,11 @@ class Read(ABC):
 
     @property
     def can_read_chains(self) -> bool:
-        """Return whether the value can be read if matches share their rows (`search` `Chains`).
+        """Return whether the value can be read from chains, in which matches share their rows.
 
-        Chains add up values from the last row to the first. So a sum that returns True can be read
-        from chains only if it is the same in any order of additions, which the workers find out
-        from the values.
+        In `search.matches.Chains`, values are added up from the last row to the first. So for a
+        sum, True is not enough: it must be the same in any order of additions, which the workers
+        find out from the values.
         """
         return False
 
@@ -625,8 +625,9 @@ def show_aggregate(function: str, variable: str | None, argument: str, semantics
 
 
 def can_read_all_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
-    """Return whether the matches of a query may share rows: there is one output row for each match.
+    """Return whether the output of a query can be read from chains, in which matches share rows.
 
-    And each read can be read from chains, see `Read.can_read_chains`.
+    It can if there is one output row for each match, and if all reads allow it: see
+    `Read.can_read_chains`.
     """
     return rows_per_match.has_one_row_per_match and all(read.can_read_chains for read in reads)

@@ -8,8 +8,8 @@
     match         searches the partitions of a piece
     locate        names the rows and partitions of failures in errors
     gather        turns matches into output columns
-    match_aggregates  fills the columns of aggregates over the rows of a match
-    accumulated   adds up, in Python, aggregates that have no array arithmetic
+    match_aggregates  fills the output columns of aggregates over the rows of a match
+    accumulated   adds up aggregates that have no array arithmetic, row by row in Python
     totals        fills the output columns of aggregates over all matches
     decimals      sums of decimals as two words
     rule_set      the worker of a rule set, which shares one sort

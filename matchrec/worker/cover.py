@@ -1,7 +1,9 @@
 """Workers that count instead of returning matches, for coverage.
 
-`CoverageWorker` returns one row for a task: an array of counts, then the nearest run that began no
-match. `AttemptWorker` returns a row for each starting row: how far its runs came.
+`CoverageWorker` returns one row for a task: an array of counts, then the starting row that came
+closest to a match without beginning one. `AttemptWorker` returns a row for each starting row: how
+far its runs came. A starting row without a match is represented by its *nearest run*, the run after
+which a match needs the fewest rows: see `search.kernels.nearest_runs`.
 """
 
 from __future__ import annotations
@@ -28,15 +30,15 @@ from matchrec.worker.encode import encode_partitions
 from matchrec.worker.locate import check_and_locate, name_large_partitions
 from matchrec.worker.query_worker import TaskInput
 
-# What `AttemptWorker` notes of the nearest run of a starting row, in the order of its columns: how
-# many rows a match still needed, the last choice of the run (0 for none), the reason why it ended,
-# its number of rows, and a bit for each part of a condition that was not true.
+# The columns of `AttemptWorker` about the nearest run of a starting row, in their order: how many
+# rows a match still needed, the last choice of the run (0 for none), the reason why it ended, its
+# number of rows, and a bit for each part of a condition that was not true.
 ATTEMPT_NOTES = ("remaining", "choice", "reason", "rows", "parts")
 
 
 @dataclass(frozen=True)
 class NearestRun:
-    """The run that came nearest to a match, of all runs whose starting rows begin no match."""
+    """The nearest run that came closest to a match, of all starting rows without a match."""
 
     # The number of rows that the run still needed.
     remaining: int
@@ -125,10 +127,10 @@ class CoverageWorker:
         return int(flags[len(flags) - piece.new_rows :].sum())
 
     def take_nearest(self, piece: Piece, counts: Counts) -> NearestRun | None:
-        """Return the nearest run if this piece has a nearer one than all pieces before it.
+        """Return the nearest run of this piece if it is nearer than those of all pieces before it.
 
-        Its starting row is taken out of `counts`, so that the next piece can tell whether it finds
-        a nearer one.
+        Its starting row is removed from `counts`. So if `counts` has a starting row after the next
+        piece, that piece has a nearer run.
         """
         start = int(counts.nearest_of_all[nearest_runs.NEAREST_START])
         if start == NO_START:
@@ -147,9 +149,9 @@ class AttemptWorker:
     """A worker that returns how far each starting row of one task came. Picklable."""
 
     task: CoverageTask
-    # The schema of the rows that are returned. First what names the partition; then the first
-    # column of the order, on the starting row and on the last row of its nearest run; then what was
-    # noted of the run. The notes are NULL if the row begins a match or is inside of one.
+    # The schema of the rows that are returned: the columns that name the partition; the first
+    # column of the order, on the starting row and on the last row of its nearest run; and
+    # `ATTEMPT_NOTES`, which are NULL if the row begins a match or is inside of one.
     schema: pa.Schema
     task_input: TaskInput = TaskInput()
 

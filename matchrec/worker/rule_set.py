@@ -109,7 +109,8 @@ class RuleSetWorker:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the output of a rule for the rows of a piece that it sees.
 
-        If the rule fails, that concerns whole partitions of the set, whose keys the errors have.
+        A failure of the rule counts for a whole partition of the set, even if the rule divides it
+        further: reports of failures have the keys of the set.
 
         Args:
             rule_number: the number of the rule, from 0.

@@ -25,7 +25,7 @@ class Distribution:
 
 
 def begin_percentile(use: AggregateUse) -> Accumulator:
-    """Begin PERCENTILE, the value below which a fraction of the values is; or MEDIAN, a half.
+    """Begin PERCENTILE or MEDIAN. The median is the percentile for the fraction 0.5.
 
     The accumulator raises FunctionError if the fraction is not between 0 and 1.
     """

@@ -282,7 +282,7 @@ class Registers:
         """Yield the steps that update the variable of a row when a row is mapped to a variable.
 
         There are two reasons for a step: the row mapped now changes which row `meaning.row` is, or
-        it is itself the row `physical` rows after `meaning.row`, whose variable is asked for.
+        it is itself the row whose variable the register has, `physical` rows after `meaning.row`.
         """
         register = self.by_meaning[meaning]
         row = meaning.row

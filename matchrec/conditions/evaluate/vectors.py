@@ -170,7 +170,7 @@ class VectorEvaluator:
     def find_inside(self, distance: int) -> BoolArray:
         """Return for all rows whether the row at a distance is in the same partition: bool[n]."""
         # How many rows of each partition have no such row, and the first of these. They are at the
-        # begin of the partition for rows before, and at its end for rows after.
+        # beginning of the partition if the distance is negative, and else at its end.
         counts = np.minimum(abs(distance), np.diff(self.starts))
         first = self.starts[:-1] if distance < 0 else self.starts[1:] - counts
         # The positions of all these rows, without a loop over partitions: `counts` rows from each

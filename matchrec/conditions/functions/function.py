@@ -1,9 +1,9 @@
 """What a function of Spark takes and returns, and how Python computes it.
 
 A `Function` is an entry of a table whose keys are names. When a query calls it, `typing.calls`
-makes a `FunctionUse` of the call: the types of its arguments, after implicit casts, and what it
-depends on besides. From this the function finds the type of the value, and builds the Python
-function that computes it. An `AggregateUse` is the same for an aggregate.
+makes a `FunctionUse` of the call: the types of its arguments, after implicit casts, and whatever
+else its value depends on. From this the `Function` finds the type of the value, and builds the
+Python function that computes it. An `AggregateUse` is the same for an aggregate.
 
 Values of SQL are these values of Python:
 
@@ -125,7 +125,7 @@ class Function:
 
         Function((STRING, STRING, INT), INT, for_all_types(compute_distance), least_arguments=2)
 
-    Whether it can fail is in `plan.operators` if it has an entry there, else in `words.txt`.
+    Whether it can fail is in `plan.operators` if it has an entry there, else in `plan/words.txt`.
     """
 
     # What the function takes as its first, second and further arguments. There are no named ones.

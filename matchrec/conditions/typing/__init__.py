@@ -1,18 +1,25 @@
 """Turn residual conditions into run conditions: give each step the type that Spark gives it.
 
-`steps` begins with a condition and calls a module for each sort of step:
+If Spark would convert a value in a way that the search cannot repeat, the condition is rejected.
 
-- `computed_columns` types columns that the search computes instead of Spark;
-- `running_aggregates` types aggregates;
-- `arithmetic` and `mathematics` type what the search computes, with `numbers`;
-- `calls` types what Python computes: `python_values` says when that must be, and `arguments`
-  converts the arguments.
+    steps                types every step: calls the module for the sort of step
+    computed_columns     types columns that the search computes instead of Spark
+    running_aggregates   types aggregates
+    arithmetic           types arithmetic
+    mathematics          types mathematical functions
+    calls                types functions that Python computes
+    rewriting            rewrites operations that the search lacks with those that it has
 
-All of them read columns and convert values through `typer`, and some through `operand_types`, which
-knows what depends on the operation. `rewriting` has what is an operation of other operations.
-`run_columns` numbers the columns, `constants` are numbers that
-the user wrote, and `failures` says which operations can fail. If Spark would convert a value in a
-way that the search cannot repeat, the condition is rejected.
+These modules use:
 
-`known_types` finds types without asking Spark.
+    typer                reads columns, and brings two values to one type
+    operand_types        brings the operands of an operation to one type, by rules of the operation
+    numbers              builds arithmetic of numbers, times and intervals
+    constants            values that the user wrote, and NULL
+    python_values        says which operations Python must compute
+    arguments            converts the arguments of functions that Python computes
+    failures             says which operations can fail
+    run_columns          numbers the columns that the search reads
+
+`known_types` finds the types of columns without asking Spark.
 """

@@ -41,7 +41,7 @@ def test_every_class_of_reads_has_its_own_type() -> None:
         assert not is_fact or isinstance(read_class.fact_type, FixedType)
 
 
-def test_every_named_type_is_one_of_spark() -> None:
+def test_every_fixed_type_has_a_type_of_spark() -> None:
     assert FIXED_TYPES.keys() == {*FixedType}
     assert POINTER_TYPES.keys() == {*PointerField}
 
