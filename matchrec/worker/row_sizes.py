@@ -41,12 +41,12 @@ class SizeEstimator:
     table: pa.Table
     reader: MatchReader
 
-    def find_batch_borders(self, events: Collection[int] = ()) -> IntArray:
+    def find_batch_borders(self, event_columns: Collection[int] = ()) -> IntArray:
         """Return the output rows at which batches begin, then the number of output rows.
 
         Args:
-            events: columns whose values on all rows of the match are added to each output row, of
-                which there is one for each match.
+            event_columns: columns that the caller adds to each output row, with their values on all
+                rows of the match. There must be one output row for each match.
 
         Raises:
             RunFailure: a row is too large for Arrow, or a batch is too large for this machine.
@@ -57,12 +57,13 @@ class SizeEstimator:
         if matches.totals is not None or matches.pointers is not None:
             return one_batch  # such rows stand for no input row, and are small
         most_bytes = self.estimate_longest_row() * row_count
-        most_bytes += self.estimate_longest_values(events) * len(matches.classifiers)
+        most_bytes += self.estimate_longest_values(event_columns) * len(matches.classifiers)
         if most_bytes <= BYTES_PER_BATCH:
             return one_batch
         sizes = self.estimate_sizes()
-        if events:
-            sizes += self.estimate_list_sizes(RowList(None, tuple(events), Semantics.FINAL))
+        if event_columns:
+            event_list = RowList(None, tuple(event_columns), Semantics.FINAL)
+            sizes += self.estimate_list_sizes(event_list)
         self.check_sizes(sizes)
         first_rows = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_PER_BATCH, prepend=0))
         return np.unique([0, *first_rows, row_count])
