@@ -35,7 +35,8 @@ from matchrec.search.kernels import layout
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.probes import can_observe
 from matchrec.spark.types import make_struct_type
-from matchrec.worker import count, wire
+from matchrec.worker import wire
+from matchrec.worker.count import FIRST_OF_KERNELS, WorkerCounter
 
 
 @dataclass(frozen=True)
@@ -55,29 +56,26 @@ class CounterField:
 
 # The counters that only event selection counts.
 SELECTION_COUNTERS = (
-    CounterField("reads", "rows read by runs", count.FIRST_OF_KERNELS + layout.READS),
-    CounterField("runs", "runs created", count.FIRST_OF_KERNELS + layout.RUNS_CREATED),
+    CounterField("reads", "rows read by runs", FIRST_OF_KERNELS + layout.READS),
+    CounterField("runs", "runs created", FIRST_OF_KERNELS + layout.RUNS_CREATED),
     CounterField(
-        "most_live_runs",
-        "most live runs",
-        count.FIRST_OF_KERNELS + layout.MOST_LIVE,
-        is_maximum=True,
+        "most_live_runs", "most live runs", FIRST_OF_KERNELS + layout.MOST_LIVE, is_maximum=True
     ),
-    CounterField("forks", "forks", count.FIRST_OF_KERNELS + layout.FORKS),
-    CounterField("merges", "merges", count.FIRST_OF_KERNELS + layout.MERGES),
-    CounterField("nodes", "buffer nodes", count.FIRST_OF_KERNELS + layout.NODES_CREATED),
-    CounterField("pruned", "nodes pruned", count.FIRST_OF_KERNELS + layout.NODES_PRUNED),
+    CounterField("forks", "forks", FIRST_OF_KERNELS + layout.FORKS),
+    CounterField("merges", "merges", FIRST_OF_KERNELS + layout.MERGES),
+    CounterField("nodes", "buffer nodes", FIRST_OF_KERNELS + layout.NODES_CREATED),
+    CounterField("pruned", "nodes pruned", FIRST_OF_KERNELS + layout.NODES_PRUNED),
 )
 # All counters, in the order of the table.
 COUNTERS = (
-    CounterField("events", "events", count.ROWS),
-    CounterField("partitions", "partitions", count.PARTITIONS),
+    CounterField("events", "events", WorkerCounter.ROWS),
+    CounterField("partitions", "partitions", WorkerCounter.PARTITIONS),
     *SELECTION_COUNTERS,
-    CounterField("matches", "matches", count.MATCHES),
-    CounterField("waiting", "seconds of waiting", count.WAITING),
-    CounterField("encoding", "seconds of encoding", count.ENCODING),
-    CounterField("seconds", "seconds of matching", count.MATCHING),
-    CounterField("gathering", "seconds of gathering", count.GATHERING),
+    CounterField("matches", "matches", WorkerCounter.MATCHES),
+    CounterField("waiting", "seconds of waiting", WorkerCounter.WAITING),
+    CounterField("encoding", "seconds of encoding", WorkerCounter.ENCODING),
+    CounterField("seconds", "seconds of matching", WorkerCounter.MATCHING),
+    CounterField("gathering", "seconds of gathering", WorkerCounter.GATHERING),
 )
 # The name of the tallies in an Observation.
 TALLIES = "tallies"

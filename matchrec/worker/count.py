@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import IntEnum
 from time import perf_counter_ns
 from typing import TypeVar
 
@@ -30,18 +31,28 @@ GREATEST_BIGINT = 2.0**63 - 1024  # the greatest double that is a BIGINT
 # Counts above 2^53 are approximate if matches are only counted.
 GREATEST_COUNT = int(GREATEST_BIGINT)
 
-# Indices of the counters. The counters of the kernels follow, in the order of `kernels.layout`.
-ROWS = 0
-PARTITIONS = 1
-MATCHES = 2
-# Nanoseconds of the stages of a worker.
-WAITING = 3  # waiting for rows from Spark, with sorting if the worker sorts
-ENCODING = 4  # turning Arrow columns into the arrays of the search
-MATCHING = 5
-GATHERING = 6  # turning positions into Arrow columns
-FIRST_OF_KERNELS = 7
-
 T = TypeVar("T")
+
+
+class WorkerCounter(IntEnum):
+    """The counters of the worker itself. The numbers are their indices in the array of counters.
+
+    The counters of the kernels follow, from `FIRST_OF_KERNELS` on, in the order of
+    `kernels.layout`.
+    """
+
+    ROWS = 0
+    PARTITIONS = 1
+    MATCHES = 2
+    # Nanoseconds of the stages of a worker.
+    WAITING = 3  # waiting for rows from Spark, with sorting if the worker sorts
+    ENCODING = 4  # turning Arrow columns into the arrays of the search
+    MATCHING = 5
+    GATHERING = 6  # turning positions into Arrow columns
+
+
+# The index of the first counter of the kernels.
+FIRST_OF_KERNELS = len(WorkerCounter)
 
 
 @dataclass
@@ -50,12 +61,12 @@ class Tally:
 
     # The schema of the worker's output, which ends with the counters; None to leave them out.
     schema: pa.Schema | None = None
-    # The counters of the worker itself, in the order of their constants.
-    counts: list[int] = field(default_factory=lambda: [0] * FIRST_OF_KERNELS)
+    # The counters of the worker itself, by `WorkerCounter`.
+    counts: list[int] = field(default_factory=lambda: [0] * len(WorkerCounter))
     kernel_counters: IntArray = field(default_factory=lambda: np.zeros(layout.COUNTERS, np.int64))
 
     @contextmanager
-    def measure_time(self, stage: int) -> Iterator[None]:
+    def measure_time(self, stage: WorkerCounter) -> Iterator[None]:
         """Add the time that the block takes to a stage, also if it raises an error."""
         begin = perf_counter_ns()
         try:
@@ -63,7 +74,7 @@ class Tally:
         finally:
             self.counts[stage] += perf_counter_ns() - begin
 
-    def time_items(self, stage: int, items: Iterator[T]) -> Iterator[T]:
+    def time_items(self, stage: WorkerCounter, items: Iterator[T]) -> Iterator[T]:
         """Yield the same items, and add the time that the iterator takes for them to a stage."""
         while True:
             with self.measure_time(stage):
@@ -80,11 +91,11 @@ class Tally:
         The number of matches stays at `GREATEST_COUNT` once it is reached, because the column of
         counters is a BIGINT. If matches are counted without being built, it can be reached.
         """
-        self.counts[ROWS] += piece.new_rows
-        self.counts[PARTITIONS] += piece.new_partitions
-        for chunk in self.time_items(MATCHING, matches):
-            match_count = self.counts[MATCHES] + count_matches_of_chunk(chunk)
-            self.counts[MATCHES] = min(match_count, GREATEST_COUNT)
+        self.counts[WorkerCounter.ROWS] += piece.new_rows
+        self.counts[WorkerCounter.PARTITIONS] += piece.new_partitions
+        for chunk in self.time_items(WorkerCounter.MATCHING, matches):
+            match_count = self.counts[WorkerCounter.MATCHES] + count_matches_of_chunk(chunk)
+            self.counts[WorkerCounter.MATCHES] = min(match_count, GREATEST_COUNT)
             yield chunk
 
     def append_empty_counter_column(self, batch: pa.RecordBatch) -> pa.RecordBatch:

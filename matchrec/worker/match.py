@@ -35,7 +35,7 @@ from matchrec.search.task import Task
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import Piece
-from matchrec.worker.count import ENCODING, GATHERING, WAITING, Tally
+from matchrec.worker.count import Tally, WorkerCounter
 from matchrec.worker.decimals import has_exact_sums
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer
@@ -113,7 +113,7 @@ class PieceWorker:
                 little memory. The error names the row or the partition.
         """
         named_pieces = name_large_partitions(self.compiled_query, pieces)
-        for piece in self.tally.time_items(WAITING, named_pieces):
+        for piece in self.tally.time_items(WorkerCounter.WAITING, named_pieces):
             for batch in self.match_piece(piece):
                 yield self.tally.append_empty_counter_column(batch)
             del piece  # so that its table is gone while the next one grows
@@ -121,7 +121,7 @@ class PieceWorker:
 
     def match_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Encode and search a piece, and yield its output."""
-        with self.tally.measure_time(ENCODING):
+        with self.tally.measure_time(WorkerCounter.ENCODING):
             partitions = encode_partitions(
                 self.compiled_query, piece.table, piece.starts, piece.frontier
             )
@@ -136,13 +136,13 @@ class PieceWorker:
         rows_per_match = self.compiled_query.rows_per_match
         search_start = piece.frontier.start.copy()
         with check_and_locate(self.compiled_query, piece, partitions, self.orders):
-            with self.tally.measure_time(ENCODING):
+            with self.tally.measure_time(WorkerCounter.ENCODING):
                 partitions = self.satisfy_nearby(partitions)
             for matches in self.find_matches(partitions, piece):
                 if rows_per_match.shows_unmatched:
                     covered = find_covered_rows(matches, rows_per_match, partitions.rows)
                     piece.covered[:] |= covered
-                with self.tally.measure_time(GATHERING):
+                with self.tally.measure_time(WorkerCounter.GATHERING):
                     rows = find_output_rows(matches, rows_per_match)
                 yield from self.make_batches(piece.table, partitions, matches, rows)
             if rows_per_match.shows_unmatched:
@@ -210,8 +210,8 @@ class PieceWorker:
             return
         members = self.compiled_query.task.members
         frame = self.compiled_query.frame
-        with self.tally.measure_time(GATHERING):
+        with self.tally.measure_time(WorkerCounter.GATHERING):
             reader = MatchReader(matches, rows, partitions, members, frame)
         gatherers = Gatherer(self.compiled_query, table, reader).divide()
         batches = (gatherer.build_batch() for gatherer in gatherers)
-        yield from self.tally.time_items(GATHERING, batches)
+        yield from self.tally.time_items(WorkerCounter.GATHERING, batches)

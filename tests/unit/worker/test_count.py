@@ -12,7 +12,7 @@ import pytest
 from matchrec.search.kernels.carried_totals import PATH_COUNT
 from matchrec.search.matches import DOUBLE_WORD
 from matchrec.worker import count
-from matchrec.worker.count import Tally
+from matchrec.worker.count import Tally, WorkerCounter
 
 GREATEST = 2**63 - 1024  # the greatest double that is a BIGINT
 
@@ -40,13 +40,13 @@ def test_the_number_of_matches_is_a_bigint(matches: list[float], total: int) -> 
         piece: Any = SimpleNamespace(new_rows=1, new_partitions=1)
         (_,) = tally.count_while_matching(iter([make_chunk(number)]), piece)
     (row,) = tally.make_counter_row()
-    assert row.column(1)[0].as_py()[count.MATCHES] == total
+    assert row.column(1)[0].as_py()[WorkerCounter.MATCHES] == total
 
 
 def test_the_time_of_a_block_that_raises_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([100, 130])
     monkeypatch.setattr(count, "perf_counter_ns", lambda: next(clock))
     tally = Tally()
-    with pytest.raises(ValueError, match="stop"), tally.measure_time(count.MATCHING):
+    with pytest.raises(ValueError, match="stop"), tally.measure_time(WorkerCounter.MATCHING):
         raise ValueError("stop")
-    assert tally.counts[count.MATCHING] == 30
+    assert tally.counts[WorkerCounter.MATCHING] == 30

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from matchrec.worker import match
-from matchrec.worker.count import GATHERING, Tally
+from matchrec.worker.count import Tally, WorkerCounter
 
 SLEEP = 0.01  # seconds
 
@@ -40,4 +40,4 @@ def test_dividing_output_rows_counts_as_gathering(monkeypatch: pytest.MonkeyPatc
     worker = match.PieceWorker(cast("Any", compiled_query), tally)
     nothing = cast("Any", None)
     assert list(worker.make_batches(nothing, nothing, nothing, nothing)) == ["batch", "batch"]
-    assert tally.counts[GATHERING] >= 2 * SLEEP * 1e9
+    assert tally.counts[WorkerCounter.GATHERING] >= 2 * SLEEP * 1e9
