@@ -28,7 +28,6 @@ from matchrec.output.match_reader import MatchReader
 from matchrec.output.rows import OutputRows, find_one_row_per_match
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.search.matches import Matches, Numbering
-from matchrec.search.nearby import set_nearby_bits
 from matchrec.search.partitions import Frontier, Partitions
 from matchrec.worker import wire
 from matchrec.worker.arrays import take_column
@@ -315,21 +314,14 @@ class RuleWorker(PieceWorker):
         yield from self.match_partitions(piece, partitions)
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:
-        """Compute the conditions on neighbouring rows that no other rule has computed.
+        """Set the bits of the conditions on neighbouring rows that no other rule has set.
 
-        The bits are written into `rule_rows`, so that rules which see the same rows have them.
+        They are set in `rule_rows`, whose words the partitions have.
 
         Raises:
             RunFailure: a condition cannot be computed on a row.
         """
-        computed_bits = self.rule_rows.computed_bits
-        missing = [
-            condition
-            for condition in self.compiled_query.nearby
-            if condition.bit not in computed_bits
-        ]
-        set_nearby_bits(partitions, missing)
-        computed_bits.update(condition.bit for condition in missing)
+        self.rule_rows.add_nearby_bits(partitions, self.compiled_query.nearby)
         return partitions
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:

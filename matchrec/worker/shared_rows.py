@@ -7,13 +7,16 @@ version of the rule is valid.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import RuleSet, Version
-from matchrec.search.partitions import BoolArray, IntArray, WordArray
+from matchrec.search.nearby import set_nearby_bits
+from matchrec.search.partitions import BoolArray, IntArray, Partitions, WordArray
+from matchrec.search.task import NearbyCondition
 from matchrec.worker import wire
 from matchrec.worker.arrays import encode_equal, find_valid, number_rows, read_integers, take_column
 from matchrec.worker.encode import unpack_conditions
@@ -23,8 +26,9 @@ from matchrec.worker.encode import unpack_conditions
 class SharedRows:
     """n rows in p whole partitions, with the bits of the conditions of all rules.
 
-    The bits of conditions on neighbouring rows are added when the first rule needs them:
-    `RuleWorker.satisfy_nearby` changes `words` and `computed_bits`.
+    Rules that see the same rows share one object. Two of its fields change in place: when the first
+    of these rules needs a condition on neighbouring rows, `add_nearby_bits` sets its bit in `words`
+    and notes that in `computed_bits`, and the other rules find the bit there.
     """
 
     table: pa.Table
@@ -35,7 +39,7 @@ class SharedRows:
     # int64[p], the partition of the set from which each partition was divided; None if these are
     # the partitions of the set.
     set_partitions: IntArray | None = None
-    # The bits of conditions on neighbouring rows that `words` already has.
+    # The bits of conditions on neighbouring rows that `add_nearby_bits` has set.
     computed_bits: set[int] = field(default_factory=set)
 
     @classmethod
@@ -50,8 +54,30 @@ class SharedRows:
         words = unpack_conditions(table, len(rule_set.row_conditions), rule_set.bits)
         return cls(table, starts, words)
 
+    def add_nearby_bits(
+        self, partitions: Partitions, conditions: Sequence[NearbyCondition]
+    ) -> None:
+        """Set the bits of conditions on neighbouring rows, except those that are set already.
+
+        Args:
+            partitions: these rows as a search sees them, with the same array of words.
+            conditions: the conditions.
+
+        Raises:
+            RunFailure: a condition cannot be computed on a row. Some bits may be set then, but none
+                is noted, so that the next rule that needs one of them fails as well.
+        """
+        assert partitions.satisfied is self.words
+        missing = [condition for condition in conditions if condition.bit not in self.computed_bits]
+        set_nearby_bits(partitions, missing)
+        self.computed_bits.update(condition.bit for condition in missing)
+
     def select_partitions(self, partitions: range) -> SharedRows:
-        """Return the rows of some consecutive partitions of the set."""
+        """Return the rows of some consecutive partitions of the set.
+
+        The result is a view of the words. Bits may be set in it as well, because the partitions are
+        whole: its rows have the same neighbours.
+        """
         begin = int(self.starts[partitions.start])
         end = int(self.starts[partitions.stop])
         starts = self.starts[partitions.start : partitions.stop + 1] - begin
@@ -86,6 +112,10 @@ class SharedRows:
         partitions are in the order of their first rows:
 
             a column of one partition    x  y  x        new partitions    x x | y
+
+        The rows have other neighbours then, but the words are copied with all bits. No rule reads a
+        bit that was set for the former neighbours: rules that divide the partitions differently
+        have different bits for the same condition (`compile.joined_queries.NearbyKey`).
 
         Args:
             columns: the indices of the columns. Without columns, nothing is divided.
