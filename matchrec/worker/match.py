@@ -49,7 +49,9 @@ def request_chains(compiled_query: CompiledQuery, table: pa.Table) -> Task:
     """Return the task of a query, which asks for chains if all reads can be read from them.
 
     In chains, matches share their rows: see `search.matches.Chains`. A sum can be read from them
-    only if the values of the table allow it.
+    only if the values of the table allow it: see `can_sum_in_chains`. An average always can,
+    because it is a sum of doubles: integers are added up as doubles, too, and the average of
+    decimals is not a read of its own.
 
     Args:
         compiled_query: the compiled query.

@@ -1,12 +1,9 @@
 """Fill the columns of basic aggregates of the rows of a match: counts, sums, averages, extremes.
 
-`output.aggregates` computes a total for each mapped row: the aggregate of its match up to this row.
-An output row reads the total of the last row that it sees:
-
-    rows of a match, price                   3    1    2
-    sum(price) up to each mapped row         3    4    6
-    RUNNING sum(price) of its output rows    3    4    6
-    FINAL sum(price) of its output rows      6    6    6
+`output.aggregates` computes a total for each mapped row, and says which total each output row
+reads. Here the totals become Arrow columns of the types that the aggregates have in Spark. A sum
+that is too large for its type is an error in ANSI mode. Otherwise integers wrap around, and
+decimals become NULL.
 """
 
 from __future__ import annotations

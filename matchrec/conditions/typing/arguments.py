@@ -1,7 +1,8 @@
 """Convert the arguments of a function that Python computes to the types that it takes.
 
 1. What Spark casts implicitly is cast here, and nowhere else. In `levenshtein(A.s, B.s, C.l)`,
-   where l is a BIGINT, the last argument becomes `CAST(C.l AS INT)`.
+   where l is a BIGINT, the last argument becomes `CAST(C.l AS INT)`: 4294967297 is 1 without ANSI
+   mode, and an error in ANSI mode.
 2. Nested values and their elements are brought to one type, as Spark does before it computes. In
    `array_contains(A.ints, B.i)`, the elements and B.i get the wider of their types.
 
