@@ -231,7 +231,7 @@ def fill_is_matched(gatherer: Gatherer, _: ReadIsMatched) -> pa.Array:
     return make_array(gatherer.reader.rows.match >= 0)
 
 
-def fill_kinds(gatherer: Gatherer, _: ReadMatchKind) -> pa.Array:
+def fill_match_kinds(gatherer: Gatherer, _: ReadMatchKind) -> pa.Array:
     """Return the kind of each match: a match, or the reason why a run ended without one."""
     reader = gatherer.reader
     assert reader.matches.kind is not None
@@ -412,7 +412,7 @@ FILL_FUNCTIONS: Mapping[type[Read], Callable[[Gatherer, Any], pa.Array]] = {
     ReadMatchNumber: fill_match_numbers,
     ReadPosition: fill_positions_in_match,
     ReadIsMatched: fill_is_matched,
-    ReadMatchKind: fill_kinds,
+    ReadMatchKind: fill_match_kinds,
     ReadNothing: fill_nothing,
     ReadPointer: fill_pointers,
     ReadBasicAggregate: fill_aggregates,
