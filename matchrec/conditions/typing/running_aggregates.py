@@ -104,12 +104,26 @@ def reduce_column(
         type_: its type.
     """
     read = typer.read_column(column, type_)
+    return build_run_aggregate(function, step, read.column, read.kind)
+
+
+def build_run_aggregate(
+    function: Reduction, step: RunningAggregate, column: int | None, kind: Kind
+) -> RunAggregate:
+    """Return an aggregate that the search updates with each row.
+
+    Args:
+        function: the aggregate function.
+        step: the aggregate, which says over which rows to compute it.
+        column: the index of the column among the drafts; None to count rows.
+        kind: the kind of the column.
+    """
     aggregate = step.aggregate
     return RunAggregate(
         function=function,
         variable=aggregate.variable,
-        column=read.column,
-        kind=read.kind,
+        column=column,
+        kind=kind,
         excludes_current_row=aggregate.excludes_current_row,
     )
 
@@ -121,14 +135,7 @@ def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
     value.
     """
     if step.column is None:
-        aggregate = step.aggregate
-        return RunAggregate(
-            function=Reduction.COUNT,
-            variable=aggregate.variable,
-            column=None,
-            kind=Kind.INTEGER,
-            excludes_current_row=aggregate.excludes_current_row,
-        )
+        return build_run_aggregate(Reduction.COUNT, step, column=None, kind=Kind.INTEGER)
     column = step.column
     type_ = typer.types[column]
     if type_.family not in NUMBERS or is_wide_decimal(type_):
