@@ -304,16 +304,20 @@ class Backend:
 
     # Failures, streams and counters.
 
+    def watch_errors(self) -> None:
+        """Let the errors of workers have the text that users need, from now on."""
+        from matchrec.spark.errors.failed_actions import watch_java
+
+        watch_java()
+
     def watch_rows(self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
-        """Prepare to find out which expression over the input failed, if the query fails.
+        """Prepare to explain why a query fails, also which expression over the input has failed.
 
         Returns:
             a token that the workers of the query carry; "" if the engine's error names the
             expression.
         """
-        from matchrec.spark.errors.failed_actions import watch_java
-
-        watch_java()
+        self.watch_errors()
         return ""
 
     @property
@@ -444,12 +448,11 @@ class SparkConnect(Backend):
 
         return keep_rows(frame)
 
-    def watch_rows(self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
+    def watch_errors(self) -> None:
         """Let the client show the errors of workers as users read them."""
         from matchrec.spark.errors.failed_actions import watch_client
 
         watch_client(self.spark)
-        return ""
 
     def make_observation(self, name: str) -> Any:
         """Return an Observation of Spark Connect."""

@@ -263,10 +263,9 @@ class Sail(SparkConnect):
 
     def watch_rows(self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
         """Prepare to find out which expression over the input failed, if the query fails."""
-        from matchrec.spark.errors.failed_actions import watch_client
         from matchrec.spark.errors.second_look import keep_expressions
 
-        watch_client(self.spark)
+        self.watch_errors()
         return keep_expressions(rows, relation, queries)
 
     @property

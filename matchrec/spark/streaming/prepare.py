@@ -149,6 +149,7 @@ class EventPreparation(Preparation):
         )
         fields = tuple(prepared.schema.fields[: len(columns)])
         events = encoding.encode(frame, *unchanged)
+        self.backend.watch_errors()
         return SentEvents(events, fields, arriving=arriving)
 
     def map_columns(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
