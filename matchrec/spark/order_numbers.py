@@ -23,15 +23,12 @@ from pyspark.sql import types as spark_types
 from pyspark.sql.types import DataType
 from typing_extensions import override
 
+from matchrec.conditions.functions.calendar import find_month
 from matchrec.plan.amounts import MICROSECONDS
 from matchrec.spark.substitutes import write_microseconds
 from matchrec.spark.types import to_value_type
 
-EPOCH = date(1970, 1, 1)
-
-# The Gregorian calendar repeats itself after 400 years, which have this number of days.
-YEARS_PER_CYCLE = 400
-DAYS_PER_CYCLE = 146_097
+MONTHS_PER_YEAR = 12
 
 
 @dataclass(frozen=True)
@@ -134,7 +131,7 @@ class WallClockNumbers(OrderNumbers):
 
     @override
     def write_number(self, value: str) -> str:
-        return write_microseconds(f"{value} - TIMESTAMP_NTZ'{EPOCH} 00:00:00'")
+        return write_microseconds(f"{value} - {self.write_value(0)}")
 
     @override
     def write_value(self, number: int) -> str:
@@ -236,8 +233,7 @@ def show_date(days: int) -> str:
     >>> [show_date(days) for days in (0, 3_663_000, -800_000)]
     ['1970-01-01', '+11998-12-15', '-0221-09-04']
     """
-    cycles, days_of_cycle = divmod(days, DAYS_PER_CYCLE)
-    date_of_first_cycle = EPOCH + timedelta(days=days_of_cycle)
-    year = date_of_first_cycle.year + cycles * YEARS_PER_CYCLE
+    month, day_of_month = find_month(days)
+    year, months_before = divmod(month - 1, MONTHS_PER_YEAR)
     year_text = f"{year:04}" if 0 <= year <= MAXYEAR else f"{year:+05}"
-    return f"{year_text}-{date_of_first_cycle:%m-%d}"
+    return f"{year_text}-{months_before + 1:02}-{day_of_month:02}"
