@@ -101,19 +101,21 @@ class PandasColumn:
             leaves += column.list_leaves()
         return leaves
 
-    def find_arrow_type(self) -> pa.DataType:
-        """Return the Arrow type of the column.
+    def find_altered_type(self) -> spark_types.DataType | None:
+        """Return the first type of the leaves whose values pandas alters; None if it keeps all."""
+        for leaf in self.list_leaves():
+            if find_unaltered_type(leaf.data_type) is None:
+                return leaf.data_type
+        return None
 
-        Raises:
-            ValueError: pandas alters a value. The argument is the name of the first such type.
-        """
+    def find_arrow_type(self) -> pa.DataType:
+        """Return the Arrow type of the column, whose values pandas must keep."""
         if self.fields:
             return pa.struct(
                 [pa.field(name, column.find_arrow_type()) for name, column in self.fields]
             )
         data_type = find_unaltered_type(self.data_type)
-        if data_type is None:
-            raise ValueError(self.data_type.simpleString())
+        assert data_type is not None, "the caller has checked `find_altered_type`"
         return data_type
 
     def assemble(self, sent: Mapping[str, pa.Array]) -> pa.Array:

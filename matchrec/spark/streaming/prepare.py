@@ -230,11 +230,11 @@ def find_arrow_type(column: PandasColumn, texts: Mapping[str, str]) -> pa.DataTy
     Raises:
         MatchRecognizeUnsupportedError: pandas would alter the column.
     """
-    try:
-        return column.find_arrow_type()
-    except ValueError as error:
+    altered_type = column.find_altered_type()
+    if altered_type is not None:
         text = texts.get(column.name, column.name)
-        raise streams.column_altered_in_stream(column=text, type_name=str(error)) from None
+        raise streams.column_altered_in_stream(column=text, type_name=altered_type.simpleString())
+    return column.find_arrow_type()
 
 
 # Which queries can take their rows little by little.
