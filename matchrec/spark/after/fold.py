@@ -1,4 +1,4 @@
-"""The records of a fold: an aggregate that is computed as SQL over an array of values."""
+"""What folds share. A fold is an aggregate that is computed as SQL over an array of values."""
 
 from __future__ import annotations
 
@@ -65,3 +65,8 @@ class Fold:
         if not isinstance(result_type, DecimalType):
             return True
         return keeps_digits(result_type.precision, result_type.scale, self.most_digits)
+
+
+def write_field(structs: str, field: str) -> str:
+    """Return SQL of the array of one field of the structs in an array."""
+    return f"transform({structs}, x -> x.{field})"

@@ -28,7 +28,7 @@ from matchrec.conditions.types import (
     find_sum_precision,
 )
 from matchrec.plan.text import write_decimal_average
-from matchrec.spark.after.fold import Fold, FoldedValues
+from matchrec.spark.after.fold import Fold, FoldedValues, write_field
 from matchrec.spark.after.statistics import STATISTICS
 
 # Arrays and counts.
@@ -136,7 +136,7 @@ def write_choice_by(values: FoldedValues, comparison: str) -> str:
     if values.constants:
         words = "DESC" if comparison == ">" else "ASC"
         sorted_values = write_sorted_structs(values.array, (("a1", words),))
-        first_arguments = f"transform({sorted_values}, x -> x.a0)"
+        first_arguments = write_field(sorted_values, "a0")
         # A filter, because Sail cannot slice arrays of structs.
         best = f"filter({first_arguments}, (x, i) -> i < {values.constants[0]})"
         return f"IF(size({values.array}) = 0, NULL, {best})"
@@ -174,7 +174,7 @@ def write_joined_text(values: FoldedValues) -> str:
     texts = values.array
     if values.ordering:
         keys = [(f"o{index}", words) for index, words in enumerate(values.ordering)]
-        texts = f"transform({write_sorted_structs(values.array, keys)}, x -> x.a0)"
+        texts = write_field(write_sorted_structs(values.array, keys), "a0")
     text_type = values.type_name
     texts = f"CAST({texts} AS ARRAY<{text_type}>)"
     delimiter = f"CAST({values.constants[0]} AS {text_type})" if values.constants else "NULL"
@@ -250,7 +250,7 @@ def write_average(values: FoldedValues, *, is_null_on_error: bool = False, field
     numbers, number_type = values.array, values.element
     if field:
         assert isinstance(number_type, StructType)
-        numbers = f"transform({values.array}, x -> x.{field})"
+        numbers = write_field(values.array, field)
         number_type = number_type[field].dataType
     if not isinstance(values.type, DecimalType):
         total = write_sum_of_array(numbers, values.type, is_null_on_error=is_null_on_error)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from matchrec.spark.after.fold import Fold, FoldedValues, WriteSql
+from matchrec.spark.after.fold import Fold, FoldedValues, WriteSql, write_field
 
 # The number of rows, the next one included.
 NEXT_N = "(s.n + 1D)"
@@ -66,7 +66,7 @@ LINE_UPDATES = {**PAIR_UPDATES, "m2": write_moment_updates("x.a0", "s.x")["m2"]}
 
 def write_doubles(values: FoldedValues, field: str = "") -> str:
     """Return SQL of the array of the values, or of a field of them, as DOUBLE."""
-    numbers = f"transform({values.array}, x -> x.{field})" if field else values.array
+    numbers = write_field(values.array, field) if field else values.array
     return f"CAST({numbers} AS ARRAY<DOUBLE>)"
 
 
