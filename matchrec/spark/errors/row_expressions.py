@@ -99,7 +99,7 @@ def list_row_conditions(plan: MatchPlan) -> list[ExpressionSql]:
         write_over_one_row("DEFINE", part)
         for definition in plan.definitions
         for part in split_conjuncts(definition.condition)
-        if not is_truth_value(part) and not aggregates(part)
+        if not is_truth_value(part) and not has_aggregate(part)
     ]
 
 
@@ -116,7 +116,7 @@ def iterate_parts(clause: str, scalar: Scalar) -> Iterator[ExpressionSql]:
         if isinstance(reference, Aggregate):
             yield ExpressionSql(clause, write_over_all_rows(reference), span)
     for conjunct in split_conjuncts(scalar):
-        if not aggregates(conjunct):
+        if not has_aggregate(conjunct):
             yield write_over_one_row(clause, conjunct)
 
 
@@ -126,7 +126,7 @@ def list_aggregating(plan: MatchPlan) -> list[ExpressionSql]:
         ExpressionSql(clause, render(part, render_over_all_rows), part.span)
         for clause, scalar in list_scalars(plan)
         for part in split_conjuncts(scalar)
-        if aggregates(part)
+        if has_aggregate(part)
     ]
 
 
@@ -153,7 +153,7 @@ def find_columns_read(reference: Reference) -> tuple[ColumnReference, ...]:
     return tuple(column for column in references if isinstance(column, ColumnReference))
 
 
-def aggregates(scalar: Scalar) -> bool:
+def has_aggregate(scalar: Scalar) -> bool:
     """Return whether an expression has an aggregate over rows of the match."""
     return any(isinstance(reference, Aggregate) for reference in scalar.references)
 

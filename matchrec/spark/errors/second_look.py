@@ -103,7 +103,7 @@ class SecondLook:
         """
         failure = find_first_failing(tuple(self.origins), self.find_failure)
         if failure is None:
-            return self.find_neighbour(worker_sentence)
+            return self.find_error_over_several_rows(worker_sentence)
         if find_frame_failure(self.select_rows) is not None:
             return None
         failing_sql, sentence = failure
@@ -115,8 +115,14 @@ class SecondLook:
             sentence = part_sentence
         return make_computation_error(build_failure(self.origins[failing_sql], part, sentence))
 
-    def find_neighbour(self, worker_sentence: str | None) -> MatchRecognizeRunError | None:
-        """Return the error of the only part that reads several rows; None if there is not one."""
+    def find_error_over_several_rows(
+        self, worker_sentence: str | None
+    ) -> MatchRecognizeRunError | None:
+        """Return the error of the only expression that reads several rows.
+
+        None if no worker failed, if there is not exactly one such expression, or if the rows
+        themselves cannot be read.
+        """
         if not worker_sentence or len(self.origins_of_several_rows) != 1:
             return None
         if find_frame_failure(self.select_rows) is not None:

@@ -15,9 +15,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql.types import DataType, DecimalType
 
 from matchrec.errors import conditions as errors
-from matchrec.plan.expression import Aggregate, Operation, Scalar, map_operations, render
+from matchrec.plan.expression import Operation, Scalar, map_operations, render
 from matchrec.plan.match_plan import MatchPlan, map_expressions
-from matchrec.spark.errors.row_expressions import render_over_all_rows, render_stand_in
+from matchrec.spark.errors.row_expressions import (
+    has_aggregate,
+    render_over_all_rows,
+    render_stand_in,
+)
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.hidden_operations import find_hidden_operations
 from matchrec.spark.sail.probes import negates_to_scale_ten
@@ -101,8 +105,7 @@ def find_operand_type(operand: Scalar, relation: Relation) -> DataType | None:
 
     The session is asked with a column of the input for each reference to the match.
     """
-    has_aggregates = any(isinstance(reference, Aggregate) for reference in operand.references)
-    text = render(operand, render_over_all_rows if has_aggregates else render_stand_in)
+    text = render(operand, render_over_all_rows if has_aggregate(operand) else render_stand_in)
     with silence_analysis(), suppress(PySparkException):  # a mistake, which is explained later
         return relation.find_type(text)
     return None
