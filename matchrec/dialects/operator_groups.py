@@ -107,7 +107,7 @@ def _find_edits(tokens: TokenSequence, strengths: Strengths) -> Iterator[Edit]:
             continue
         chain = _read_chain(tokens, index)
         if chain.operands:
-            read_tokens.update(_list_outer_tokens(tokens, index, chain.operands[-1].stop))
+            read_tokens.update(tokens.walk_level(index, chain.operands[-1].stop))
         if len(chain.operators) < 2 or not {*chain.operators} <= strengths.keys():
             continue
         operation = _group(chain.operators, strengths)
@@ -118,14 +118,6 @@ def _find_edits(tokens: TokenSequence, strengths: Strengths) -> Iterator[Edit]:
             end = tokens[chain.operands[part.last][-1]].span.end
             yield Edit(Span(start, start), "(")
             yield Edit(Span(end, end), ")")
-
-
-def _list_outer_tokens(tokens: TokenSequence, start: int, end: int) -> Iterator[int]:
-    """Yield the tokens `start .. end` that are not in parentheses."""
-    index = start
-    while index < end:
-        yield index
-        index = tokens.index_after(index)
 
 
 def _read_chain(tokens: TokenSequence, start: int) -> _Chain:
