@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-# White space and comments.
-BLANKS = r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*"
+from matchrec.syntax.tokens import BLANKS
 
 # The beginning of a SASE+ text, also of one that lacks PATTERN. In a clause of SQL, PATTERN is
 # followed by a parenthesis.
@@ -18,9 +17,7 @@ NO_QUERY = re.compile(
 )
 
 # The beginning of a query, after comments and parentheses.
-_QUERY = re.compile(
-    r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/|\()*(SELECT|WITH|FROM|VALUES)\b", re.IGNORECASE
-)
+_QUERY = re.compile(rf"({BLANKS}\()*{BLANKS}(SELECT|WITH|FROM|VALUES)\b", re.IGNORECASE)
 
 # A word of a statement that changes a table, also after WITH.
 _WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)

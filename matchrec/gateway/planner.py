@@ -26,7 +26,6 @@ from pyspark.sql.connect.session import SparkSession as ConnectSession
 from matchrec.api.enable import build_answer
 from matchrec.api.query import Query
 from matchrec.api.sql_texts import build_sql_query
-from matchrec.api.text_kinds import BLANKS
 from matchrec.errors.language import GATEWAY, use_surface
 from matchrec.gateway import settings
 from matchrec.gateway.statements import (
@@ -38,6 +37,7 @@ from matchrec.gateway.statements import (
 )
 from matchrec.spark.environment import tune
 from matchrec.spark.sail.server import find_channel_builder, make_channel_builder
+from matchrec.syntax.tokens import BLANKS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -41,7 +41,7 @@ from matchrec.syntax.row_pattern import list_parameters
 from matchrec.syntax.spellings import Spelling
 from matchrec.syntax.stored_text import reject_stored_text, stores_text
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import SPARK, Dialect, TokenSequence, find_data_frames
+from matchrec.syntax.tokens import BLANKS, SPARK, Dialect, TokenSequence, find_data_frames
 from matchrec.syntax.with_clauses import WithClause, find_visible, find_with_clauses
 
 if TYPE_CHECKING:
@@ -72,13 +72,12 @@ class QueryNode:
     spellings: tuple[Spelling, ...] = ()
 
 
-# Blanks and comments.
-_GAP = r"(?:\s|/\*(?:[^*]|\*(?!/))*\*/|--[^\n]*\n)*"
+# The start of a clause. It is searched in the string of EXECUTE IMMEDIATE, which is one token.
+_CLAUSE_START = re.compile(rf"\bMATCH_RECOGNIZE{BLANKS}\(", re.IGNORECASE)
 
-_CLAUSE_START = re.compile(rf"\bMATCH_RECOGNIZE{_GAP}\(", re.IGNORECASE)
-
+# The words of a row pattern window, for a quick test of texts of any product.
 _WINDOW_WITH_PATTERN = re.compile(
-    rf"\b(OVER|WINDOW)\b.*\bPATTERN{_GAP}\(", re.IGNORECASE | re.DOTALL
+    rf"\b(OVER|WINDOW)\b.*\bPATTERN{BLANKS}\(", re.IGNORECASE | re.DOTALL
 )
 
 

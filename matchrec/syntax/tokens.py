@@ -23,6 +23,10 @@ from matchrec.source import Span
 
 T = TypeVar("T")
 
+# A regular expression for what may be between two tokens: white space and comments. It is for quick
+# tests of texts that are not split into tokens, and does not know that comments nest.
+BLANKS = r"(?:\s|--[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*"
+
 
 def split_words(text: str) -> frozenset[str]:
     """Return the words of a text. It keeps long sets of keywords readable."""
