@@ -37,7 +37,7 @@ from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import ClauseTokens, find_sections, read_clause
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.pattern_windows import PatternWindow, cut_out_window_tokens, is_unnamed_item
-from matchrec.syntax.row_pattern import list_parameters
+from matchrec.syntax.row_pattern import walk_parameters
 from matchrec.syntax.tokens import TokenKind, TokenSequence
 
 
@@ -69,7 +69,7 @@ def edit_clause(
     context = RuleContext(
         read, write, clause, columns=VisibleColumns(look_up_inputs), quoted_variables=written_names
     )
-    expressions = tuple(list_expressions(clause))
+    expressions = tuple(walk_expressions(clause))
     for part, span in expressions:
         yield from translator.edit_expression(span, context.enter_part(part))
     expression_spans = tuple(span for _, span in expressions)
@@ -88,7 +88,7 @@ def edit_clause(
         translator.log.notes.extend(note_exclusive_loops(clause, write))
 
 
-def list_expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:
+def walk_expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:
     """Yield the span of each expression of a clause, and the part that it is in."""
     for key in clause.partition_by:
         yield ClausePart.PARTITION_BY, key.expression.full_span
@@ -105,7 +105,7 @@ def list_expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]
 def edit_bounds(clause: MatchRecognize, write: Product) -> Iterator[Edit]:
     """Yield the edits that write parameters in quantifiers in the form of the other product."""
     # `{:n}` is a lower and an upper bound, so its span occurs twice.
-    bounds = {bound.span: bound for bound in list_parameters(clause.pattern)}
+    bounds = {bound.span: bound for bound in walk_parameters(clause.pattern)}
     for span, bound in bounds.items():
         if bound.mark not in ("?", write.parameter) and span is not None:
             yield Edit(span, f"{write.parameter}{bound.name}")

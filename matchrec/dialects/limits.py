@@ -29,7 +29,7 @@ from matchrec.plan.pattern import (
 )
 from matchrec.source import Span, read_table
 from matchrec.syntax.nodes import MatchRecognize, NamedExpression
-from matchrec.syntax.row_pattern import list_parameters
+from matchrec.syntax.row_pattern import walk_parameters
 from matchrec.syntax.tokens import PHYSICAL, TokenSequence
 
 # A name with or without quotes, and a column with its qualifiers.
@@ -96,14 +96,14 @@ def _read_limit(words: str, products: str, replacement: str | None = None) -> Pr
     return ProductLimit(words, lacking, rejecting, replacement)
 
 
-def is_noted(feature: str, write: Product) -> bool:
+def is_noted(name: str, product: Product) -> bool:
     """Return whether a part of the clause is written for a product, but with a note."""
-    return write.name in read_limits()[feature].rejecting
+    return product.name in read_limits()[name].rejecting
 
 
-def lacks(feature: str, product: Product) -> bool:
+def lacks(name: str, product: Product) -> bool:
     """Return whether a product does not have a part of the clause."""
-    return product.name in read_limits()[feature].lacking
+    return product.name in read_limits()[name].lacking
 
 
 def check_limits(
@@ -120,22 +120,22 @@ def check_limits(
         MatchRecognizeUnsupportedError: the product that is written lacks a part of the clause.
     """
     notes: dict[str, TranslationNote] = {}  # by the name of the feature, to have each once
-    for feature, span in find_features(clause, read):
-        limit = read_limits()[feature]
-        if feature == "SHARED" and lacks(feature, read):
+    for name, span in find_features(clause, read):
+        limit = read_limits()[name]
+        if name == "SHARED" and lacks(name, read):
             raise unsupported_by_product(
                 span, product=read.title, what=limit.words, hint=limit.hint
             )
-        if lacks(feature, write):
-            if feature == "WITHIN" and clause.order_by and not is_noted("FIRST", write):
+        if lacks(name, write):
+            if name == "WITHIN" and clause.order_by and not is_noted("FIRST", write):
                 condition = write_within_as_condition(clause)
                 raise product_without_within(span, product=write.title, condition=condition)
             raise unsupported_by_product(
                 span, product=write.title, what=limit.words, hint=limit.hint
             )
-        if is_noted(feature, write) and feature not in notes:
+        if is_noted(name, write) and name not in notes:
             hint = f": {limit.hint}" if limit.hint else ""
-            notes[feature] = TranslationNote(f"{write.title} rejects {limit.words}{hint}", span)
+            notes[name] = TranslationNote(f"{write.title} rejects {limit.words}{hint}", span)
     yield from notes.values()
 
 
@@ -264,7 +264,7 @@ def _find_features_of_pattern(clause: MatchRecognize) -> Iterator[Feature]:
             yield Feature("RELUCTANT", span)
     for span in find_repeated_variables(clause.pattern):
         yield Feature("REPEATED", span)
-    for bound in list_parameters(clause.pattern):
+    for bound in walk_parameters(clause.pattern):
         yield Feature("BOUND", bound.span or whole_span)
     last = list_top_level_parts(clause.pattern)[-1]
     if isinstance(last, Quantified) and _may_go_on(last):

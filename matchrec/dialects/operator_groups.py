@@ -113,7 +113,7 @@ def _find_edits(tokens: TokenSequence, strengths: Strengths) -> Iterator[Edit]:
         operation = _group(chain.operators, strengths)
         if operation == _group(chain.operators, _SQLGLOT):
             continue
-        for part in _list_inner_operations(operation):
+        for part in _walk_inner_operations(operation):
             start = tokens[chain.operands[part.first][0]].span.start
             end = tokens[chain.operands[part.last][-1]].span.end
             yield Edit(Span(start, start), "(")
@@ -202,11 +202,11 @@ def _group(operators: Sequence[str], strengths: Strengths) -> _Operation | int:
     return operand
 
 
-def _list_inner_operations(operation: _Operation | int) -> Iterator[_Operation]:
+def _walk_inner_operations(operation: _Operation | int) -> Iterator[_Operation]:
     """Yield the operations that are operands of others in the tree of an operation."""
     if isinstance(operation, int):
         return
     for operand in (operation.left, operation.right):
         if not isinstance(operand, int):
             yield operand
-            yield from _list_inner_operations(operand)
+            yield from _walk_inner_operations(operand)

@@ -293,8 +293,8 @@ def _check_query(text: str, product: Product) -> list[MatchPlan]:
         return []
     query = parse_sql(text, [name for name, _ in find_data_frames(tokens.tokens)])
     with locate_errors(query.source):
-        bounds = _invent_parameter_values(tokens)
-        return [_plan_site(site, bounds) for site in query.sites]
+        parameter_values = _invent_parameter_values(tokens)
+        return [_plan_site(site, parameter_values) for site in query.sites]
 
 
 def _invent_parameter_values(tokens: TokenSequence) -> dict[str, object]:
@@ -311,13 +311,13 @@ def _invent_parameter_values(tokens: TokenSequence) -> dict[str, object]:
     return values
 
 
-def _plan_site(site: Site, bounds: Mapping[str, object]) -> MatchPlan:
+def _plan_site(site: Site, parameter_values: Mapping[str, object]) -> MatchPlan:
     """Return the plan of a clause or of a row pattern window.
 
     Args:
         site: the clause or window.
-        bounds: a number for each parameter of the query. Parameters that are the duration of a
-            WITHIN get an invented duration instead.
+        parameter_values: a number for each parameter of the query. A parameter that is the
+            duration of a WITHIN gets an invented duration instead.
 
     Raises:
         MatchRecognizeError: the clause is wrong.
@@ -331,4 +331,4 @@ def _plan_site(site: Site, bounds: Mapping[str, object]) -> MatchPlan:
         for window in clause.windows
         if window.rows is None and window.parameter
     }
-    return lower_clause(clause, {**bounds, **durations})
+    return lower_clause(clause, {**parameter_values, **durations})

@@ -37,7 +37,7 @@ from matchrec.syntax.misspelt_clauses import (
 from matchrec.syntax.nodes import Site
 from matchrec.syntax.relation import find_relation
 from matchrec.syntax.result_use import find_renames, find_use
-from matchrec.syntax.row_pattern import list_parameters
+from matchrec.syntax.row_pattern import walk_parameters
 from matchrec.syntax.spellings import Spelling
 from matchrec.syntax.stored_text import reject_stored_text, stores_text
 from matchrec.syntax.tokenize import read_tokens
@@ -182,7 +182,7 @@ def _find_positional_parameters(tokens: TokenSequence, sites: tuple[Site, ...]) 
         return ()
     patterns = [site.clause.pattern.span for site in sites]
     bounds = {
-        parameter.span for site in sites for parameter in list_parameters(site.clause.pattern)
+        parameter.span for site in sites for parameter in walk_parameters(site.clause.pattern)
     }
     parameters = []
     for index in indices:
@@ -229,7 +229,7 @@ def _read_sites(
     with_clauses = tuple(find_with_clauses(tokens))
     sites = list(_read_clause_sites(tokens, clauses, with_clauses))
     for block in blocks:
-        sites += block.list_sites(with_clauses)
+        sites += block.walk_sites(with_clauses)
     sites.sort(key=lambda site: site.replaced.end)
     return tuple(replace(site, index=index) for index, site in enumerate(sites))
 

@@ -198,7 +198,7 @@ def _find_block_replacements(
     yield block.rows, hole
     qualifier = "" if block.alias is None else f"{quote_name(block.alias)}."
     all_columns = ", ".join(f"{qualifier}{quote_name(name)}" for name in block.columns)
-    for span, text in block.list_edits():
+    for span, text in block.walk_edits():
         yield span, (Replacement(text, span.end - span.start),)
     for star in block.stars:
         yield star, (Replacement(all_columns, star.end - star.start),)

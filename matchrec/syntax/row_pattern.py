@@ -497,7 +497,7 @@ def make_symbol_outside_error(
 ParameterValues = Mapping[str, object]
 
 
-def list_parameters(pattern: patterns.RowPattern) -> Iterator[patterns.Parameter]:
+def walk_parameters(pattern: patterns.RowPattern) -> Iterator[patterns.Parameter]:
     """Yield the parameters that are bounds of quantifiers, from left to right."""
     for node in patterns.walk_pattern(pattern):
         if isinstance(node, patterns.Quantified):
@@ -514,7 +514,7 @@ def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patter
         MatchRecognizeError: a parameter has no value, or one that cannot be a bound, or a lower
             bound is greater than its upper bound.
     """
-    if next(list_parameters(pattern), None) is None:
+    if next(walk_parameters(pattern), None) is None:
         return pattern
     filled = patterns.replace_children(pattern, lambda part: fill_bounds(part, values))
     if not isinstance(filled, patterns.Quantified):

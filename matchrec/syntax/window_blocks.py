@@ -3,8 +3,8 @@
     SELECT id, low OVER w, * FROM t WINDOW w AS (... PATTERN (...) ...)
 
 `read_blocks` groups the windows of a query by their SELECT and reads each as a clause. The result
-is a `Block` for each SELECT. Its windows are evaluated one after the other: see `Block.list_sites`.
-Then columns replace the calls over them: see `Block.list_edits`.
+is a `Block` for each SELECT. Its windows are evaluated one after the other: see `Block.walk_sites`.
+Then columns replace the calls over them: see `Block.walk_edits`.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Block:
         """Return the text from SELECT up to FROM."""
         return self.tokens.span(self.select.select, self.select.from_)
 
-    def list_sites(self, with_clauses: tuple[WithClause, ...]) -> Iterator[Site]:
+    def walk_sites(self, with_clauses: tuple[WithClause, ...]) -> Iterator[Site]:
         """Yield the site of each window, in the order of evaluation.
 
         Args:
@@ -147,7 +147,7 @@ class Block:
                 reads_previous_window=position > 0,
             )
 
-    def list_edits(self) -> Iterator[TextEdit]:
+    def walk_edits(self) -> Iterator[TextEdit]:
         """Yield the edits of the SELECT once its windows are evaluated.
 
         - A column replaces each call: `"low OVER w" AS low`, or without the alias if the item has

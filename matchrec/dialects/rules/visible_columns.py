@@ -184,18 +184,18 @@ def _list_queries(definition: exp.Expr) -> list[exp.Expr]:
     The columns have the names of the first query's. Later queries that read the defined name itself
     are left out: a recursion has the types of the query that it starts with.
     """
-    first, *others = _list_queries_of_union(definition.this)
+    first, *others = _walk_queries_of_union(definition.this)
     if isinstance(definition, exp.CTE):
         own_name = definition.alias.lower()
         others = [query for query in others if not reads_table(query, own_name)]
     return [first, *others]
 
 
-def _list_queries_of_union(query: exp.Expr) -> Iterator[exp.Expr]:
+def _walk_queries_of_union(query: exp.Expr) -> Iterator[exp.Expr]:
     """Yield the queries that a UNION, INTERSECT or EXCEPT combines; else the query itself."""
     if isinstance(query, exp.SetOperation):
-        yield from _list_queries_of_union(query.this)
-        yield from _list_queries_of_union(query.expression)
+        yield from _walk_queries_of_union(query.this)
+        yield from _walk_queries_of_union(query.expression)
     else:
         yield query
 

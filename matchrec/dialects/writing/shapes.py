@@ -145,7 +145,7 @@ def _list_token_shapes(text: str) -> list[Shape]:
     return [(token.kind, token.text) for token in read_tokens(text).tokens]
 
 
-OPENING_PARENTHESIS, CLOSING_PARENTHESIS = _list_token_shapes("()")
+_OPENING_PARENTHESIS, _CLOSING_PARENTHESIS = _list_token_shapes("()")
 
 
 def _remove_outer_parentheses(items: list[Shape]) -> list[Shape]:
@@ -155,9 +155,9 @@ def _remove_outer_parentheses(items: list[Shape]) -> list[Shape]:
     """
     depth = 0
     for index, item in enumerate(items):
-        if item == OPENING_PARENTHESIS:
+        if item == _OPENING_PARENTHESIS:
             depth += 1
-        elif item == CLOSING_PARENTHESIS:
+        elif item == _CLOSING_PARENTHESIS:
             depth -= 1
         if depth == 0:
             is_enclosed = index > 0 and index == len(items) - 1

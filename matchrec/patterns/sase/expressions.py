@@ -74,11 +74,11 @@ def continues_string(before: Token, token: Token) -> bool:
     return token.is_string and is_adjacent and before.text[-1] == token.text[0]
 
 
-def ends_with_percentage(read: list[Token]) -> bool:
+def ends_with_percentage(query_tokens: list[Token]) -> bool:
     """Return whether the last two tokens are a number and a percent sign."""
-    if len(read) < 2 or read[-1].key != "%":
+    if len(query_tokens) < 2 or query_tokens[-1].key != "%":
         return False
-    return _NUMBER.fullmatch(read[-2].text) is not None
+    return _NUMBER.fullmatch(query_tokens[-2].text) is not None
 
 
 def convert_percentage(number: Token, percent_sign: Token) -> Token:
