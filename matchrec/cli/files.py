@@ -58,6 +58,11 @@ def find_format(path: Path) -> FileFormat:
     return FILE_FORMATS[suffix]
 
 
+def has_known_format(path: Path) -> bool:
+    """Return whether the name of a file shows a format that can be read."""
+    return strip_compression(path).suffix.lower() in FILE_FORMATS
+
+
 def strip_compression(path: Path) -> Path:
     """Return the path without the suffix of a compression."""
     return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path

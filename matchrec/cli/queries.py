@@ -67,7 +67,7 @@ OPTIONS_BY_LANGUAGE = {
 }
 # The options that are fields of `matchrec.Options`.
 RUN_OPTIONS = ("algorithm", "sort", "max_steps")
-# The options that are fields of `Table`.
+# The options that are fields of `Table`, for all CSV files.
 CSV_OPTIONS = ("delimiter", "header")
 
 
@@ -397,7 +397,7 @@ def read_files(text: str, tables: Sequence[QueryTable]) -> tuple[str, list[Table
 def set_csv_options(
     tables: Sequence[QueryTable], csv_options: OptionValues
 ) -> tuple[QueryTable, ...]:
-    """Return the tables with the options for all CSV files: `delimiter` and `header`."""
+    """Return the tables with the options for all CSV files, see `CSV_OPTIONS`."""
     return tuple(
         replace(table, **csv_options) if isinstance(table, Table) else table for table in tables
     )

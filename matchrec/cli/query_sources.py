@@ -13,7 +13,7 @@ from pkgutil import resolve_name
 import click
 
 import matchrec
-from matchrec.cli.files import FILE_FORMATS, strip_compression, suggest_nearest_file
+from matchrec.cli.files import has_known_format, strip_compression, suggest_nearest_file
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors.wording import shorten
@@ -94,9 +94,8 @@ def read_query_text(path: str) -> str:
     Raises:
         MatchRecognizeError: there is no such file, or it is not a text.
     """
-    without_compression = strip_compression(Path(path))
-    if without_compression.suffix.lower() in FILE_FORMATS:
-        stem = without_compression.stem
+    if has_known_format(Path(path)):
+        stem = strip_compression(Path(path)).stem
         raise errors.rows_for_query(path=path, name=stem if stem.isidentifier() else "events")
     if path != "-" and not Path(path).is_file():
         if len(path.split()) > 1:  # the text of a query, without -c

@@ -302,7 +302,9 @@ def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOpti
             with label_errors(statement.label):
                 query = request.build_query(spark, statement.text)
                 frame = query.to_df()
-                if statement.is_query if output.file else statement.has_rows:
+                # SHOW TABLES has rows, too, but a file is for the rows of the only query.
+                has_output = statement.is_query if output.file else statement.has_rows
+                if has_output:
                     if has_printed:
                         output.print_separator()
                     count = output.write(spark, frame)

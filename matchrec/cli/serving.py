@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ import click
 from matchrec.cli import arguments
 from matchrec.cli.argument_types import WholeNumber
 from matchrec.cli.messages import PROGRAM, print_notice
+from matchrec.cli.queries import set_csv_options
 from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.tables import Table
 from matchrec.errors import MatchRecognizePlanError
@@ -88,18 +88,18 @@ def serve(  # noqa: PLR0913 -- one for each option
     except MatchRecognizePlanError as error:
         raise click.UsageError(str(error)) from error
     arguments.reject_repeated_tables(tables, ())
-    files = [replace(table, delimiter=delimiter, header=header) for table in tables]
+    file_tables = set_csv_options(tables, {"delimiter": delimiter, "header": header})
 
     def make_views(spark: SparkSession) -> None:
         """Make the files temporary views of a session."""
-        for table in files:
-            table.register(spark)
+        for table in file_tables:
+            table.register(spark, only_schema=False)
 
     is_spark = choose_engine(engine, dict(conf)) == SPARK
     settings = SERVER_OF_SPARK if is_spark else {}
     with open_local_session((*settings.items(), *conf), engine) as spark:
         make_views(spark)  # so that a file that cannot be read is reported before clients connect
-        prepare = make_views if files else None
+        prepare = make_views if file_tables else None
         with start_gateway(listener, find_server(spark, None), prepare) as gateway:
             print_notice(f"{PROGRAM}serving {gateway.address}, in front of {gateway.engine}")
             wait_for_signal(gateway)

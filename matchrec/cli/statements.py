@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matchrec.cli.files import FILE_FORMATS, strip_compression
+from matchrec.cli.files import has_known_format, strip_compression
 from matchrec.cli.table_arguments import make_table
 from matchrec.cli.tables import Table
 from matchrec.errors import MatchRecognizeError
@@ -153,7 +153,7 @@ def find_file_tokens(tokens: TokenSequence) -> Iterator[Token]:
         parenthesis = tokens.enclosing_openings[index]
         follows_comma = tokens.key(index - 1) == "," and separates_relations.get(parenthesis, False)
         is_relation = token.is_string and (follows_start or follows_comma)
-        if is_relation and has_known_format(read_path(token)):
+        if is_relation and has_known_format(Path(read_path(token))):
             yield token
         follows_start = starts_relation(tokens, index)
         if follows_start:
@@ -171,11 +171,6 @@ def starts_relation(tokens: TokenSequence, index: int) -> bool:
     is_in_query = parenthesis < 0 or tokens.key(parenthesis + 1) in SUBQUERY_STARTS
     is_comparison = tokens.key(index - 1) == "DISTINCT"
     return tokens.key(index) in RELATION_STARTS and is_in_query and not is_comparison
-
-
-def has_known_format(path: str) -> bool:
-    """Return whether the suffix of a file shows a format that can be read."""
-    return strip_compression(Path(path)).suffix.lower() in FILE_FORMATS
 
 
 def read_path(token: Token) -> str:

@@ -13,8 +13,8 @@ from matchrec.cli.files import (
     FileFormat,
     find_files,
     find_format,
+    has_known_format,
     read_start,
-    strip_compression,
     suggest_nearest_file,
 )
 from matchrec.cli.tables import EmptyTable, Table
@@ -127,7 +127,7 @@ def parse_labels(argument: str) -> str:
     Raises:
         MatchRecognizeError: it is the name of a file.
     """
-    if strip_compression(Path(argument)).suffix.lower() in FILE_FORMATS:
+    if has_known_format(Path(argument)):
         raise errors.file_for_table(path=argument)
     return argument
 

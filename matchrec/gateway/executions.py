@@ -81,9 +81,13 @@ class ExecutionLog:
         """
         excess = len(self.plannings) + 1 - MOST_EXECUTIONS
         if excess > 0:
-            ended = [known for known, work in self.plannings.items() if work.done()]
-            for oldest in ended[:excess]:
-                self.forget(oldest)
+            ended_keys = [
+                other_key
+                for other_key, other_planning in self.plannings.items()
+                if other_planning.done()
+            ]
+            for oldest_key in ended_keys[:excess]:
+                self.forget(oldest_key)
         self.plannings[key] = planning
 
     def forget(self, key: ExecutionKey) -> None:

@@ -86,6 +86,11 @@ class Listener:
     # Whether other machines may call without a token.
     allow_anyone: bool = False
 
+    @property
+    def url_host(self) -> str:
+        """The host as URLs have it: an address of IPv6 is in brackets."""
+        return f"[{self.host}]" if ":" in self.host else self.host
+
     def check(self) -> None:
         """Check who could call, and that TLS has both files.
 
@@ -106,8 +111,7 @@ class Listener:
         Raises:
             MatchRecognizePlanError: the port is in use, or the host is not one of this machine.
         """
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        target = f"{host}:{self.port}"
+        target = f"{self.url_host}:{self.port}"
         try:
             if self.tls_cert is None or self.tls_key is None:
                 return int(server.add_insecure_port(target))
@@ -332,9 +336,8 @@ def start_gateway(
     thread = Thread(target=server.run, daemon=True)
     thread.start()
     running = server.started.result()
-    host = f"[{listener.host}]" if ":" in listener.host else listener.host
     return Gateway(
-        address=f"sc://{host}:{running.port}",
+        address=f"sc://{listener.url_host}:{running.port}",
         engine=server.engine_address,
         _thread=thread,
         _stop=running.stop,

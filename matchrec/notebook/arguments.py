@@ -53,7 +53,7 @@ class CellArguments:
     # As the user wrote it: `matchrec.Options` checks it.
     algorithm: Algorithm
 
-    def check_dependencies(self) -> None:
+    def check(self) -> None:
         """Check the limit, and that arguments which need another one have it.
 
         Raises:

@@ -172,7 +172,7 @@ class MatchrecMagics(Magics):
         except UsageError as error:
             raise errors.wrong_cell_arguments(sentence=str(error)) from None
         arguments = CellArguments(**vars(namespace))
-        arguments.check_dependencies()
+        arguments.check()
         return arguments
 
 

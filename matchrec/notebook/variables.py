@@ -20,8 +20,6 @@ PARAMETER = re.compile(r"(?<![:\w]):([^\W\d]\w*)")
 
 def find_running_session(variables: Mapping[str, Any]) -> SparkSession | None:
     """Return the session that the notebook calls `spark`, or else the active one, if any."""
-    from pyspark.sql import SparkSession
-
     spark = variables.get("spark")
     return spark if is_session(spark) else SparkSession.getActiveSession()
 

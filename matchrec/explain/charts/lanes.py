@@ -24,7 +24,7 @@ from matchrec.explain.charts.axes import (
 )
 from matchrec.explain.charts.legend import NO_ROWS, draw_legend
 from matchrec.explain.charts.series import MatchSpan, Series
-from matchrec.explain.pictures.figures import FAINT, INK, MATCH_BAND, MATCHED
+from matchrec.explain.pictures.figures import FAINT, INK, MATCH_BAND, MATCHED, POINTS_PER_INCH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,11 @@ CHARACTER_WIDTH = 4.6
 # The part of a lane that is free before its first and after its last row.
 MARGIN = 0.05
 
-POINTS_PER_INCH = 72
+# The heights of a lane, and of the legend and the axis together, in inches.
+LANE_HEIGHT, REST_HEIGHT = 0.6, 0.9
+
+# The width of a character of a lane's name, and of everything else beside the lanes, in points.
+NAME_CHARACTER_WIDTH, REST_WIDTH = 6, 60
 
 
 def draw_lanes(
@@ -61,18 +65,18 @@ def draw_lanes(
     if not series:
         draw_note(figure, NO_ROWS)
         return
-    figure.set_size_inches(WIDTH, 0.6 * len(series) + 0.9)
+    figure.set_size_inches(WIDTH, LANE_HEIGHT * len(series) + REST_HEIGHT)
     panel = figure.subplots()
     all_times = [time for points in series.values() for time in points.times]
     all_times.extend(other_times)
     names = [shorten(name) for name in series]
-    name_width = 6 * max(map(len, names))  # in points
-    lane_width = (POINTS_PER_INCH * WIDTH - name_width - 60) / (1 + 2 * MARGIN)
+    name_width = NAME_CHARACTER_WIDTH * max(map(len, names))
+    lane_width = (POINTS_PER_INCH * WIDTH - name_width - REST_WIDTH) / (1 + 2 * MARGIN)
     for lane, (name, points) in enumerate(series.items()):
         panel.scatter(points.times, [lane] * len(points.times), color=FAINT, zorder=2)
         matched_times: set[Any] = set()
         for span in spans:
-            if span.series in (None, name):
+            if span.is_in_series(name):
                 matched_times.update(draw_span(panel, lane, points, span))
         write_texts(
             panel,

@@ -51,7 +51,7 @@ def draw_lines(
     panels = list(figure.subplots(row_count, column_count, sharex=True, squeeze=False).flat)
     labels = labels.shorten(18 if is_narrow else MOST_CHARACTERS, 20)
     for panel, (name, line) in zip(panels, series.items(), strict=False):
-        series_spans = [span for span in spans if span.series in (None, name)]
+        series_spans = [span for span in spans if span.is_in_series(name)]
         draw_line(panel, line, series_spans)
         matches = show_count(len(series_spans), "match", "matches")
         title = f"{shorten(name, 18 if is_narrow else 70)}: {matches}" if name else matches

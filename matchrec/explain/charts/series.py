@@ -58,6 +58,10 @@ class MatchSpan:
         """The identifier of the match in an SVG."""
         return "match-" + re.sub(r"\W+", "-", f"{self.series} {self.first} {self.last}")
 
+    def is_in_series(self, name: str) -> bool:
+        """Return whether the match is drawn in the series with a name."""
+        return self.series is None or self.series == name
+
 
 # How many columns of pixels a picture has. In each of them a series has at most four rows.
 PIXEL_COLUMNS = 1000

@@ -40,6 +40,8 @@ REACHED = "#7a9cc6"
 # The width of a small letter, in inches.
 CHARACTER = 0.085
 
+POINTS_PER_INCH = 72
+
 DPI = 100
 
 

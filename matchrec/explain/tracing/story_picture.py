@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 LINE_HEIGHT = 0.2  # of a line of text, in inches
 TEXT_SIZE = 9  # in points
-POINTS_PER_INCH = 72
 
 # How many characters of each heading, such as the pattern, are drawn.
 MOST_OF_HEADING = 110
@@ -219,7 +218,7 @@ class StoryPicture:
             order_width: how many characters the column of order values is wide.
         """
         for text, characters_from_right in ((order_values, 0), (row, order_width + 2)):
-            points = POINTS_PER_INCH * figures.CHARACTER * characters_from_right
+            points = figures.POINTS_PER_INCH * figures.CHARACTER * characters_from_right
             self.panel.annotate(
                 text,
                 (-0.7, self.y + 0.5),

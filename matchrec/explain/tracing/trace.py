@@ -188,7 +188,7 @@ def trace_rows(
     """
     attempts = [trace_row(tracer, row, starts[row], matches) for row in rows if row in starts]
     skipped_rows = {row: find_skipping_match(row, matches) for row in rows if row not in starts}
-    return Trace(matches, tuple(attempts), skipped_rows, len(starts))
+    return Trace(matches, tuple(attempts), skipped_rows, traced_rows=len(starts))
 
 
 def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], limit: int) -> Trace:
@@ -204,7 +204,13 @@ def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], l
     best: list[RankedAttempt] = []  # a heap, whose smallest item is the worst attempt
     for traced_rows, (row, match_count) in enumerate(starts.items()):
         if trial_count >= MOST_TRIALS_IN_ALL:
-            return Trace(matches, sort_attempts(best), None, traced_rows, row)
+            return Trace(
+                matches,
+                sort_attempts(best),
+                skipped_rows=None,
+                traced_rows=traced_rows,
+                gave_up_at=row,
+            )
         attempt = trace_row(tracer, row, match_count, matches)
         trial_count += len(attempt.trials)
         if attempt.matches:
@@ -214,7 +220,7 @@ def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], l
             heappush(best, ranked_attempt)
         else:
             heappushpop(best, ranked_attempt)
-    return Trace(matches, sort_attempts(best), None, len(starts))
+    return Trace(matches, sort_attempts(best), skipped_rows=None, traced_rows=len(starts))
 
 
 def trace_row(tracer: Tracer, row: int, match_count: int, matches: SearchMatches) -> Attempt:
