@@ -70,7 +70,7 @@ class ArrayLike(Protocol):
         """Return the values as a list."""
 
 
-# What a condition of a Pattern may be.
+# A condition of a Pattern: SQL or a Column.
 Condition: TypeAlias = "str | ColumnLike"
 
 # A length of time, or a number in the unit of the ORDER BY column.
@@ -101,14 +101,14 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class ArgumentKind:
-    """What an argument may be."""
+    """A kind of argument: the values that it accepts, and the error for any other value."""
 
-    # What an argument of this kind must be, for messages: "a whole number, 1 or more".
+    # The description of its values, for messages: "a whole number, 1 or more".
     description: str
     # Returns whether a value is of this kind.
     accepts: Callable[[Any], bool]
-    # What to write instead of a value of another kind; `{argument}` stands for the name of the
-    # argument. Empty if there is nothing to suggest.
+    # Advice for a user who passes another value; `{argument}` stands for the name of the argument.
+    # Empty if there is nothing to suggest.
     hint: str = ""
     # The words, if the argument is one of a few words.
     words: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ PROC = Path("/proc")
 GROUPS = Path("/sys/fs/cgroup")
 KIBIBYTE = 1024
 
-# How many freed bytes glibc keeps at most.
+# The largest number of freed bytes that glibc keeps.
 MOST_KEPT = (1 << 31) - 1
 
 # The sizes up to which it keeps a block, in the order in which they are set. Every glibc accepts

@@ -141,7 +141,7 @@ def yield_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Itera
         yield item
 
 
-# How many texts are kept with their nodes.
+# The number of texts that are kept with their nodes.
 MOST_TEXTS = 500
 
 

@@ -18,7 +18,7 @@ from unicodedata import combining, east_asian_width
 
 _REPLACEMENT_CHARACTER = 0xFFFD
 
-# What `replace_control_characters` shows instead of a character.
+# The texts that `replace_control_characters` shows instead of characters.
 _PICTURES = {
     # Control characters of ASCII, except newline and tab, have pictures in Unicode.
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
@@ -124,7 +124,7 @@ class Source:
     """
 
     text: str
-    # What the text was translated from; None if it is the author's.
+    # The text that this one was translated from; None if it is the author's.
     origin: Origin | None = None
 
     @property

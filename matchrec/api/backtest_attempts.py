@@ -1,7 +1,7 @@
-"""How far the starting rows came at the incidents that no match overlaps, as SQL for a back-test.
+"""Find out for a back-test how far starting rows came at the incidents that no match overlaps.
 
 `find_attempts` searches the clause as `coverage` does. `Attempts.find_facts` finds the best attempt
-at each incident, and `Attempts.write_columns` describes it.
+at each incident, and `Attempts.write_columns` describes it in SQL.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class AttemptColumns:
     # The smallest and the largest order value of the attempt.
     attempt_start: str
     attempt_end: str
-    # How many rows a match still needed; NULL if no number of rows would have been enough.
+    # The number of rows that a match still needed; NULL if no number would have been enough.
     rows_missing: str
-    # What ended the attempt, or why there is none.
+    # The reason why the attempt ended, or why there is no attempt.
     reason: str
 
 
 class Attempts(ABC):
-    """How far the starting rows came, or why this is not known."""
+    """The attempts from the starting rows of a clause, or the reason why they are not known."""
 
     @abstractmethod
     def find_facts(self, labels: Labels) -> list[IncidentFacts]:
@@ -68,7 +68,7 @@ class Attempts(ABC):
           lacked the fewest rows, and among equal ones the longest and then the first.
         - `known_key`, for partitions that have rows: the value true.
 
-        If it is not known how far starting rows came, there are none.
+        If the attempts are not known, there are no facts.
         """
 
     @abstractmethod
@@ -82,7 +82,7 @@ class Attempts(ABC):
 
 
 def find_attempts(clause: Clause, plan: MatchPlan) -> Attempts:
-    """Return how far the starting rows of a clause came. Runs no job.
+    """Return the attempts from the starting rows of a clause. Runs no job.
 
     Args:
         clause: the clause.
@@ -100,7 +100,7 @@ def find_attempts(clause: Clause, plan: MatchPlan) -> Attempts:
 
 @dataclass(frozen=True)
 class UnknownAttempts(Attempts):
-    """The reason why it is not known how far the starting rows came."""
+    """The reason why the attempts are not known."""
 
     reason: str
 
@@ -124,7 +124,7 @@ class UnknownAttempts(Attempts):
 
 @dataclass(frozen=True)
 class KnownAttempts(Attempts):
-    """How far each starting row came: see `AttemptWorker`."""
+    """The attempts from all starting rows, which `AttemptWorker` finds."""
 
     query: CoverageQuery
     task: CoverageTask
@@ -192,7 +192,7 @@ class KnownAttempts(Attempts):
 
     @property
     def reasons(self) -> list[str]:
-        """The texts of what ended an attempt, by its last choice (0 for none), then by reason."""
+        """The reasons as texts, by the last choice of an attempt (0 for none), then by `Reason`."""
         return [
             "" if state is None else str(build_ending(self.query, state, reason))
             for state in find_states_after(self.query.occurrences)
@@ -200,7 +200,7 @@ class KnownAttempts(Attempts):
         ]
 
     def write_reason(self) -> str:
-        """Return SQL of what ended the best attempt, and which parts of the condition failed."""
+        """Return SQL for the reason why the best attempt ended, with the parts that failed."""
         index = f"CAST(best.choice * {len(Reason)} + best.reason AS INT)"
         reason = f"get({write_array(self.reasons)}, {index})"
         parts = list_condition_parts(self.query)[:NOTED_PARTS]

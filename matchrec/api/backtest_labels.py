@@ -37,7 +37,8 @@ OVERLAPS = (
     " AND (label.__end IS NULL OR span.__low <= label.__end)"
 )
 
-# How a column of a pandas frame is converted to a type of Spark, for an error message.
+# Python code that converts a column of a pandas frame, by the type of Spark that it gets. An error
+# message shows it.
 CASTS_IN_PANDAS = {
     **dict.fromkeys(("timestamp", "timestamp_ntz"), "pandas.to_datetime(labels.{})"),
     "date": "pandas.to_datetime(labels.{}).dt.date",

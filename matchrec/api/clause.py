@@ -17,7 +17,7 @@ from matchrec.syntax.nodes import Site
 
 @dataclass(frozen=True)
 class Clause:
-    """What a clause, a SASE+ text or a Pattern means, and the rows that it is applied to."""
+    """The meaning of a clause, a SASE+ text or a Pattern, and the rows that it is applied to."""
 
     plan: MatchPlan
     relation: Relation

@@ -194,10 +194,10 @@ PATTERN_OUTPUTS = {"matches": RowsPerMatch.ONE_ROW, "events": RowsPerMatch.ALL_R
 
 @dataclass(frozen=True)
 class Events:
-    """A DataFrame of events, with what sorts and divides them."""
+    """A DataFrame of events, with their order and their partitions."""
 
     df: DataFrame
-    # What sorts the events and what divides them into partitions. Each item is SQL over one row.
+    # ORDER BY and PARTITION BY of the events. Each item is SQL over one row.
     order_by: tuple[str, ...]
     partition_by: tuple[str, ...]
 

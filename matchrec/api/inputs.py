@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # DataFrame, or several of both.
 ColumnsOrSql: TypeAlias = "str | Column | Sequence[str | Column]"
 
-# What may replace `{name}` in a query: a frame, or a value that is written into the text.
+# A value that may replace `{name}` in a query: a frame, or a value that is written into the text.
 FrameOrLiteral: TypeAlias = (
     "Frame | Column | str | bool | int | float | Decimal"
     "| Sequence[str | bool | int | float | Decimal]"
@@ -121,7 +121,7 @@ def build_relation(df: DataFrame, args: NamedArguments | None = None) -> Relatio
     return Relation(runner, (View("df"),), all_rows=lambda: rows)
 
 
-# What a query names as `{name}`: DataFrames, Columns and values, by their names.
+# The DataFrames, Columns and values that a query names as `{name}`, by their names.
 Frames = dict[str, Any]
 
 

@@ -112,7 +112,7 @@ def trace_partition(partition: CollectedPartition, target: Target, limit: int) -
 def build_explainer(
     partition: CollectedPartition, parts: ConditionParts, search: Trace
 ) -> Explainer:
-    """Return what explains the conditions of the attempts that are shown.
+    """Return an explainer of the conditions of the attempts that are shown.
 
     Runs a job for the values that their parts had, if there are such attempts.
     """

@@ -46,7 +46,7 @@ from matchrec.syntax.tokenize import read_tokens
 
 @dataclass(frozen=True)
 class RulesReader:
-    """What all rules of a call share: the arguments of `match_rules` other than the rules."""
+    """A reader of rules. It has the arguments of `match_rules` that all rules share."""
 
     # The rows, with their keys and order.
     events: Events

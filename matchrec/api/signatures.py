@@ -1,4 +1,4 @@
-"""What the arguments of the public functions may be, as `ArgumentKind`s for `check_arguments`.
+"""The kinds of arguments that the public functions accept, for `check_arguments`.
 
 An argument has the same kind in all functions if its name is in `ARGUMENTS`. The kinds of all other
 arguments are written at the functions.

@@ -47,7 +47,7 @@ make_repeatable_option = partial(click.option, multiple=True)
 
 Tables = tuple[Table, ...]
 
-# A function that becomes a command, and what adds an option to it.
+# A function that becomes a command, and a decorator that adds an option to it.
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
@@ -137,7 +137,7 @@ def make_choice_option(
 
 
 def name_query_source(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySource:
-    """Return where the query comes from.
+    """Return the source of the query.
 
     Raises:
         click.UsageError: there is no query, or there are two.
@@ -175,7 +175,7 @@ def complete_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> l
     return [f"{name}=" for name in names if name.startswith(typed)]
 
 
-# What sorts and partitions the events of SASE+ and of a Pattern, which their texts do not say.
+# The order, the partitions and the types of events, which SASE+ texts and Patterns do not say.
 EVENT_OPTIONS = combine_options(
     make_repeatable_option(
         "--order-by",

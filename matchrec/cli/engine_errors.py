@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 BATCH_TOO_LARGE = "OversizedAllocationException"
 SMALLER_BATCHES = "pass --conf spark.sql.execution.arrow.maxBytesPerBatch=64m for smaller batches"
 
-# What Spark adds to a message: a plan or a stack trace, up to the end, and before the error of a
-# Python worker its traceback.
+# The parts that Spark adds to a message: a plan or a stack trace, which goes up to the end, and the
+# traceback before the error of a Python worker.
 PLAN_OR_STACK = re.compile(r";?\n(?:\s*\n)?(?:['+]|JVM stacktrace|\s*at |[A-Z]\w+ \[).*", re.DOTALL)
 WORKER_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n.*\n(?=\S)", re.DOTALL)
 
@@ -36,7 +36,7 @@ def is_engine_error(error: Exception) -> bool:
 
 
 def is_refusal(error: Exception) -> TypeGuard[PySparkException]:
-    """Return whether an error of an engine is that it does not understand the text of a query."""
+    """Return whether an engine raised the error because it does not understand a query's text."""
     from matchrec.spark.session import TEXT_ERRORS
 
     return isinstance(error, TEXT_ERRORS)
@@ -44,10 +44,10 @@ def is_refusal(error: Exception) -> TypeGuard[PySparkException]:
 
 @contextmanager
 def raise_run_errors() -> Iterator[None]:
-    """Raise engine errors from inside, where a query runs, as MatchRecognizeRunError.
+    """Raise an engine's error from inside, where a query runs, as a MatchRecognizeRunError.
 
-    Their own class does not tell: some engines use one class for queries that they reject and for
-    queries that fail.
+    The engine's own class does not show that the query failed while it ran: some engines use one
+    class for queries that they reject and for queries that fail.
     """
     try:
         yield

@@ -23,7 +23,7 @@ from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.loading import NO_SPARK, OF_SPARK
 
-# What click raises to end the program. It prints these itself.
+# The exceptions that click raises to end the program. It prints these itself.
 CLICK_EXCEPTIONS = (click.ClickException, click.exceptions.Exit)
 
 # Errors of a disk that is full, or of a quota or file size that is reached.

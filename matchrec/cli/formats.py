@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 JSON_TYPES = ("array", "map", "struct", "variant")
 # The width of a table that is not printed to a terminal, in characters, so that no line is broken.
 UNLIMITED_WIDTH = 1_000_000
-# How the engine writes CSV. By default, it escapes quotes with backslashes and trims texts.
+# Options of the engine for CSV. By default, it escapes quotes with backslashes and trims texts.
 CSV_VALUE_OPTIONS = {
     "escape": '"',
     "ignoreLeadingWhiteSpace": "false",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
 
-# What messages begin with, so that users know which program they are from.
+# The beginning of messages, so that users know which program they are from.
 PROGRAM = "matchrec: "
 # Finds the lines with carets below an excerpt of the query.
 CARET_LINE = re.compile(r"^ *\^[ ^]*$", re.MULTILINE)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 QueryTable: TypeAlias = Table | EmptyTable
 
-# What `matchrec.query` gets: a text, or a Pattern that was loaded.
+# A query as `matchrec.query` takes it: a text, or a Pattern that was loaded.
 QueryContent: TypeAlias = "str | matchrec.Pattern"
 
 # The values of options of a command, by the names of the options in Python.

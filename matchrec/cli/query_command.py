@@ -50,8 +50,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Other options": (),
 }
 
-# What to write instead of options that users know from other programs. The first word is an option
-# of matchrec, which some commands do not have.
+# Options that users know from other programs, with what to write instead. Its first word is an
+# option of matchrec, which some commands do not have.
 HINTS_OF_FOREIGN_OPTIONS = {
     "--master": "--engine spark --conf spark.master=local[4]",
     "--to": "--write",

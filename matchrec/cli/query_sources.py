@@ -1,4 +1,4 @@
-"""Where the query of a command comes from, and in which language it is."""
+"""The source of the query of a command: where the text comes from, and its language."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class QueryLanguage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class QuerySource:
-    """Where a query comes from: a file, standard input, a Pattern in a module, or the option -c."""
+    """The source of a query: a file, standard input, a Pattern in a module, or the option -c."""
 
     # A path, `-` for standard input, or the location of a Pattern: `rises.py`, `rises.py:slow` or
     # `shop.rises:slow`.

@@ -16,7 +16,7 @@ from matchrec.cli.formats import OutputFormat, RowTexts, TableFormat, cast_to_te
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-# How many rows a table shows unless the user sets a limit.
+# The number of rows that a table shows unless the user sets a limit.
 SHOWN_ROWS = 20
 
 # Shows the progress of the engine's jobs in a `with` statement.
@@ -25,7 +25,7 @@ ProgressDisplay: TypeAlias = AbstractContextManager[None]
 
 @dataclass(frozen=True, slots=True)
 class WrittenRows:
-    """What `write_rows` has done."""
+    """The result of `write_rows`."""
 
     # The number of rows that were written.
     count: int

@@ -12,7 +12,7 @@ from matchrec.cli.queries import QueryContent
 from matchrec.cli.query_command import QueryCommand
 from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
 
-# What `--read` accepts: the dialects of SQL, and the other languages.
+# The words of `--read`: the dialects of SQL, and the other languages.
 INPUT_LANGUAGES = (*get_args(DialectName), "sase", "pattern")
 
 

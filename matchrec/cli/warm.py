@@ -43,7 +43,7 @@ class WarmQuery:
     measures: str = f"sum(x) AS sum_x, {EXACT_MEASURES}"
     # ROWS PER MATCH and AFTER MATCH SKIP.
     rows: str = ""
-    # Which rows a match may skip, and which matches are found.
+    # The event selection: which rows a match may skip, and which matches are found.
     selected: str = ""
     within: str = ""
     # A condition on the rows of the match so far, after AND.

@@ -42,7 +42,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class NearestStart:
-    """The starting row that came nearest to a match, of those that began none."""
+    """The starting row that came closest to a match, of those that began none."""
 
     # The smallest number of rows that a match still needed.
     remaining: int
@@ -61,7 +61,7 @@ class CountedCoverage:
     figures: Figures
     # How far the starting rows came, and why they went no further.
     counts: Counts
-    # None if no starting row was without a match.
+    # None if all starting rows began a match.
     nearest: NearestStart | None
     # Whether the user asked for ranges. Partitions are not cut into them, because each row is
     # needed.

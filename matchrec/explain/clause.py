@@ -53,10 +53,10 @@ class ExplainedClause:
     is_stream: bool = False
     # The plan as the user wrote it; None if it is `plan`.
     written_plan: MatchPlan | None = None
-    # Who sorts the rows; None for a stream, and for a rule of a rule set.
+    # The sorter of the rows; None for a stream, and for a rule of a rule set.
     sorter: Sorter | None = None
-    # Why the search builds matches although only aggregates over all matches are needed. None if it
-    # builds none, or if matches are needed.
+    # The reason why the search builds matches although only aggregates over all matches are needed.
+    # None if it builds none, or if matches are needed.
     reason_for_building_matches: str | None = None
     # A line that says whether large partitions are cut into ranges; empty if there is none.
     ranges: str = ""

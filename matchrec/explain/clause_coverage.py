@@ -13,7 +13,10 @@ from matchrec.compile.counted_coverage import Figures, NearestStart
 
 
 class Reason(Enum):
-    """Why a run came no nearer to a match, in the order of `search.kernels.nearest_runs`."""
+    """The reason why a run came no closer to a match.
+
+    The members are in the order of `search.kernels.nearest_runs`.
+    """
 
     FALSE = "{}'s condition was false"
     NO_ROW = "the partition ended before {}"
@@ -27,7 +30,7 @@ class RunEnding:
     """Some runs that ended for the same reason."""
 
     reason: Reason
-    awaited: tuple[str, ...]  # the variables that would have brought the runs nearer to a match
+    awaited: tuple[str, ...]  # the variables that would have brought the runs closer to a match
     remaining: int  # how many rows a match still needed, at least
     count: int  # the number of runs
 
@@ -55,9 +58,9 @@ class LoopCoverage:
 
     # The number of rows.
     rows: int
-    # How many starting rows reached this number.
+    # The number of starting rows that reached it.
     reached: int
-    # What ended the runs that did not reach the next number of rows.
+    # The reasons why the other runs did not reach the next number of rows.
     stop_reasons: tuple[RunEnding, ...]
 
 
@@ -69,12 +72,12 @@ class OccurrenceCoverage:
     number: int
     # The name of the variable; None at the start.
     variable: str | None
-    # How many starting rows have a row there: in their match, or in their nearest run.
+    # The number of starting rows that have a row there: in their match, or in their closest run.
     reached: int
-    # How many of these began no match, and their nearest run had its last row there.
+    # The number of these that began no match, and whose closest run had its last row there.
     stopped: int
-    # What ended these runs, and the parts of conditions that were not true. In both, the most
-    # frequent one comes first.
+    # The reasons why these runs ended, and the parts of conditions that were not true. In both, the
+    # most frequent one comes first.
     stop_reasons: tuple[RunEnding, ...]
     false_parts: tuple[FalsePart, ...]
     # If the occurrence is a loop that needs several rows: how many starting rows reached one row of

@@ -55,8 +55,8 @@ class Coverage(PicturedText):
     """
 
     clauses: dict[int, ClauseCoverage]
-    # Where the user called `coverage`: in Python, a notebook or a terminal. The text suggests calls
-    # in the words of that place.
+    # The surface on which the user called `coverage`: Python, a notebook or a terminal. The text
+    # suggests calls in its words.
     _surface: Surface = field(default_factory=current_surface, compare=False)
 
     @property

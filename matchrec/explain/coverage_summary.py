@@ -84,7 +84,7 @@ def find_loops(
 ) -> Iterator[tuple[LoopCoverage, ...]]:
     """Yield for each occurrence how many starting rows reached one, two, ... rows of its loop.
 
-    Yield an empty tuple for an occurrence that is no loop of several rows.
+    Yield an empty tuple for an occurrence that is not a loop, or whose loop needs only one row.
 
     A run that has left a loop has all the rows that the loop needs. A run that ended in it lacks as
     many of these as the pattern still needed in the loop.

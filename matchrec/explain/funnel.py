@@ -93,13 +93,13 @@ def describe_funnel(clause: ClauseCoverage) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A line of the funnel: some starting rows, and what ended those that came no further."""
+    """A line of the funnel: some starting rows, and why some of them came no further."""
 
-    # What the starting rows reached, such as a variable.
+    # The name of what the starting rows reached, such as a variable.
     name: str
-    # How many starting rows reached it.
+    # The number of starting rows that reached it.
     count: int
-    # What ended those that came no further; empty if there are none.
+    # The number of those that came no further, and the main reason; empty if there are none.
     reason: str = ""
 
 
@@ -161,7 +161,7 @@ def describe_answer(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
         decisive = max(ends, key=lambda occurrence: occurrence.stopped)
         runs = f"{decisive.stopped:,} of the {clause.without_match:,} without a match"
     else:
-        decisive = min(ends, key=rank_by_nearness)
+        decisive = min(ends, key=rank_by_closeness)
         runs = f"no match: {decisive.stopped:,} of those that came closest"
     where = f"after {decisive.variable}" if decisive.variable else "before any row"
     yield f"{runs} stopped {where}"
@@ -170,17 +170,17 @@ def describe_answer(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
     for part in decisive.false_parts:
         yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
     if clause.nearest is not None:
-        yield from describe_nearest(clause.nearest, surface)
+        yield from describe_closest_start(clause.nearest, surface)
 
 
-def rank_by_nearness(occurrence: OccurrenceCoverage) -> tuple[int, int]:
-    """Return a sort key: occurrences nearest to a match first, then those where most runs ended."""
-    nearest = min(ending.remaining for ending in occurrence.stop_reasons)
-    return nearest, -occurrence.stopped
+def rank_by_closeness(occurrence: OccurrenceCoverage) -> tuple[int, int]:
+    """Return a sort key: occurrences closest to a match first, then those where most runs ended."""
+    fewest_remaining = min(ending.remaining for ending in occurrence.stop_reasons)
+    return fewest_remaining, -occurrence.stopped
 
 
-def describe_nearest(nearest: NearestStart, surface: Surface) -> Iterator[str]:
-    """Yield which starting row came nearest to a match, and the call that explains it.
+def describe_closest_start(nearest: NearestStart, surface: Surface) -> Iterator[str]:
+    """Yield which starting row came closest to a match, and the call that explains it.
 
     Yield nothing if no row could have completed its run.
     """

@@ -22,13 +22,13 @@ LINE_HEIGHT = 0.27
 # The size of text in points.
 TEXT_SIZE = 9
 
-# How many characters fit into a line of the title.
+# The number of characters that fit into a line of the title.
 TITLE_WIDTH = 90
 
 
 @dataclass(frozen=True, slots=True)
 class FunnelPanel:
-    """What the picture shows of one clause: a title and the bars below it."""
+    """The part of the picture about one clause: a title and the bars below it."""
 
     # The row pattern and what the bars are, in lines that fit above the bars.
     title_lines: tuple[str, ...]
@@ -82,7 +82,7 @@ def draw_bars(axes: Axes, panel: FunnelPanel) -> None:
     """
     bars = panel.bars
     longest = max(1, panel.tried)
-    colours = [REACHED] * (len(bars) - 1) + [MATCHED]  # the last bar is that of the matches
+    colours = [REACHED] * (len(bars) - 1) + [MATCHED]  # the last bar counts the matches
     axes.barh(range(len(bars)), [bar.count for bar in bars], color=colours)
     label: Any = {"textcoords": "offset points", "color": INK, "fontsize": TEXT_SIZE}
     # Counts and reasons have the baseline of the names, which are the labels of ticks.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from textwrap import indent
 from typing import NamedTuple
 
-# How many states are listed.
+# The number of states that are listed.
 MOST_STATES = 20
 
 

@@ -27,7 +27,7 @@ class NondeterminismSource:
 
     # The two edges, as the paper writes them.
     edges: str
-    # How the number of runs can grow with W, the number of rows in a window.
+    # The growth of the number of runs with W, the number of rows in a window: an adverb.
     growth: str
 
 

@@ -20,7 +20,7 @@ from matchrec.explain.layout import ExplainedSection, join_sections
 from matchrec.explain.sections import describe_partitions
 from matchrec.plan.match_plan import MatchPlan
 
-# What the stream of a rule set keeps between two micro-batches.
+# The lines about the state that a stream of a rule set keeps between two micro-batches.
 STREAM_STATE_LINES = (
     "one state for each partition: the rows that the watermark has not passed, the rows that",
     "some rule still needs (each stored once), and how far the search of each rule has got",

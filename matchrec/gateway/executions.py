@@ -17,8 +17,8 @@ import pyspark.sql.connect.proto as proto
 from matchrec.gateway.planner import SessionKey
 from matchrec.gateway.statements import Message, ProtoRelation
 
-# How many executions are remembered until their clients release them. There are more only if more
-# are running.
+# The number of executions that are remembered until their clients release them. There are more only
+# if more are running.
 MOST_EXECUTIONS = 1000
 
 
@@ -26,7 +26,7 @@ MOST_EXECUTIONS = 1000
 class EngineRequest:
     """The decision to let the engine handle a call."""
 
-    # What the engine gets: the client's request, or the request with the SQL replaced.
+    # The request for the engine: the client's own, or the same with its SQL replaced.
     message: bytes
 
 
@@ -48,13 +48,13 @@ class OwnResponses:
         return OwnResponses(self.messages[first:], self.ids[first:])
 
 
-# Who handles a call.
+# The decision about who handles a call.
 Decision = EngineRequest | OwnResponses
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionKey:
-    """What identifies an execution."""
+    """The key of an execution: its session, and its operation in this session."""
 
     session: SessionKey
     # The id of the operation, which the client or the gateway has chosen.

@@ -59,7 +59,7 @@ Metadata = Sequence[tuple[str, str | bytes]]
 
 @dataclass(frozen=True, slots=True)
 class SessionKey:
-    """What identifies a session of Spark Connect."""
+    """The key of a session of Spark Connect: the user, and the id of the session."""
 
     user: str
     session: str

@@ -1,6 +1,6 @@
 """`serve`: start a gateway in this program, in front of an engine.
 
-1. A `Listener` says where clients connect, and checks that only those may call who should.
+1. A `Listener` says where clients connect, and checks who could call.
 2. `find_server` finds or starts the server of the engine.
 3. `start_gateway` runs a `GatewayServer` in a new thread, and returns the `Gateway`.
 """
@@ -50,8 +50,8 @@ PORT_NUMBER = ArgumentKind(
     "write {argument}=15002",
 )
 
-# How many statements are planned at once. A thread mostly waits for the engine; for CREATE TABLE AS
-# and INSERT, until these have run.
+# The number of statements that are planned at once. A thread mostly waits for the engine; for
+# CREATE TABLE AS and INSERT, it waits until they have run.
 PLANNING_THREADS = 256
 
 # A token that gRPC can send in a header. An empty one would let anyone call.
@@ -63,17 +63,17 @@ ANY_LENGTH = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_l
 # Two servers must not share a port: a second one would take some of the calls of the first.
 OWN_PORT = ("grpc.so_reuseport", 0)
 
-# How many seconds calls that are under way may go on once the gateway stops.
+# The number of seconds for which running calls may go on once the gateway stops.
 GRACE = 1.0
 
-# How many seconds the event loop waits after that for events of gRPC. An event that finds its loop
-# closed would be an error in the loop of another gateway of this program.
+# The number of seconds for which the event loop waits after that for events of gRPC. An event that
+# finds its loop closed would be an error in the loop of another gateway of this program.
 DRAIN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Where a gateway listens, and who may call it."""
+    """The address at which a gateway listens, and the clients that may call it."""
 
     host: str = HOST
     # The port; 0 for any free one.

@@ -14,7 +14,7 @@ from matchrec.arguments import Algorithm, DialectName, Sort, Transport
 from matchrec.errors import gateway as errors
 from matchrec.spark.request import Options
 
-# What the names of the settings begin with.
+# The beginning of the names of the settings.
 PREFIX = "matchrec."
 
 # The setting that marks sessions which have the views of the gateway. It is not an option.

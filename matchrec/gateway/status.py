@@ -34,10 +34,10 @@ from matchrec.errors import (
     MatchRecognizeUnsupportedError,
 )
 
-# How many characters of a message the status holds, as in Spark.
+# The number of characters of a message that the status holds, as in Spark.
 LONGEST_MESSAGE = 2048
 
-# How many errors are kept for `FetchErrorDetails`; the oldest are dropped.
+# The number of errors that are kept for `FetchErrorDetails`; the oldest are dropped.
 MOST_DETAILS = 1000
 
 # The classes of Java for classes of PySpark, by their names, the most special ones first.

@@ -1,4 +1,4 @@
-"""What a cell takes from the variables of the notebook: the session, DataFrames and values."""
+"""Find in the variables of a notebook what a cell needs: the session, DataFrames and values."""
 
 from __future__ import annotations
 

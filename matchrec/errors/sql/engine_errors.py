@@ -1,4 +1,4 @@
-"""What an engine's error means, in our words, and what to write instead.
+"""Explain an engine's error in our words, with what to write instead.
 
 Spark and Sail describe a mistake in their own words, show rewritten expressions, and often say
 neither where the mistake is nor what to write. Three tables of regular expressions recognise their
@@ -144,9 +144,9 @@ class EngineErrorExplanation:
     "`upper` takes 1 argument, not 2" and a hint with a link to the list of functions.
     """
 
-    # What is wrong.
+    # The sentence that says what is wrong.
     sentence: str
-    # What to write instead.
+    # The advice on what to write instead.
     hint: str
 
 

@@ -20,7 +20,7 @@ WIDTH = 7.7
 # The sizes of text in points: of a panel's title, of the label of an axis, of ticks and legends.
 TITLE, LABEL, SMALL = 11, 9, 8
 
-# How many characters of a text fit at an axis that is as wide as the picture.
+# The number of characters of a text that fit at an axis that is as wide as the picture.
 MOST_CHARACTERS = 28
 
 
@@ -73,14 +73,14 @@ def draw_note(figure: Figure, note: str) -> None:
     figure.text(0.5, 0.5, note, ha="center", va="center", color=INK, fontsize=LABEL)
 
 
-# How a tick is written, by the smallest unit that the ticks differ in: years, months, days, hours,
+# The formats of ticks, by the smallest unit that the ticks differ in: years, months, days, hours,
 # minutes, seconds.
 TICKS = ["%Y", "%b", "%b %d", "%H:%M", "%H:%M", "%H:%M:%S.%f"]
 FIRST_TICKS = ["", "%Y", "%b %d", "%b %d", "%H:%M", "%H:%M:%S"]  # the first tick of a larger unit
 CORNERS = ["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d"]  # the rest of the last tick
 
-# How many ticks of each unit, from years to microseconds, fit below a panel that is as wide as the
-# picture, and below one that is half as wide.
+# The number of ticks of each unit, from years to microseconds, that fit below a panel. The first
+# tuple is for a panel as wide as the picture, the second for a panel half as wide.
 WIDE_TICKS = (11, 11, 9, 11, 11, 8, 5)
 NARROW_TICKS = (8, 6, 5, 6, 6, 5, 3)
 

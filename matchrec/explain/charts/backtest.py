@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MATCH_COLUMNS = ("outcome", "matches", "match_start", "match_end")
 ATTEMPT_COLUMNS = ("furthest_variable", "attempt_start", "attempt_end", "rows_missing", "reason")
 
-# How many reasons are printed.
+# The number of reasons that are printed.
 MOST_REASONS = 10
 
 
@@ -38,13 +38,13 @@ class Score:
 
     # The number of incidents.
     incidents: int
-    # How many incidents are hit: a match overlaps them.
+    # The number of incidents that are hit: a match overlaps them.
     hits: int
-    # How many incidents several matches overlap.
+    # The number of incidents that several matches overlap.
     hit_by_several: int
     # The number of matches.
     matches: int
-    # How many matches overlap an incident.
+    # The number of matches that overlap an incident.
     over_an_incident: int
 
     @property

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
-# How many lanes are drawn.
+# The number of lanes that are drawn.
 MOST_LANES = 30
 
-# How many incidents are drawn, and how many matches.
+# The number of incidents that are drawn, and of matches.
 MOST_SPANS = 5000
 
 # Heights in inches: of a lane, and of the axis and the legend together.
@@ -102,7 +102,7 @@ def check_drawable(matches: DataFrame) -> None:
 
 
 class Mark(Enum):
-    """What a band or a line of the picture stands for, with its entry in the legend."""
+    """The meaning of a band or a line of the picture, with its entry in the legend."""
 
     HIT = ("incident that is hit", figures.MATCHED, "-")
     MISS = ("incident that is missed", figures.MISSED, "-")

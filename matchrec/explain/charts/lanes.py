@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# How many characters of a text a lane shows.
+# The number of characters of a text that a lane shows.
 MOST_TEXT = 16
 
 # The width of a character in points.

@@ -1,4 +1,4 @@
-"""The legend of a picture of matches, and what a picture without rows says."""
+"""The legend of a picture of matches, and the note instead of a picture without rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matchrec.explain.pictures.figures import FAINT, INK, MATCHED
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# What a picture without rows says.
+# The note that is drawn instead of a picture without rows.
 NO_ROWS = "There are no rows to draw."
 
 

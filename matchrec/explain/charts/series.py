@@ -43,7 +43,7 @@ class Series:
 
 @dataclass(frozen=True)
 class MatchSpan:
-    """Where a match is along the time axis."""
+    """The span of a match along the time axis."""
 
     # The name of the series; None for all series.
     series: str | None
@@ -63,10 +63,10 @@ class MatchSpan:
         return self.series is None or self.series == name
 
 
-# How many columns of pixels a picture has. In each of them a series has at most four rows.
+# The number of columns of pixels of a picture. In each of them a series has at most four rows.
 PIXEL_COLUMNS = 1000
 
-# How many matches a page shows.
+# The number of matches that a page shows.
 MOST_MATCHES = 5000
 
 # SQL for the position of x on the axis, as a number, by the type of x. Numbers are their own

@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
 HEIGHT = 3.4  # of the chart, in inches
 
-# How many colours a chart has, and the line styles: one for as many lines as there are colours.
+# The number of colours of a chart, and the styles of its lines. As many lines as there are colours
+# have the same style.
 COLOURS, LINE_STYLES = 10, ("-", "--", ":", "-.")
 
-# How many lines a column of the legend has.
+# The number of lines in a column of the legend.
 MOST_LEGEND_LINES = 14
 
-# How many characters fit below the chart, and how many of them one value may have.
+# The number of characters that fit below the chart, and the largest number for one value.
 MOST_TICK_CHARACTERS, MOST_VALUE = 90, 16
 
 

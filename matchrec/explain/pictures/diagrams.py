@@ -92,7 +92,7 @@ def build_forbidden(name: str, condition: str) -> DiagramItem:
     return Terminal(f"no {name}", title=condition, cls="forbidden")
 
 
-# Which events may be skipped before a stage.
+# The texts that say which events may be skipped before a stage.
 SKIPPED = {
     Contiguity.STRICT: "directly after",
     Contiguity.RELAXED: "the next one",

@@ -122,7 +122,7 @@ def render(draw: Callable[[], Figure], form: str) -> bytes:
     return content.getvalue()
 
 
-# Where a picture is written.
+# The argument with the path of a picture.
 PATH = ArgumentKind("a path", lambda value: isinstance(value, str | Path))
 
 

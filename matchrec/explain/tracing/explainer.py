@@ -123,7 +123,7 @@ class Explainer:
     keys: Sequence[TrialKey]
     # The values of the measures, for each of these trials.
     values: MeasureValues
-    # How many rows the partition has.
+    # The number of rows of the partition.
     rows: int
 
     def explain_conditions(self) -> dict[TrialKey, tuple[str, ...]]:

@@ -13,8 +13,8 @@ from operator import attrgetter
 from matchrec.explain.tracing.story import AttemptStory, Line
 from matchrec.explain.tracing.trials import Outcome
 
-# How many lines of an attempt are shown. If there are more, FIRST_LINES of them are from its
-# beginning, and the others are from its end.
+# The largest number of lines that are shown of an attempt. If it has more, FIRST_LINES of the shown
+# lines are from its beginning, and the others are from its end.
 MOST_LINES = 40
 FIRST_LINES = 8
 

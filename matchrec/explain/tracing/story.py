@@ -18,7 +18,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
 from matchrec.search.task import Task
 
-# How many matches are listed.
+# The number of matches that are listed.
 MOST_MATCHES = 10
 
 
@@ -35,11 +35,11 @@ class Line:
     outcome: Outcome
     # Each part of the condition with its values.
     conditions: tuple[str, ...]
-    # How many rows were mapped before.
+    # The number of rows that were mapped before.
     depth: int
     # Whether the trial belongs to the best path, or is a reason why that path ended.
     is_key: bool
-    # How many rows after this one are not shown, because they have the same outcomes.
+    # The number of rows after this one that are not shown, because they have the same outcomes.
     folded: int = 0
 
     @property
@@ -59,7 +59,7 @@ class AttemptStory:
     # The starting row, and the result of the attempt.
     title: str
     lines: tuple[Line, ...]
-    # How many rows the attempt mapped, and what it needed next.
+    # The lines about its end: how many rows it mapped, and what it needed next.
     ends: tuple[str, ...]
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LINE_HEIGHT = 0.2  # of a line of text, in inches
 TEXT_SIZE = 9  # in points
 
-# How many characters of each heading, such as the pattern, are drawn.
+# The number of characters that are drawn of each heading, such as the pattern.
 MOST_OF_HEADING = 110
 
 # The left edge of the panel. Variable n is in the middle of its column, at x = n.
@@ -51,7 +51,7 @@ OUTCOMES_WITHOUT_NOTE = (Outcome.TAKEN, Outcome.GIVEN_BACK, Outcome.SKIPPED)
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """How an outcome is drawn: a disc if the row is mapped, a cross if not, dashes if skipped."""
+    """The symbol of an outcome: a disc if the row is mapped, a cross if not, dashes if skipped."""
 
     colour: str
     marker: str  # of matplotlib; empty for dashes

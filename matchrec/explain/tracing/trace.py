@@ -116,7 +116,7 @@ def check_attempt(task: Task, attempt: Attempt, matches: Iterable[SearchMatch]) 
     assert agrees, f"the trace of row {attempt.start} found {actual}, the search {expected}"
 
 
-# How many trials the attempts of a partition have together before the trace gives up.
+# The number of trials that the attempts of a partition have together before the trace gives up.
 MOST_TRIALS_IN_ALL = 1_000_000
 
 
@@ -143,7 +143,7 @@ class Trace:
     # The chosen rows from which no search started, each with the match that skips the row; None if
     # no rows were chosen.
     skipped_rows: dict[int, SearchMatch | None] | None
-    # How many starting rows were traced.
+    # The number of starting rows that were traced.
     traced_rows: int
     # The row at which the trace gave up because there were too many trials; None if it did not.
     gave_up_at: int | None = None

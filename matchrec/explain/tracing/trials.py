@@ -85,12 +85,12 @@ class Trial:
     # The index, in the attempt, of the trial that took the previous row of the path; -1 at the
     # starting row.
     previous: int
-    # How many rows the path had mapped before.
+    # The number of rows that the path had mapped before.
     depth: int
 
 
 class TrialKey(NamedTuple):
-    """Which trial of a trace."""
+    """The key of a trial in a trace."""
 
     attempt: int  # the index of the attempt in the trace
     trial: int  # the index of the trial in the attempt
@@ -102,7 +102,7 @@ class Attempt:
 
     # The position of the starting row.
     start: int
-    # How many matches of the partition come before this attempt.
+    # The number of matches of the partition that come before this attempt.
     matches_before: int
     # The trials, in the order of the search.
     trials: tuple[Trial, ...]
