@@ -26,19 +26,20 @@ def parse_call(text: str, plan: MatchPlan) -> TotalAggregate:
         MatchRecognizePlanError: it is not an aggregate of a measure of the plan.
     """
     measure_names = {measure.name.lower(): measure.name for measure in plan.measures}
+    measures = sorted(measure_names.values())
     call_text, cast = split_cast(text)
     match = _CALL.fullmatch(call_text)
     if match is None:
-        raise errors.not_an_aggregate(text=text, measures=sorted(measure_names.values()))
+        raise errors.not_an_aggregate(text=text, measures=measures)
     function, star, word, name_in_backticks = match.groups()
     function = function.lower()
     if function not in find_allowed_functions(has_star=bool(star), has_cast=cast is not None):
-        raise errors.not_an_aggregate(text=text, measures=sorted(measure_names.values()))
+        raise errors.not_an_aggregate(text=text, measures=measures)
     if star:
         return TotalAggregate(function, None, cast)
     name = word or name_in_backticks.replace("``", "`")
     if name.lower() not in measure_names:
-        raise errors.unknown_measure(name=name, measures=sorted(measure_names.values()))
+        raise errors.unknown_measure(name=name, measures=measures)
     return TotalAggregate(function, measure_names[name.lower()], cast)
 
 

@@ -322,10 +322,9 @@ class StoryWriter:
         """Return why an attempt cannot map a row: its partition or its window has ended."""
         if row >= len(self.rows.order_values):
             return "the partition has no more rows"
-        window = "".join(
-            f" of {self.rows.name_row(start)}, {length}" for length in self.describe_window()
-        )
-        return f"{self.rows.name_row(row)} is outside the window{window}"
+        length = self.describe_window()
+        window = f"the window of {self.rows.name_row(start)}, {length}" if length else "the window"
+        return f"{self.rows.name_row(row)} is outside {window}"
 
     def show_window(self) -> str:
         """Return the window as the heading shows it after PATTERN; empty if there is none."""
@@ -336,15 +335,14 @@ class StoryWriter:
             return f" WITHIN {within.interval.text}"
         return "" if within.distance is None else f", window: {within.distance.text}"
 
-    def describe_window(self) -> Iterator[str]:
-        """Yield lines that say how far the last row of a match may be from its first one.
+    def describe_window(self) -> str:
+        """Return how far the last row of a match may be from its first one.
 
-        Nothing if there is no window, or one whose length is neither an interval nor a distance.
+        Empty if there is no window, or one whose length is neither an interval nor a distance.
         """
         within = self.plan.within
         if within is None:
-            return
+            return ""
         if within.interval.text:
-            yield f"WITHIN {within.interval.text}"
-        elif within.distance is not None:
-            yield f"{within.distance.text} after it"
+            return f"WITHIN {within.interval.text}"
+        return "" if within.distance is None else f"{within.distance.text} after it"
