@@ -63,8 +63,8 @@ class Clause:
         Args:
             plan: the plan of the clause, or another one.
             options: how it runs.
-            use: what is used of its result.
-            purpose: what it is compiled for.
+            use: the part of its result that is used.
+            purpose: the purpose for which it is compiled.
 
         Raises:
             MatchRecognizeError: the plan or the input is wrong.

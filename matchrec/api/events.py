@@ -235,7 +235,7 @@ class Events:
 
 @dataclass(frozen=True)
 class EventFrontEnd(FrontEnd):
-    """A front end of a language that leaves to the call what sorts and divides the rows."""
+    """A front end of a language in which the call, and not the text, sorts and divides the rows."""
 
     events: Events
 

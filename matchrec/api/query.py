@@ -144,7 +144,7 @@ class Query:
         return parsed.to_df()
 
     def _evaluate(self, parsed: ParsedQuery) -> DataFrame:
-        """Evaluate a parsed query, warn about what is probably a mistake, and return the result."""
+        """Evaluate a parsed query, warn about probable mistakes in it, and return the result."""
         evaluated = parsed.evaluate()
         results = [clause.result for clause in evaluated.clauses]
         for result in results:

@@ -128,7 +128,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
 
 
 def warn_about_rules(built: build.BuiltRuleSet) -> None:
-    """Warn about what is probably a mistake in the rules or costs time in the session."""
+    """Warn about probable mistakes in the rules, and about settings that make the session slow."""
     for rule, linked in zip(built.request.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
         query = built.queries[rule.name]

@@ -1,4 +1,4 @@
-"""The types of arguments: how their texts are parsed, and what is wrong with a malformed one."""
+"""The types of arguments: parsers of their texts, and the errors for malformed ones."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def warm() -> None:
 
 
 def ask_questions(spark: SparkSession) -> None:
-    """Ask why a query found what it did, and how far its starting rows came."""
+    """Run `why` and `coverage`, so that the code that they need is compiled, too."""
     on_data = WarmQuery().write()
     on_run = WarmQuery(on_run=ON_RUN).write()
     matchrec.query(spark, on_run).why(partition={"k": "0"}, limit=1)

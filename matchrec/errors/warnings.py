@@ -3,8 +3,8 @@
     yield loop_takes_all_rows(span, loop="UP+", variable="UP")
 
 The classes are in `warning_classes`. The functions are in the order of what they are about: the
-clause as a whole, the end of PATTERN, comparisons in conditions, skipped rows, wildcards, and then
-the session, the rows, streams and rules. `warn_caller` gives warnings to the user's program.
+clause as a whole, PATTERN, comparisons in conditions, skipped rows, wildcards, and then the
+session, the rows, streams and rules. `warn_caller` gives warnings to the user's program.
 """
 
 from __future__ import annotations
@@ -127,6 +127,22 @@ def only_empty_matches(span: Span | None, *, pattern: str) -> EmptyMatchesWarnin
     )
 
 
+def negation_of_every_row(span: Span | None, *, variable: str) -> NeverTrueWarning:
+    """Return the warning for PATTERN (A NOT D B) if D has no condition.
+
+    Args:
+        span: where NOT is written.
+        variable: the variable, D.
+    """
+    define = name_part("DEFINE")
+    return NeverTrueWarning(
+        f"`NOT {variable}` in PATTERN is never true if a row follows",
+        span,
+        notes=(f"{variable} has no condition, so that every row is a {variable}",),
+        hint=f"add {variable} to {define}, or remove NOT {variable}",
+    )
+
+
 def same_value(span: Span) -> SameValueWarning:
     """Return the warning for a comparison of a value with itself, as in price = price."""
     words = current_language()
@@ -164,7 +180,7 @@ def compared_with_later_variable(
 
     Args:
         span: the location in the text of the query.
-        read: what the condition reads, `B.price`.
+        read: the value that the condition reads, `B.price`.
         other: the variable whose row comes later, `B`.
         variable: the variable of the condition, `A`.
     """
@@ -184,7 +200,7 @@ def compared_with_own_stage(span: Span, *, read: str, stage: str, column: str) -
 
     Args:
         span: the location in the text of the query.
-        read: what the condition reads, `a.price`.
+        read: the value that the condition reads, `a.price`.
         stage: the stage of the condition, `a`.
         column: the column, `price`.
     """
@@ -193,22 +209,6 @@ def compared_with_own_stage(span: Span, *, read: str, stage: str, column: str) -
         span,
         notes=(f"{stage} has no row yet when its first is tested, so that {read} is NULL",),
         hint=f"write {column} for the row that is tested",
-    )
-
-
-def negation_of_every_row(span: Span | None, *, variable: str) -> NeverTrueWarning:
-    """Return the warning for PATTERN (A NOT D B) if D has no condition.
-
-    Args:
-        span: where NOT is written.
-        variable: the variable, D.
-    """
-    define = name_part("DEFINE")
-    return NeverTrueWarning(
-        f"`NOT {variable}` in PATTERN is never true if a row follows",
-        span,
-        notes=(f"{variable} has no condition, so that every row is a {variable}",),
-        hint=f"add {variable} to {define}, or remove NOT {variable}",
     )
 
 

@@ -62,7 +62,7 @@ def uncapitalise(sentence: str) -> str:
     return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
 
 
-# How many characters of the user's text a sentence repeats.
+# The number of characters of the user's text that a sentence repeats.
 LONGEST = 75
 
 

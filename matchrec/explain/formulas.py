@@ -83,7 +83,7 @@ def write_formula(edge: Edge, state: StateId, task: Task, conditions: dict[str, 
 
 
 def write_stage_formula(edge: Edge, program: Program, conditions: dict[str, str]) -> str:
-    """Return the conjunction of what an edge needs and what it forbids, in a pattern of stages."""
+    """Return the formula of an edge of stages: what it needs and, negated, what it forbids."""
     needed = [conditions[program.variables[test]] for test in edge.needs]
     parts = [text for text in needed if text != TRUE_TEXT]
     parts += [f"not ({conditions[program.variables[test]]})" for test in edge.forbids]

@@ -42,7 +42,7 @@ class TaskCounts:
 
     # The counts as one array: see `worker.cover.flatten_counts`.
     counters: list[int]
-    # How many rows the nearest run still needed; None if no starting row was without a match.
+    # The number of rows that the nearest run still needed; None if all starting rows began a match.
     remaining: int | None
     # The values that name the starting row of that run, as texts; None for NULL.
     names: tuple[str | None, ...]

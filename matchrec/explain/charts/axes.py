@@ -26,7 +26,7 @@ MOST_CHARACTERS = 28
 
 @dataclass(frozen=True, slots=True)
 class AxisLabels:
-    """The names of what is drawn: what is along the axis, the values, and what a series is."""
+    """The labels of both axes, and the name of the column whose values are the series."""
 
     x: str
     y: str

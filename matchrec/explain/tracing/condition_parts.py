@@ -59,7 +59,7 @@ class ReferencePart:
     text: str
     # The index of the measure.
     measure: int
-    # Finds the row that it reads; None for an aggregate and for what is the same on all rows.
+    # Finds the row that it reads; None for an aggregate, and for a value that all rows share.
     navigation: Navigation | None
     # Whether a side of the comparison consists of this reference only.
     is_side: bool

@@ -38,7 +38,7 @@ RULES_OF_SQL: tuple[WarningRule, ...] = (
 
 
 def find_warnings(plan: MatchPlan) -> tuple[MatchRecognizeWarning, ...]:
-    """Return warnings about what in a plan is probably not meant, in the order of the rules.
+    """Return the warnings about probable mistakes in a plan, in the order of the rules.
 
     A warning that several rules give is returned once. The rules depend on the language of the
     query: in SASE+ and in a Pattern, events may be of any type, and the user says for each stage
