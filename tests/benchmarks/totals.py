@@ -183,7 +183,7 @@ def count_least_cpu_seconds(run: Callable[[], object]) -> float:
 
 
 def report_whole_queries() -> Iterator[str]:
-    """Yield the table of whole queries: `aggregate`, and `match_sase` followed by `agg`."""
+    """Yield the table of whole queries: `aggregate`, and `match_sase` with the same aggregates."""
     spark = matchrec.session("sail")
     rows = []
     for workload in WHOLE_WORKLOADS:
