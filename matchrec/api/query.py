@@ -652,5 +652,5 @@ def explain_result(result: ClauseResult, warnings: Warnings) -> ExplainedClause:
         written_plan=result.query.written_plan,
         sorter=preparation.sorter,
         reason_for_building_matches=result.reason_for_building_matches,
-        ranges=preparation.show_ranges(),
+        ranges=result.ranges.describe(preparation.plan),
     )

@@ -8,7 +8,7 @@ It takes these steps:
 
 - `compile_request` compiles the plan to a `CompiledQuery`, and prepares the rows in Spark.
 - `check_unused_outputs` lets Spark check the output columns that nobody uses.
-- `cut_partitions` cuts large partitions into ranges if that is possible and pays.
+- `choose_ranges` chooses how large partitions are cut into ranges, if that is possible and pays.
 - `match_and_project` builds the DataFrame. For that, `Preparation.send` writes the query of the
   rows that are sent to the workers, `match_rows` lets the workers match them, and `project` lets
   Spark compute the columns of the result over what the workers read of the matches.
@@ -20,7 +20,7 @@ to say which expression failed, and `watch_ties` says which rows have no order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import (
@@ -80,6 +80,8 @@ class ClauseResult:
     dataframe: DataFrame
     # The clause, compiled.
     compiled: CompiledRules
+    # How partitions are cut into ranges, or why they are not.
+    ranges: Ranges | WholePartitions
     # Why every match is built although only aggregates over all matches are needed. None if no
     # match is built, or if matches are needed.
     reason_for_building_matches: str | None = None
@@ -126,7 +128,7 @@ def build_clause_result(request: MatchRequest) -> ClauseResult:
     with silence_analysis(), request.locate_rule_errors(rule):
         compiled = compile_request(request)
         check_unused_outputs(compiled)
-        return match_and_project(cut_partitions(compiled))
+        return match_and_project(compiled, choose_ranges(compiled))
 
 
 def check_unused_outputs(compiled: CompiledRules) -> None:
@@ -142,7 +144,8 @@ def check_unused_outputs(compiled: CompiledRules) -> None:
         return
     request = compiled.request
     (query,) = compiled.queries
-    fields = compiled.preparation.find_fields(unused_query.sent_columns.columns)
+    columns = unused_query.sent_columns.columns
+    fields = compiled.preparation.find_fields(columns, compiled.fields)
     schema = build_read_schema(unused_query, fields)
     if infer_result_fields(request, query.unused_outputs, unused_query, schema) is not None:
         return
@@ -150,17 +153,25 @@ def check_unused_outputs(compiled: CompiledRules) -> None:
     analyse_result(request, unused_query, project(request.relation, unused_query, no_rows), schema)
 
 
-def match_and_project(compiled: CompiledRules) -> ClauseResult:
+def match_and_project(compiled: CompiledRules, ranges: Ranges | WholePartitions) -> ClauseResult:
     """Return the result of a compiled clause.
+
+    Args:
+        compiled: the clause.
+        ranges: what `choose_ranges` has returned.
 
     Raises one of Spark's `QUERY_ERRORS`.
     """
     request = compiled.request
     (query,) = compiled.queries
     (compiled_query,) = compiled.compiled_queries
-    sent_rows = compiled.preparation.send(compiled_query.sent_columns.columns)
+    preparation = compiled.preparation
+    if isinstance(ranges, Ranges):
+        assert isinstance(preparation, UnsortedPreparation), "`choose_ranges` has looked"
+        preparation = preparation.cut_partitions(ranges)
+    sent_rows = preparation.send(compiled_query.sent_columns.columns, compiled.fields)
     schema = build_read_schema(compiled_query, sent_rows.fields)
-    matched = match_rows(compiled, compiled_query, sent_rows, schema)
+    matched = match_rows(compiled, sent_rows, schema, ranges)
     token = sent_rows.task_input.token
     dataframe = project(request.relation, compiled_query, matched, token)
     if computes_in_spark(compiled_query):
@@ -171,7 +182,7 @@ def match_and_project(compiled: CompiledRules) -> ClauseResult:
             dataframe = analyse_result(request, compiled_query, dataframe, schema)
         else:
             request.backend.keep_fields(dataframe, result_fields)
-    return ClauseResult(dataframe, compiled)
+    return ClauseResult(dataframe, compiled, ranges)
 
 
 def analyse_result(
@@ -276,21 +287,20 @@ def find_sql_origins(compiled_query: CompiledQuery) -> dict[str, SqlOrigin]:
     }
 
 
-def cut_partitions(compiled: CompiledRules) -> CompiledRules:
-    """Return a compiled clause with partitions cut into ranges if that is possible and pays.
+def choose_ranges(compiled: CompiledRules) -> Ranges | WholePartitions:
+    """Return how the partitions of a clause are cut into ranges, or why they are not.
 
-    Raises as `find_ranges`.
+    They are cut if that is possible and pays. Raises as `find_ranges`.
     """
     request = compiled.request
     preparation = compiled.preparation
-    if request.is_stream or not isinstance(preparation, UnsortedPreparation):
+    if not isinstance(preparation, UnsortedPreparation):
         check_may_stay_whole(request, str(preparation.sorter or ""))
-        return compiled
+        return WholePartitions()
     plan = preparation.plan
-    ranges: Ranges | WholePartitions = WITHOUT_WINDOW
-    if request.must_cut_partitions or plan.within is not None:
-        ranges = find_ranges(request, plan, compiled.compiled_queries[0])
-    return replace(compiled, preparation=preparation.with_ranges(ranges))
+    if not request.must_cut_partitions and plan.within is None:
+        return WITHOUT_WINDOW
+    return find_ranges(request, plan, compiled.compiled_queries[0])
 
 
 def describe_range_savings(result: ClauseResult) -> str:
@@ -300,14 +310,14 @@ def describe_range_savings(result: ClauseResult) -> str:
     """
     request = result.request
     preparation = result.compiled.preparation
-    if request.is_stream or not isinstance(preparation, UnsortedPreparation):
+    if not isinstance(preparation, UnsortedPreparation):
         return ""
     ranges = plan_ranges(request, preparation.plan, result.compiled_query)
     if isinstance(ranges, WholePartitions):
         return ""
     columns = result.compiled_query.sent_columns.columns
-    all_rows = replace(preparation, ranges=WholePartitions()).compute_rows(columns)
-    cut_rows = replace(preparation, ranges=ranges).compute_rows(columns)
+    all_rows = preparation.compute_rows(columns)
+    cut_rows = preparation.cut_partitions(ranges).compute_rows(columns)
     range_sizes = [row[1] for row in cut_rows.groupBy(wire.RANGE).count().collect()]
     return show_range_sizes(all_rows.count(), range_sizes)
 
@@ -332,17 +342,21 @@ def show_range_sizes(rows: int, range_sizes: Sequence[int]) -> str:
 
 
 def match_rows(
-    compiled: CompiledRules, compiled_query: CompiledQuery, sent_rows: SentRows, schema: StructType
+    compiled: CompiledRules,
+    sent_rows: SentRows,
+    schema: StructType,
+    ranges: Ranges | WholePartitions,
 ) -> DataFrame:
     """Let the workers match the rows that are sent to them, and return their reads.
 
     Args:
         compiled: the clause.
-        compiled_query: its query.
         sent_rows: the rows, as they are sent.
         schema: the schema of the reads.
+        ranges: how partitions are cut, for the counters.
     """
     request = compiled.request
+    (compiled_query,) = compiled.compiled_queries
     counters = request.options.counters
     pandas_query = compiled_query if request.sends_pandas else None
     name = f"match_recognize[PATTERN ({compiled_query.pattern})]"
@@ -358,7 +372,7 @@ def match_rows(
         counters,
         rows,
         counts_runs=compiled_query.task.needs_event_selection,
-        kept_whole=compiled.preparation.is_whole_for_counters,
+        kept_whole=isinstance(ranges, WholePartitions) and ranges.because_counted,
     )
 
 

@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pyspark.sql import DataFrame
@@ -64,7 +64,7 @@ from matchrec.spark.arrow_tables import to_arrow_schema
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
 from matchrec.spark.column_names import ColumnNames, add_columns, find_field_texts, name_values
-from matchrec.spark.ranges import Ranges, WholePartitions
+from matchrec.spark.ranges import Ranges
 from matchrec.spark.relation import Relation
 from matchrec.spark.substitutes import build_sent_schema, encode_columns
 from matchrec.spark.ties import watch_ties
@@ -91,7 +91,11 @@ KnownFields = Mapping[RowColumn, StructField]
 
 @dataclass(frozen=True)
 class Preparation(ABC):
-    """What Spark runs before the match: it computes the columns and bits of some queries."""
+    """What Spark runs before the match: it computes the columns and bits of some queries.
+
+    It only says how rows are computed. The types of the columns are not part of it: the session
+    finds them, see `analyse_columns`.
+    """
 
     relation: Relation
     joined: JoinedQueries
@@ -99,10 +103,6 @@ class Preparation(ABC):
     key_filters: tuple[str, ...] = ()
     # Who sorts the rows of each partition, and why; None for a stream.
     sorter: Sorter | None = None
-    # The fields of the columns that the session has analysed, in their order.
-    fields: KnownFields = field(default_factory=dict)
-    # The rows with these columns first; None before that, and if other rows are sent since.
-    rows: DataFrame | None = None
 
     @property
     def plan(self) -> MatchPlan:
@@ -114,41 +114,41 @@ class Preparation(ABC):
         """Return the backend of the session: what differs between Spark, Connect and Sail."""
         return find_backend(self.relation.runner.spark)
 
-    def analyse(self) -> Self:
-        """Return the preparation with the fields of all columns of the queries.
+    def analyse_columns(self) -> KnownFields:
+        """Return the fields of all columns of the queries.
 
         The session analyses the query of the rows, unless the fields can be inferred without it.
 
         Raises one of Spark's `QUERY_ERRORS`.
         """
         columns = self.joined.columns
-        query = self.build_query(columns)
-        rows = self.run_query(query, columns)
+        rows = self.rows
         row_fields = self.infer_fields(columns)
         if row_fields is None:
             runner = self.relation.runner
-            runner.analyse(rows, query)
+            runner.analyse(rows, self.query)
             row_fields = runner.find_fields(rows, str(columns))
-        return replace(self, fields=self.map_fields(row_fields, columns), rows=rows)
+        return self.map_fields(row_fields, columns)
+
+    @cached_property
+    def query(self) -> Template:
+        """Return the query of all columns of the queries."""
+        return self.build_query(self.joined.columns)
+
+    @cached_property
+    def rows(self) -> DataFrame:
+        """Return the rows with all columns of the queries. Raises one of Spark's `QUERY_ERRORS`."""
+        return self.distribute_rows(self.relation.runner.sql(self.query), self.joined.columns)
 
     def with_key_filters(self, key_filters: tuple[str, ...]) -> Self:
         """Return the preparation of only those rows that pass these tests of partition columns."""
-        return replace(self, key_filters=key_filters, rows=None)
+        return replace(self, key_filters=key_filters)
 
     def compute_rows(self, columns: RowColumns) -> DataFrame:
         """Return the rows with these columns. Raises one of Spark's `QUERY_ERRORS`."""
-        return self.run_query(self.build_query(columns), columns)
-
-    def run_query(self, query: Template, columns: RowColumns) -> DataFrame:
-        """Return the rows of a query, divided into tasks as the workers need them.
-
-        Args:
-            query: what `build_query` returns for the columns.
-            columns: the columns.
-
-        Raises one of Spark's `QUERY_ERRORS`.
-        """
-        return self.distribute_rows(self.relation.runner.sql(query), columns)
+        if columns == self.joined.columns:
+            return self.rows
+        return self.distribute_rows(self.relation.runner.sql(self.build_query(columns)), columns)
 
     @abstractmethod
     def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
@@ -198,19 +198,7 @@ class Preparation(ABC):
         texts = [item.expression.text for item in self.plan.order_by]
         return tuple(OrderColumn(text, names.by_text[text]) for text in texts)
 
-    def show_ranges(self) -> str:
-        """Describe whether partitions are cut into ranges.
-
-        The text is empty if nobody would expect it.
-        """
-        return ""
-
-    @property
-    def is_whole_for_counters(self) -> bool:
-        """Return whether partitions are not cut into ranges only because the query has counters."""
-        return False
-
-    def send(self, columns: RowColumns) -> SentRows:
+    def send(self, columns: RowColumns, known_fields: KnownFields) -> SentRows:
         """Return the rows with these columns, as workers will get them. Nothing is sent yet.
 
         If the engine's error would not name the expression that failed, the rows get a token, by
@@ -218,34 +206,30 @@ class Preparation(ABC):
 
         Args:
             columns: the columns.
+            known_fields: what `analyse_columns` has returned.
 
         Raises:
             MatchRecognizeUnsupportedError: the rows are a stream, and pandas would alter a column.
         """
-        rows = self.find_rows(columns)
-        fields = self.find_fields(columns, rows)
+        rows = self.compute_rows(columns)
+        fields = self.find_fields(columns, known_fields, rows)
         planned = self.plan_columns(rows, columns)
         encoded_rows = encode_columns(rows)
         token = self.backend.watch_rows(encoded_rows, self.relation, self.joined.queries)
         task_input = self.build_task_input(columns, planned, token)
         return SentRows(encoded_rows, fields, task_input)
 
-    def find_rows(self, columns: RowColumns) -> DataFrame:
-        """Return the rows with these columns, which may be those that were analysed."""
-        if self.rows is not None and columns == tuple(self.fields):
-            return self.rows
-        return self.compute_rows(columns)
-
     def find_fields(
-        self, columns: RowColumns, rows: DataFrame | None = None
+        self, columns: RowColumns, known_fields: KnownFields, rows: DataFrame | None = None
     ) -> tuple[StructField, ...]:
         """Return the fields of these columns. If one is not known yet, the session analyses them.
 
         Args:
             columns: the columns.
+            known_fields: what `analyse_columns` has returned.
             rows: the rows with these columns, if they exist already.
         """
-        fields = self.fields
+        fields = known_fields
         if not fields.keys() >= set(columns):
             if rows is None:
                 rows = self.compute_rows(columns)
@@ -406,13 +390,17 @@ class UnsortedPreparation(Preparation):
 
     # Whether the workers count rows that the order does not tell apart: see `spark.ties`.
     watches_ties: bool = False
-    # How partitions are cut into ranges, or why they are not.
-    ranges: Ranges | WholePartitions = WholePartitions()
 
-    def with_ranges(self, ranges: Ranges | WholePartitions) -> UnsortedPreparation:
-        """Return the preparation with partitions cut into ranges, or with the reason against it."""
-        rows = self.rows if isinstance(ranges, WholePartitions) else None
-        return replace(self, ranges=ranges, rows=rows)
+    def cut_partitions(self, ranges: Ranges) -> CutPreparation:
+        """Return the preparation of the same rows, with partitions cut into ranges."""
+        return CutPreparation(
+            self.relation,
+            self.joined,
+            self.key_filters,
+            self.sorter,
+            watches_ties=self.watches_ties,
+            ranges=ranges,
+        )
 
     def build_query(self, columns: RowColumns) -> Template:
         """Return the query of the columns __c0, ..., then keys and order, then __bits0, ...
@@ -449,8 +437,6 @@ class UnsortedPreparation(Preparation):
         """
         if not self.backend.keeps_fields or not current_shortcuts().types:
             return None
-        if isinstance(self.ranges, Ranges):
-            return None
         items = self.select_unpacked(columns)
         texts = {name: text for text, name in self.name_columns(columns).by_text.items()}
         known_fields = self.relation.known_fields
@@ -483,19 +469,22 @@ class UnsortedPreparation(Preparation):
 
     @override
     def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
-        """Return the rows, unsorted. All rows of a partition, or of a range, are in one task."""
-        names = self.name_columns(columns)
-        shuffle_keys = [self.write_key(names, key.text) for key in self.plan.partition_keys]
-        if isinstance(self.ranges, Ranges):
-            order = names.by_text[self.plan.order_by[0].expression.text]
-            rows = self.ranges.assign(self.relation.runner, rows, shuffle_keys, order)
-            shuffle_keys = [*shuffle_keys, wire.RANGE]
-        tasks = self.relation.tasks if shuffle_keys else 1
-        rows = self.backend.repartition(rows, [expr(key) for key in shuffle_keys], tasks)
+        """Return the rows, unsorted. All rows of a partition are in one task."""
+        rows = self.shuffle_rows(rows, self.write_shuffle_keys(columns))
         fields = self.infer_fields(columns)
         if fields is not None:
             self.backend.keep_fields(rows, fields)
         return rows
+
+    def write_shuffle_keys(self, columns: RowColumns) -> list[str]:
+        """Return the PARTITION BY keys as SQL over the columns, with the same bits if equal."""
+        names = self.name_columns(columns)
+        return [self.write_key(names, key.text) for key in self.plan.partition_keys]
+
+    def shuffle_rows(self, rows: DataFrame, shuffle_keys: Sequence[str]) -> DataFrame:
+        """Return the rows with all rows of equal keys in one task."""
+        tasks = self.relation.tasks if shuffle_keys else 1
+        return self.backend.repartition(rows, [expr(key) for key in shuffle_keys], tasks)
 
     def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """Return the field of each column. The fields of a struct are put together again."""
@@ -522,8 +511,6 @@ class UnsortedPreparation(Preparation):
         if self.watches_ties:
             tie_watch = watch_ties(self.relation.runner.spark, self.plan, sorting)
             sorting = replace(sorting, tie_counter=tie_watch)
-        if isinstance(self.ranges, Ranges):
-            sorting = replace(sorting, keys=(*sorting.keys, wire.RANGE))
         return TaskInput(
             sorting=sorting,
             structs=self.find_structs(columns),
@@ -532,24 +519,6 @@ class UnsortedPreparation(Preparation):
             planned=planned,
             orders=self.list_order_columns(names),
         )
-
-    def show_ranges(self) -> str:
-        """Describe whether partitions are cut into ranges.
-
-        The text is empty if nobody would expect it.
-        """
-        if isinstance(self.ranges, Ranges):
-            order = self.plan.order_by[0].expression.text
-            return f"cut into ranges of {order} for several tasks; no match spans two ranges"
-        is_expected = self.plan.within is not None or not self.plan.partition_keys
-        if self.ranges.reason and is_expected:
-            return f"one task searches a whole partition, because {self.ranges.reason}"
-        return ""
-
-    @property
-    def is_whole_for_counters(self) -> bool:
-        """Return whether partitions are not cut into ranges only because the query has counters."""
-        return isinstance(self.ranges, WholePartitions) and self.ranges.because_counted
 
     def find_structs(self, columns: RowColumns) -> tuple[Struct, ...]:
         """Return the structs that the workers put together from their fields."""
@@ -576,3 +545,26 @@ class UnsortedPreparation(Preparation):
     def _names(self) -> dict[RowColumns, ColumnNames]:
         """The results of `name_columns`, which is called several times for the same columns."""
         return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutPreparation(UnsortedPreparation):
+    """A preparation whose partitions are cut into ranges. All rows of a range are in one task."""
+
+    ranges: Ranges
+
+    def infer_fields(self, columns: RowColumns) -> None:
+        """Return None: only the session knows the fields of rows that are joined with ranges."""
+
+    @override
+    def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
+        """Return the rows that may be in a match, unsorted. All rows of a range are in one task."""
+        order = self.name_columns(columns).by_text[self.plan.order_by[0].expression.text]
+        shuffle_keys = self.write_shuffle_keys(columns)
+        rows = self.ranges.assign(self.relation.runner, rows, shuffle_keys, order)
+        return self.shuffle_rows(rows, [*shuffle_keys, wire.RANGE])
+
+    def build_sorting(self, names: ColumnNames) -> Sorting:
+        """Return the columns by which a worker sorts: a range is a partition of its own."""
+        sorting = super().build_sorting(names)
+        return replace(sorting, keys=(*sorting.keys, wire.RANGE))

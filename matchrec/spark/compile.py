@@ -41,7 +41,7 @@ from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts
-from matchrec.spark.columns import Preparation, SortedPreparation, UnsortedPreparation
+from matchrec.spark.columns import KnownFields, Preparation, SortedPreparation, UnsortedPreparation
 from matchrec.spark.request import MatchRequest, Purpose, Rule
 from matchrec.spark.session import QUERY_ERRORS
 from matchrec.spark.types import sorts_exactly, to_value_type
@@ -54,6 +54,8 @@ class CompiledRules:
     request: MatchRequest
     # Computes the columns and bits of all rules in Spark.
     preparation: Preparation
+    # The fields of the columns that the rules may use, as the session has analysed them.
+    fields: KnownFields
     # The typed conditions and the compiled query of each rule, in the order of the rules.
     conditions: tuple[TypedConditions, ...]
     compiled_queries: tuple[CompiledQuery, ...]
@@ -78,11 +80,12 @@ def compile_request(request: MatchRequest) -> CompiledRules:
       that no rule needs, and joins what Spark computes for all rules.
     - `choose_sorter` chooses who sorts the rows, with the reason. The form of the split conditions
       can decide for Spark.
-    - `prepare_rows` lets the session analyse all columns at once.
+    - `build_preparation` writes the query that computes the rows in Spark.
+    - `analyse_columns` lets the session analyse all columns at once, to know their types.
     - `type_rules_for_workers` types the conditions that Spark does not compute. If the workers
       cannot compute one of them, Spark must sort.
-    - If Spark must compute conditions on neighbouring rows, they are split, prepared and typed once
-      more, for Spark.
+    - If Spark must compute conditions on neighbouring rows, they are split, prepared, analysed and
+      typed once more, for Spark.
     - `build_compiled_rules` lists the columns that are sent, chooses the strategy of each search
       with the reason, and returns the compiled queries.
 
@@ -98,15 +101,17 @@ def compile_request(request: MatchRequest) -> CompiledRules:
     joined = split_rules(request, resolved_queries)
     sorter = choose_sorter(request, joined)
     if sorter is None or not sorter.spark_reads_neighbours:
-        preparation = prepare_rows(request, joined, sorter)
-        conditions = type_rules_for_workers(request, preparation)
+        preparation = build_preparation(request, joined, sorter)
+        fields = analyse_columns(request, preparation)
+        conditions = type_rules_for_workers(request, joined, fields)
         if not isinstance(conditions, RejectedCondition):
-            return build_compiled_rules(request, preparation, conditions)
+            return build_compiled_rules(request, preparation, fields, conditions)
         sorter = choose_spark_for_neighbours(request, conditions.reason)
     joined = split_rules(request, resolved_queries, RowScope.SPARK)
-    preparation = prepare_rows(request, joined, sorter)
-    conditions = type_rules(request, preparation)
-    return build_compiled_rules(request, preparation, conditions)
+    preparation = build_preparation(request, joined, sorter)
+    fields = analyse_columns(request, preparation)
+    conditions = type_rules(request, joined, fields)
+    return build_compiled_rules(request, preparation, fields, conditions)
 
 
 # Resolve.
@@ -303,27 +308,7 @@ def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool
     return query.can_raise_before_match and request.backend.evaluates_eagerly(rule.plan)
 
 
-# Type the parts of conditions.
-
-
-def prepare_rows(
-    request: MatchRequest, joined: JoinedQueries, sorter: Sorter | None
-) -> Preparation:
-    """Return the preparation of the rows, once the session has analysed all columns.
-
-    Raises:
-        MatchRecognizeError: Spark rejects the text of a rule, which the error names.
-    """
-    preparation = build_preparation(request, joined, sorter)
-    try:
-        return preparation.analyse()
-    except QUERY_ERRORS:
-        # Analyse each rule by itself. Then the error names the one that is wrong.
-        for rule, query in zip(request.rules, joined.queries, strict=True):
-            with request.locate_rule_errors(rule):
-                single = replace(preparation, joined=join_query(query), key_filters=())
-                request.runner.analyse(single.compute_rows(query.columns))
-        raise
+# Prepare the rows, and let the session analyse them.
 
 
 def build_preparation(
@@ -365,18 +350,41 @@ def find_key_filters(request: MatchRequest, plan: MatchPlan) -> tuple[str, ...]:
     return tuple(filters)
 
 
-def type_rules(request: MatchRequest, preparation: Preparation) -> tuple[TypedConditions, ...]:
+def analyse_columns(request: MatchRequest, preparation: Preparation) -> KnownFields:
+    """Let the session analyse all columns of the rules at once, and return their fields.
+
+    Raises:
+        MatchRecognizeError: Spark rejects the text of a rule, which the error names.
+    """
+    try:
+        return preparation.analyse_columns()
+    except QUERY_ERRORS:
+        # Analyse each rule by itself. Then the error names the one that is wrong.
+        for rule, query in zip(request.rules, preparation.joined.queries, strict=True):
+            with request.locate_rule_errors(rule):
+                single = replace(preparation, joined=join_query(query), key_filters=())
+                request.runner.analyse(single.compute_rows(query.columns))
+        raise
+
+
+# Type the parts of conditions.
+
+
+def type_rules(
+    request: MatchRequest, joined: JoinedQueries, fields: KnownFields
+) -> tuple[TypedConditions, ...]:
     """Type the conditions of all rules.
+
+    Args:
+        request: the rules.
+        joined: the rules, with their conditions split.
+        fields: the fields of their columns.
 
     Raises:
         MatchRecognizePlanError: a condition is not boolean.
         MatchRecognizeUnsupportedError: a condition is not supported for its types.
     """
-    joined = preparation.joined
-    types = {
-        column: to_value_type(column_field.dataType)
-        for column, column_field in preparation.fields.items()
-    }
+    types = {column: to_value_type(field.dataType) for column, field in fields.items()}
     conditions = []
     for rule, query in zip(request.rules, joined.queries, strict=True):
         settings = request.settings if depends_on_settings(query) else DEFAULT_SETTINGS
@@ -388,19 +396,19 @@ def type_rules(request: MatchRequest, preparation: Preparation) -> tuple[TypedCo
 
 
 def type_rules_for_workers(
-    request: MatchRequest, preparation: Preparation
+    request: MatchRequest, joined: JoinedQueries, fields: KnownFields
 ) -> tuple[TypedConditions, ...] | RejectedCondition:
     """Type the conditions of all rules, or return one that the workers cannot compute.
 
     The typer raises an error at the operation that it rejects. If Spark may compute the condition
-    instead, this is no error but the answer.
+    instead, this is no error but the answer. The arguments are those of `type_rules`.
 
     Raises:
         MatchRecognizePlanError: a condition is not boolean.
         MatchRecognizeUnsupportedError: the workers cannot compute a condition, and Spark may not.
     """
     try:
-        return type_rules(request, preparation)
+        return type_rules(request, joined, fields)
     except MatchRecognizeUnsupportedError as error:
         if request.purpose is Purpose.TRACE or not request.may_spark_read_neighbours:
             raise
@@ -427,11 +435,20 @@ def depends_on_settings(query: SplitQuery) -> bool:
 
 
 def build_compiled_rules(
-    request: MatchRequest, preparation: Preparation, conditions: tuple[TypedConditions, ...]
+    request: MatchRequest,
+    preparation: Preparation,
+    fields: KnownFields,
+    conditions: tuple[TypedConditions, ...],
 ) -> CompiledRules:
     """Return the compiled rules of a request, whose conditions are typed.
 
     Each compiled query has all columns that the rules before it need, and then its own.
+
+    Args:
+        request: the rules.
+        preparation: computes their rows in Spark.
+        fields: the fields of their columns.
+        conditions: the typed conditions of each rule.
 
     Raises:
         MatchRecognizeError: a type is not supported, the options or a stream do not allow a rule,
@@ -451,6 +468,7 @@ def build_compiled_rules(
     return CompiledRules(
         request=request,
         preparation=preparation,
+        fields=fields,
         conditions=conditions,
         compiled_queries=tuple(compiled_queries),
     )

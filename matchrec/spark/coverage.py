@@ -176,7 +176,8 @@ def follow_starting_rows(
         assert isinstance(query, coverage.CoverageQuery), "the request is made for coverage"
         (compiled_query,) = compiled.compiled_queries
         task = coverage.build_coverage_task(query, compiled_query)
-        sent_rows = compiled.preparation.send(compiled_query.sent_columns.columns)
+        columns = compiled_query.sent_columns.columns
+        sent_rows = compiled.preparation.send(columns, compiled.fields)
         name = f"match_recognize_coverage[PATTERN ({compiled_query.pattern})]"
         schema = build_schema(task, sent_rows.fields)
         worker = make_worker(task, build_output_schema(schema), sent_rows.task_input)

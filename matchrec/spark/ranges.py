@@ -102,6 +102,11 @@ class Ranges:
     # The conditions among these that hold for the first row of every match.
     first_row_bits: int
 
+    def describe(self, plan: MatchPlan) -> str:
+        """Return the line about ranges in the explanation of a plan."""
+        order = plan.order_by[0].expression.text
+        return f"cut into ranges of {order} for several tasks; no match spans two ranges"
+
     def assign(self, runner: Runner, rows: DataFrame, keys: list[str], order: str) -> DataFrame:
         """Return the rows that may be in a match, with the number of their range.
 
@@ -210,6 +215,16 @@ class WholePartitions:
     reason: str = ""  # why they are not cut; empty if nobody would expect that they are
     # Whether the only reason is that the query has counters, which count all rows.
     because_counted: bool = False
+
+    def describe(self, plan: MatchPlan) -> str:
+        """Return the line about ranges in the explanation of a plan.
+
+        It is empty if nobody would expect that partitions are cut.
+        """
+        is_expected = plan.within is not None or not plan.partition_keys
+        if self.reason and is_expected:
+            return f"one task searches a whole partition, because {self.reason}"
+        return ""
 
 
 # Partitions of a query without a window.

@@ -158,7 +158,7 @@ class PartitionCollector:
         target_tests = self.build_target_tests()
         preparation = self.compiled.preparation.with_key_filters(self.key_tests)
         columns = (*search_columns, *order_columns, *target_tests, *query.row_filters)
-        sent = preparation.send(columns)
+        sent = preparation.send(columns, self.compiled.fields)
         table = collect_table(sent.rows)
         if not table.num_rows:
             raise self.explain_no_rows()

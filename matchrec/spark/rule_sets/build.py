@@ -257,7 +257,7 @@ def run_rules(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Sl
     Returns:
         the rows of the workers, and the slots of the rules' reads.
     """
-    sent_rows = compiled.preparation.send(rule_set.columns)
+    sent_rows = compiled.preparation.send(rule_set.columns, compiled.fields)
     slots, slot_fields = find_slots(rule_set, sent_rows.fields)
     schema = build_row_schema(rule_set, sent_rows.fields, slot_fields)
     worker = RuleSetWorker(

@@ -43,7 +43,7 @@ from matchrec.search.compiled_task import compile_task
 from matchrec.search.incremental import keeps_values
 from matchrec.spark import substitutes
 from matchrec.spark.column_names import add_columns
-from matchrec.spark.columns import Preparation, RowColumns
+from matchrec.spark.columns import KnownFields, Preparation, RowColumns
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.order_numbers import find_order_numbers
 from matchrec.spark.pandas_encoding import PandasColumn, PandasEncoding
@@ -106,16 +106,18 @@ class EventPreparation(Preparation):
             raise streams.missing_watermark(first_item.span, order=first_item.text)
         return rows.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
-    def send(self, columns: RowColumns) -> SentRows:
+    def send(self, columns: RowColumns, known_fields: KnownFields) -> SentRows:
         """Return the events with these columns, encoded for pandas.
 
         Args:
             columns: the columns.
+            known_fields: what `analyse_columns` has returned.
 
         Raises:
             MatchRecognizeUnsupportedError: pandas would alter a column.
         """
-        prepared = self.find_rows(columns)
+        prepared = self.compute_rows(columns)
+        fields = self.find_fields(columns, known_fields, prepared)
         names = self.name_columns(columns)
         texts = {name: text for text, name in names.by_text.items()}
         frame = substitutes.encode_columns(prepared)
@@ -147,7 +149,6 @@ class EventPreparation(Preparation):
             orders=sorting.order[1:],
             column_map=self.map_columns(texts, schema),
         )
-        fields = tuple(prepared.schema.fields[: len(columns)])
         events = encoding.encode(frame, *unchanged)
         self.backend.watch_errors()
         return SentEvents(events, fields, arriving=arriving)
