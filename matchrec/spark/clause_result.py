@@ -171,8 +171,12 @@ def match_and_project(compiled: CompiledRules, ranges: Ranges | WholePartitions)
         preparation = preparation.cut_partitions(ranges)
     sent_rows = preparation.send(compiled_query.sent_columns.columns, compiled.fields)
     schema = build_read_schema(compiled_query, sent_rows.fields)
-    matched = match_rows(compiled, sent_rows, schema, ranges)
-    token = sent_rows.task_input.token
+    token = ""
+    if isinstance(sent_rows, SentRows):
+        matched = match_rows(compiled, sent_rows, schema, ranges)
+        token = sent_rows.task_input.token
+    else:
+        matched = sent_rows.run_query(compiled_query, schema, name_operator(compiled_query))
     dataframe = project(request.relation, compiled_query, matched, token)
     if computes_in_spark(compiled_query):
         if token and not compiled_query.aggregates:
@@ -359,7 +363,7 @@ def match_rows(
     (compiled_query,) = compiled.compiled_queries
     counters = request.options.counters
     pandas_query = compiled_query if request.sends_pandas else None
-    name = f"match_recognize[PATTERN ({compiled_query.pattern})]"
+    name = name_operator(compiled_query)
     if counters is None:
         worker = QueryWorker(compiled_query, sent_rows.task_input)
         return sent_rows.run(worker, schema, name, pandas_query)
@@ -374,6 +378,11 @@ def match_rows(
         counts_runs=compiled_query.task.needs_event_selection,
         kept_whole=isinstance(ranges, WholePartitions) and ranges.because_counted,
     )
+
+
+def name_operator(compiled_query: CompiledQuery) -> str:
+    """Return the name of the operator that matches the rows in Spark's plans."""
+    return f"match_recognize[PATTERN ({compiled_query.pattern})]"
 
 
 def project(

@@ -42,6 +42,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
@@ -81,6 +82,9 @@ from matchrec.worker.wire import (
     Struct,
     pack_bit_columns,
 )
+
+if TYPE_CHECKING:
+    from matchrec.spark.streaming.sent_events import SentEvents
 
 # Names of the time zone UTC, in lower case, as the settings of a session are read.
 UTC_NAMES = {"utc", "etc/utc", "gmt", "etc/gmt", "z", "+00:00"}
@@ -198,7 +202,7 @@ class Preparation(ABC):
         texts = [item.expression.text for item in self.plan.order_by]
         return tuple(OrderColumn(text, names.by_text[text]) for text in texts)
 
-    def send(self, columns: RowColumns, known_fields: KnownFields) -> SentRows:
+    def send(self, columns: RowColumns, known_fields: KnownFields) -> SentRows | SentEvents:
         """Return the rows with these columns, as workers will get them. Nothing is sent yet.
 
         If the engine's error would not name the expression that failed, the rows get a token, by

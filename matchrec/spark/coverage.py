@@ -17,7 +17,7 @@ from matchrec.spark.compile import compile_request
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import silence_analysis
 from matchrec.spark.substitutes import write_text
-from matchrec.spark.transport import Worker, build_output_schema
+from matchrec.spark.transport import SentRows, Worker, build_output_schema
 from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.cover import ATTEMPT_NOTES, AttemptWorker, CoverageWorker, sum_coverage
@@ -178,6 +178,7 @@ def follow_starting_rows(
         task = coverage.build_coverage_task(query, compiled_query)
         columns = compiled_query.sent_columns.columns
         sent_rows = compiled.preparation.send(columns, compiled.fields)
+        assert isinstance(sent_rows, SentRows), "callers have rejected streams"
         name = f"match_recognize_coverage[PATTERN ({compiled_query.pattern})]"
         schema = build_schema(task, sent_rows.fields)
         worker = make_worker(task, build_output_schema(schema), sent_rows.task_input)

@@ -36,13 +36,13 @@ class Worker(Protocol):
 
 @dataclass(frozen=True)
 class SentRows:
-    """The rows of a query as they are sent to its workers."""
+    """The rows of a query as they are sent to its workers: whole partitions, so not of a stream."""
 
     rows: DataFrame
     # The fields of the columns that the query uses. A struct has one here, even if its fields are
     # sent as columns.
     fields: tuple[spark_types.StructField, ...]
-    task_input: TaskInput = TaskInput()
+    task_input: TaskInput
 
     def run(
         self, worker: Worker, schema: StructType, name: str, in_pandas: CompiledQuery | None = None

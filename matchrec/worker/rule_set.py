@@ -62,14 +62,13 @@ ReportFailure = Callable[[int, MatchRecognizeError], pa.RecordBatch]
 class RuleSetWorker:
     """A worker that runs all rules of a set over the batches of one task. Picklable."""
 
-    rule_set: RuleSet
-    # For each rule, the number of the slot of each of its reads.
-    slots: tuple[tuple[int, ...], ...]
-    # The schema of the output, see `worker.rule_batches`.
-    schema: pa.Schema
-    # What to do if a rule fails in a partition, see `Options`.
-    on_error: OnError = "raise"
-    task_input: TaskInput = TaskInput()
+    output: RuleSetOutput
+    task_input: TaskInput
+
+    @property
+    def rule_set(self) -> RuleSet:
+        """Return the rules."""
+        return self.output.rule_set
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the output of all rules for each piece of the rows, rule after rule.
@@ -126,7 +125,7 @@ class RuleSetWorker:
                 rows = undivided_rows.select_partitions(partitions).divide(rule.dividing_columns)
             rule_worker = RuleWorker(
                 rule.compiled_query,
-                batch_maker=partial(self.make_batches, rule_number),
+                batch_maker=partial(self.output.make_batches, rule_number),
                 orders=self.task_input.orders,
                 rule_rows=rows,
             )
@@ -136,9 +135,25 @@ class RuleSetWorker:
             """Return the output row of a partition in which the rule has failed."""
             first_row = int(undivided_rows.starts[partition])
             row = undivided_rows.table.slice(first_row, 1)
-            return self.make_failure_row(rule_number, row, error)
+            return self.output.make_failure_row(rule_number, row, error)
 
-        yield from self.handle_failures(rule_number, all_partitions, search, report_failure)
+        yield from self.output.handle_failures(rule_number, all_partitions, search, report_failure)
+
+
+@dataclass(frozen=True)
+class RuleSetOutput:
+    """Makes the output rows of a rule set from matches and from failures of its rules. Picklable.
+
+    The rules may run over whole partitions, or over a stream: `spark.streaming.bucket`.
+    """
+
+    rule_set: RuleSet
+    # For each rule, the number of the slot of each of its reads.
+    slots: tuple[tuple[int, ...], ...]
+    # The schema of the output, see `worker.rule_batches`.
+    schema: pa.Schema
+    # What to do if a rule fails in a partition, see `Options`.
+    on_error: OnError
 
     def handle_failures(
         self,

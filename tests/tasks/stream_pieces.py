@@ -25,9 +25,8 @@ from matchrec.search.partitions import Frontier, IntArray, find_group_starts
 from matchrec.spark import request
 from matchrec.spark.streaming.arrival import Memory, read_memory, sort_rows
 from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
-from matchrec.spark.streaming.bucket import build_bucket as build_stream_bucket
-from matchrec.spark.streaming.prepare import WATERMARK, SentEvents
-from matchrec.spark.transport import Worker
+from matchrec.spark.streaming.prepare import WATERMARK
+from matchrec.spark.streaming.sent_events import SentEvents
 from matchrec.worker import wire
 from matchrec.worker.arrays import encode_equal, number_rows
 from matchrec.worker.batches import Piece
@@ -196,11 +195,6 @@ def remove_marks(row: dict[str, Any]) -> str:
     return re.sub(f"{MARK}[0-9]+", "", text)
 
 
-def build_bucket(sent_events: SentEvents, worker: Worker) -> Any:
-    """Return a bucket in which a worker matches the events that arrive."""
-    return replace(build_stream_bucket(worker, sent_events.arriving), query=QUERY)
-
-
 def build_over_stream(
     make: Callable[[DataFrame], T], events: DataFrame, time: str
 ) -> tuple[T, SentEvents, Any]:
@@ -211,13 +205,13 @@ def build_over_stream(
         time: the column that has the watermark.
 
     Returns:
-        What `make` returns, the events as they are sent, and a bucket of the worker.
+        What `make` returns, the events as they are sent, and the bucket that would search them.
     """
     kept: list[tuple[SentEvents, Any]] = []
 
-    def keep(sent_events: SentEvents, worker: Worker, schema: Any, *_: object) -> DataFrame:
+    def keep(sent_events: SentEvents, bucket: Bucket, schema: Any, _: str) -> DataFrame:
         """Keep what `SentEvents.run` would start, and return an empty result."""
-        kept.append((sent_events, build_bucket(sent_events, worker)))
+        kept.append((sent_events, replace(bucket, query=QUERY)))
         return events.sparkSession.createDataFrame([], schema)
 
     with (

@@ -38,11 +38,11 @@ from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import QUERY_ERRORS, silence_analysis
 from matchrec.spark.streaming.bucket import digest
-from matchrec.spark.transport import build_output_schema
+from matchrec.spark.transport import SentRows, build_output_schema
 from matchrec.spark.types import find_padding, make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.rule_batches import VARIABLE, RowKind
-from matchrec.worker.rule_set import RuleSetWorker
+from matchrec.worker.rule_set import RuleSetOutput, RuleSetWorker
 from matchrec.worker.wire import SelectItem
 
 StructFields = Sequence[StructField]
@@ -260,14 +260,12 @@ def run_rules(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Sl
     sent_rows = compiled.preparation.send(rule_set.columns, compiled.fields)
     slots, slot_fields = find_slots(rule_set, sent_rows.fields)
     schema = build_row_schema(rule_set, sent_rows.fields, slot_fields)
-    worker = RuleSetWorker(
-        rule_set,
-        slots,
-        build_output_schema(schema),
-        compiled.request.on_error,
-        sent_rows.task_input,
-    )
-    return sent_rows.run(worker, schema, f"match_recognize[{len(rule_set.rules)} rules]"), slots
+    output = RuleSetOutput(rule_set, slots, build_output_schema(schema), compiled.request.on_error)
+    name = f"match_recognize[{len(rule_set.rules)} rules]"
+    if isinstance(sent_rows, SentRows):
+        worker = RuleSetWorker(output, sent_rows.task_input)
+        return sent_rows.run(worker, schema, name), slots
+    return sent_rows.run_rules(output, schema, name), slots
 
 
 # Results of a set.

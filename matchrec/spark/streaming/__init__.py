@@ -3,9 +3,11 @@
 A match is output once no later row can change it. Spark's `applyInPandasWithState` keeps the state
 of a search between two micro-batches, with the rows that the search still needs.
 
-    prepare    the columns that Spark computes, and which queries a stream allows
-    bucket     one call of the operator: read the state, search, write the state
-    arrival    what is stored, and how events are put in order
-    search     the search for matches of consecutive rows
-    selecting  the search with event selection
+    prepare      the columns that Spark computes, and which queries a stream allows
+    sent_events  the operator, which runs the searches
+    bucket       one call of the operator: read the state, search, write the state
+    arrival      what is stored, and how events are put in order
+    key_state    what the searches need of each key
+    search       the search for matches of consecutive rows
+    selecting    the search with event selection
 """

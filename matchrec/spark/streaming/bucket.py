@@ -54,11 +54,9 @@ from matchrec.spark.streaming.key_state import (
 )
 from matchrec.spark.streaming.search import NEVER, ContiguousSearch, KeySearch
 from matchrec.spark.streaming.selecting import SelectingSearch
-from matchrec.spark.transport import Worker
 from matchrec.worker import wire
 from matchrec.worker.arrays import write_batches
-from matchrec.worker.query_worker import QueryWorker
-from matchrec.worker.rule_set import RuleSetWorker
+from matchrec.worker.rule_set import RuleSetOutput
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState
@@ -220,8 +218,8 @@ class RulesOfBucket(Bucket):
     A rule that fails for one key goes on with the others. For the rules, a key is a partition.
     """
 
-    # The worker of the set, which writes the output rows of rules.
-    rules: RuleSetWorker
+    # Makes the output rows of the rules.
+    output: RuleSetOutput
 
     def search(
         self, number: int, key_state: KeyState, arrived: ArrivedRows, watermark: int
@@ -243,10 +241,10 @@ class RulesOfBucket(Bucket):
             failed = key_state.take(np.array([index]))
             new_states.append(make_key_state(rule_search, failed.keys, failed=True))
             first_row = select_rows(rule_search, failed, arrived, watermark).rows.slice(0, 1)
-            return self.rules.make_failure_row(number, first_row, error)
+            return self.output.make_failure_row(number, first_row, error)
 
         all_keys = range(len(key_state.keys))
-        yield from self.rules.handle_failures(number, all_keys, search_some, report_failure)
+        yield from self.output.handle_failures(number, all_keys, search_some, report_failure)
         return reduce(KeyState.merge, new_states)
 
 
@@ -265,28 +263,34 @@ def select_rows(
     return arrived.select(key_state.states[PLACES], new, watermark)
 
 
-def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:
-    """Return the bucket that does over a stream what a worker does over whole partitions.
+def build_query_bucket(compiled_query: CompiledQuery, arriving: Arriving) -> Bucket:
+    """Return the bucket that runs a query.
 
     Args:
-        worker: the worker of a query or a rule set.
+        compiled_query: the query.
         arriving: what the events are.
     """
-    if isinstance(worker, QueryWorker):
-        compiled_query = worker.compiled_query
-        return Bucket(
-            arriving=arriving,
-            query=digest(compiled_query, arriving),
-            searches=(choose_search(compiled_query)(compiled_query),),
-            versions={},
-            remembers=False,
-        )
-    assert isinstance(worker, RuleSetWorker)
-    rule_set = worker.rule_set
+    return Bucket(
+        arriving=arriving,
+        query=digest(compiled_query, arriving),
+        searches=(choose_search(compiled_query)(compiled_query),),
+        versions={},
+        remembers=False,
+    )
+
+
+def build_rules_bucket(output: RuleSetOutput, arriving: Arriving) -> RulesOfBucket:
+    """Return the bucket that runs the rules of a set.
+
+    Args:
+        output: makes the output rows of the rules.
+        arriving: what the events are.
+    """
+    rule_set = output.rule_set
     searches = tuple(
         choose_search(rule.compiled_query)(
             rule.compiled_query,
-            output=partial(worker.make_batches, number),
+            output=partial(output.make_batches, number),
             version=rule.version,
             name=rule.identity,
         )
@@ -295,7 +299,7 @@ def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:
     # Rules may change over the same state, but not what they share.
     columns = [wire.name_column(index) for index in (rule_set.order, *rule_set.events.values())]
     events = tuple(rule_set.events), arriving.describe_columns(columns)
-    query = digest(arriving.partitions, events, worker.on_error, rule_set.has_versions)
+    query = digest(arriving.partitions, events, output.on_error, rule_set.has_versions)
     versions = {rule.identity: replace(rule.version, rule=rule.name) for rule in rule_set.rules}
     return RulesOfBucket(
         arriving=arriving,
@@ -303,7 +307,7 @@ def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:
         searches=searches,
         versions=versions,
         remembers=rule_set.has_versions,
-        rules=worker,
+        output=output,
     )
 
 

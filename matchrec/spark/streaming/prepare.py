@@ -1,4 +1,4 @@
-"""Prepare the events of a stream: the columns that Spark computes, and the operator that searches.
+"""Prepare the events of a stream: the columns that Spark computes.
 
 Spark computes the columns by projections, without a window, because it cannot sort a stream:
 
@@ -17,15 +17,12 @@ A query is rejected if its rows cannot come little by little. The error says why
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
-from pyspark.sql.types import StructType
 from typing_extensions import override
 
 from matchrec.compile.columns import find_dividing_columns
@@ -44,13 +41,11 @@ from matchrec.search.incremental import keeps_values
 from matchrec.spark import substitutes
 from matchrec.spark.column_names import add_columns
 from matchrec.spark.columns import KnownFields, Preparation, RowColumns
-from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.order_numbers import find_order_numbers
 from matchrec.spark.pandas_encoding import PandasColumn, PandasEncoding
 from matchrec.spark.request import MatchRequest, Options
 from matchrec.spark.streaming.arrival import Arriving, ColumnMap
-from matchrec.spark.streaming.bucket import build_bucket
-from matchrec.spark.transport import SentRows, Worker, make_task_function, make_unpacker
+from matchrec.spark.streaming.sent_events import SentEvents
 from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem, pack_bit_columns
 
@@ -106,7 +101,8 @@ class EventPreparation(Preparation):
             raise streams.missing_watermark(first_item.span, order=first_item.text)
         return rows.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
-    def send(self, columns: RowColumns, known_fields: KnownFields) -> SentRows:
+    @override
+    def send(self, columns: RowColumns, known_fields: KnownFields) -> SentEvents:
         """Return the events with these columns, encoded for pandas.
 
         Args:
@@ -151,7 +147,7 @@ class EventPreparation(Preparation):
         )
         events = encoding.encode(frame, *unchanged)
         self.backend.watch_errors()
-        return SentEvents(events, fields, arriving=arriving)
+        return SentEvents(events, fields, arriving)
 
     def map_columns(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
         """Return the meaning of the columns and bits of the events.
@@ -182,43 +178,6 @@ class EventPreparation(Preparation):
             return text
         values = {name: arguments[name] for name in PARAMETER.findall(text) if name in arguments}
         return f"{text} {values}" if values else text
-
-
-@dataclass(frozen=True, kw_only=True)
-class SentEvents(SentRows):
-    """The events of a stream as they are sent to its workers."""
-
-    arriving: Arriving
-
-    def run(
-        self, worker: Worker, schema: StructType, name: str, _: CompiledQuery | None = None
-    ) -> DataFrame:
-        """Return the output of a worker over the events of all keys, as a stream.
-
-        Output rows leave Spark's operator as the bytes of Arrow streams, which `mapInArrow` reads
-        after it. Pandas would alter them, and Spark's own conversion of nested columns differs
-        between its versions.
-
-        Args:
-            worker: the worker of a query or of a rule set. A `Bucket` does its work over a stream.
-            schema: the schema of the DataFrame.
-            name: the name of the operator in Spark's plan.
-            _: not used, since the events of a stream are always sent through pandas.
-        """
-        run = make_task_function(build_bucket(worker, self.arriving))
-
-        def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
-            """Run the search of a group of keys."""
-            return run(key, frames, group)
-
-        search.__name__ = name
-        groups = self.rows.groupBy(wire.BUCKET)
-        with use_own_interpreter(self.rows.sparkSession):
-            packed = groups.applyInPandasWithState(
-                search, "rows binary", "state binary", "append", "EventTimeTimeout"
-            )
-            unpacked = packed.mapInArrow(make_unpacker(), substitutes.build_sent_schema(schema))
-            return substitutes.decode_columns(unpacked, schema)
 
 
 def find_arrow_type(column: PandasColumn, texts: Mapping[str, str]) -> pa.DataType:

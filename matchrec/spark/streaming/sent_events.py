@@ -1,0 +1,67 @@
+"""Run the searches of a query or a rule set over the events of a stream, in Spark's operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from pyspark.sql import DataFrame
+from pyspark.sql import types as spark_types
+from pyspark.sql.types import StructType
+
+from matchrec.compile.compiled_query import CompiledQuery
+from matchrec.spark import substitutes
+from matchrec.spark.environment import use_own_interpreter
+from matchrec.spark.streaming.arrival import Arriving
+from matchrec.spark.streaming.bucket import Bucket, build_query_bucket, build_rules_bucket
+from matchrec.spark.transport import make_task_function, make_unpacker
+from matchrec.worker import wire
+from matchrec.worker.rule_set import RuleSetOutput
+
+
+@dataclass(frozen=True)
+class SentEvents:
+    """The events of a stream as they are sent to its workers."""
+
+    rows: DataFrame
+    # The fields of the columns that the query uses.
+    fields: tuple[spark_types.StructField, ...]
+    # What the events are.
+    arriving: Arriving
+
+    def run_query(self, compiled_query: CompiledQuery, schema: StructType, name: str) -> DataFrame:
+        """Return the reads of a query, as a stream. The arguments are those of `run`."""
+        return self.run(build_query_bucket(compiled_query, self.arriving), schema, name)
+
+    def run_rules(self, output: RuleSetOutput, schema: StructType, name: str) -> DataFrame:
+        """Return the output rows of a rule set, as a stream. The arguments are those of `run`."""
+        return self.run(build_rules_bucket(output, self.arriving), schema, name)
+
+    def run(self, bucket: Bucket, schema: StructType, name: str) -> DataFrame:
+        """Return the output of a bucket over the events of all keys, as a stream.
+
+        Output rows leave Spark's operator as the bytes of Arrow streams, which `mapInArrow` reads
+        after it. Pandas would alter them, and Spark's own conversion of nested columns differs
+        between its versions.
+
+        Args:
+            bucket: searches the events of a bucket of keys.
+            schema: the schema of the DataFrame.
+            name: the name of the operator in Spark's plan.
+        """
+        run = make_task_function(bucket)
+
+        def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
+            """Run the search of a group of keys."""
+            return run(key, frames, group)
+
+        search.__name__ = name
+        groups = self.rows.groupBy(wire.BUCKET)
+        with use_own_interpreter(self.rows.sparkSession):
+            packed = groups.applyInPandasWithState(
+                search, "rows binary", "state binary", "append", "EventTimeTimeout"
+            )
+            unpacked = packed.mapInArrow(make_unpacker(), substitutes.build_sent_schema(schema))
+            return substitutes.decode_columns(unpacked, schema)
