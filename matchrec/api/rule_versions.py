@@ -78,7 +78,10 @@ RULES = ArgumentKind(
 
 @dataclass(frozen=True)
 class WrittenRule:
-    """A version of a rule as the user wrote it."""
+    """A rule, or one version of a rule, as the user wrote it.
+
+    `rules_reader.RulesReader` parses it to a `spark.request.Rule`.
+    """
 
     # The name of the rule. If it has versions, also the time from which this one is valid.
     name: str
@@ -194,7 +197,10 @@ def find_times(relation: Relation, order: str) -> OrderNumbers:
 
 
 class VersionRow(NamedTuple):
-    """A version of a rule, before it is known when the next version begins."""
+    """A version of a rule as a row of the table of rules has it: with its beginning only.
+
+    `build_versions` makes a `WrittenRule` of it, once it knows when the next version begins.
+    """
 
     # The name of the rule.
     rule: str

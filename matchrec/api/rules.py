@@ -3,8 +3,15 @@
 1. `rule_versions.read_rules` turns the argument `rules` into a list of `WrittenRule`s, one for each
    version.
 2. `rules_reader.RulesReader` parses each of them to a plan over the same rows, keys and order.
-3. `build_rule_set` compiles all plans together and plans one search for them.
+3. `build_rule_set` compiles all plans together, and links them to one search.
 4. `rule_matches.RuleMatches` has the result: DataFrames that are views of this search.
+
+A rule, or each version of it, passes through these records in this order:
+
+    VersionRow     rule_versions      a row of the table of rules: a text, and when it begins
+    WrittenRule    rule_versions      the text, and from when until when it is valid: `Version`
+    Rule           spark.request      the plan of the text, with the same version
+    LinkedRule     compile.rule_set   its compiled query, over the columns of all rules
 """
 
 from __future__ import annotations

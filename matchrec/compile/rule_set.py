@@ -40,20 +40,11 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class UnlinkedRule:
-    """A rule of a set whose query is compiled, before it is linked to the set."""
-
-    name: str  # as messages print it
-    query: SplitQuery
-    compiled_query: CompiledQuery
-    version: Version
-    # See `LinkedRule`.
-    identity: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class LinkedRule:
-    """A rule over the columns and conditions of its set. Picklable."""
+    """A compiled rule that reads the columns and the bits of its set. Picklable.
+
+    `spark.rule_sets.build.link_rules` makes it of a `spark.request.Rule`.
+    """
 
     name: str  # as messages print it
     compiled_query: CompiledQuery
@@ -143,47 +134,3 @@ def join_filters(queries: Sequence[SplitQuery]) -> tuple[RowColumn, ...]:
             return ()
         filters += query.row_filters
     return tuple(dict.fromkeys(filters))
-
-
-def link_rules(
-    rules: Sequence[UnlinkedRule],
-    joined: JoinedQueries,
-    event_columns: Iterable[str],
-    *,
-    has_versions: bool,
-) -> RuleSet:
-    """Return the set of rules that were compiled one after the other.
-
-    Args:
-        rules: the rules, in the order in which they were compiled. The last one has all columns.
-        joined: their queries, joined.
-        event_columns: the names of the columns that the events of a match have.
-        has_versions: whether the user passed versions of some rule.
-    """
-    columns = rules[-1].compiled_query.sent_columns.columns
-    indices = {column: index for index, column in enumerate(columns)}
-
-    def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
-        """Return the indices of columns among the columns that are sent for the set."""
-        return tuple(indices[column] for column in columns)
-
-    linked_rules = tuple(
-        LinkedRule(
-            name=rule.name,
-            compiled_query=rule.compiled_query,
-            dividing_columns=find_indices(find_dividing_columns(rule.query.plan)),
-            version=rule.version,
-            identity=rule.identity,
-        )
-        for rule in rules
-    )
-    return RuleSet(
-        rules=linked_rules,
-        columns=columns,
-        keys=find_indices(find_key_columns(joined.plan)),
-        order=indices[find_order_column(joined.plan)],
-        events={name: indices[build_row_column(quote_name(name))] for name in event_columns},
-        row_conditions=joined.conditions,
-        row_filters=joined.filters,
-        has_versions=has_versions,
-    )

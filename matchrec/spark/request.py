@@ -121,7 +121,7 @@ def name_rule_in_errors(name: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, or a query, which is a rule without a name."""
+    """The plan of a rule, with its name and its text. A query is a rule without a name."""
 
     name: str  # empty for a query
     plan: MatchPlan

@@ -11,16 +11,17 @@ there is one shuffle and one watermark.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
-from matchrec.compile.rule_set import RuleSet, UnlinkedRule, Version, link_rules
+from matchrec.compile.columns import find_dividing_columns, find_key_columns
+from matchrec.compile.rule_set import LinkedRule, RuleSet, Version, find_order_column
 from matchrec.compile.split_query import SplitQuery
-from matchrec.conditions.row_column import show_column
+from matchrec.conditions.row_column import RowColumn, build_row_column, show_column
 from matchrec.errors.rule_sets import (
     column_name_taken,
     rule_versions_differ,
@@ -180,12 +181,7 @@ def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
         check_shared_plan(request)
         check_may_stay_whole(request, "rules share the rows of a partition")
         compiled = compile_request(request)
-        rule_set = link_rules(
-            rules=[build_unlinked_rule(compiled, number) for number in range(len(request.rules))],
-            joined=compiled.preparation.joined,
-            event_columns=request.event_columns,
-            has_versions=any(rule.version is not None for rule in request.rules),
-        )
+        rule_set = link_rules(compiled)
         rows, slots = run_rules(compiled, rule_set)
         return BuiltRuleSet(rows, rule_set, slots, compiled)
 
@@ -203,24 +199,50 @@ def check_shared_plan(request: MatchRequest) -> None:
         _ = request.relation.select(texts).schema  # which is when Spark analyses them
 
 
-def build_unlinked_rule(compiled: CompiledRules, rule_number: int) -> UnlinkedRule:
-    """Return a rule as `link_rules` takes it. It has an identity only over a stream.
+def link_rules(compiled: CompiledRules) -> RuleSet:
+    """Return the rule set for the workers: the compiled rules, and the columns that they share.
 
     Args:
-        compiled: all rules of the request.
-        rule_number: the index of the rule in the request.
+        compiled: the rules of a request, which has the columns of their events. Each compiled query
+            has the columns of the rules before it, so the last one has those of all rules.
     """
-    rule = compiled.request.rules[rule_number]
-    version = rule.version or Version(rule.name)
-    identity = ""
-    if compiled.request.is_stream:
-        identity = compute_identity(compiled, rule_number, version)
-    return UnlinkedRule(
-        name=rule.name,
-        query=compiled.queries[rule_number],
-        compiled_query=compiled.compiled_queries[rule_number],
-        version=version,
-        identity=identity,
+    request = compiled.request
+    joined = compiled.preparation.joined
+    assert request.event_columns is not None, "the request is a rule set"
+    columns = compiled.compiled_queries[-1].sent_columns.columns
+    indices = {column: index for index, column in enumerate(columns)}
+
+    def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
+        """Return the indices of columns among the columns that are sent for the set."""
+        return tuple(indices[column] for column in columns)
+
+    linked_rules = []
+    for rule_number, rule in enumerate(request.rules):
+        version = rule.version or Version(rule.name)
+        dividing_columns = find_dividing_columns(compiled.queries[rule_number].plan)
+        identity = ""
+        if request.is_stream:
+            identity = compute_identity(compiled, rule_number, version)
+        linked_rules.append(
+            LinkedRule(
+                name=rule.name,
+                compiled_query=compiled.compiled_queries[rule_number],
+                dividing_columns=find_indices(dividing_columns),
+                version=version,
+                identity=identity,
+            )
+        )
+    return RuleSet(
+        rules=tuple(linked_rules),
+        columns=columns,
+        keys=find_indices(find_key_columns(joined.plan)),
+        order=indices[find_order_column(joined.plan)],
+        events={
+            name: indices[build_row_column(quote_name(name))] for name in request.event_columns
+        },
+        row_conditions=joined.conditions,
+        row_filters=joined.filters,
+        has_versions=any(rule.version is not None for rule in request.rules),
     )
 
 
