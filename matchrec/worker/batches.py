@@ -69,6 +69,23 @@ class Piece:
     # The number of rows that no earlier piece had. They are the last ones of the table.
     new_rows: int
 
+    @classmethod
+    def create_whole(cls, table: pa.Table, starts: IntArray) -> Piece:
+        """Return a piece of whole partitions of which nothing has been searched before.
+
+        Args:
+            table: the rows.
+            starts: see the field.
+        """
+        return cls(
+            table=table,
+            starts=starts,
+            frontier=Frontier.create(starts),
+            rows_before=0,
+            covered=np.zeros(table.num_rows, np.bool_),
+            new_rows=table.num_rows,
+        )
+
     @property
     def new_partitions(self) -> int:
         """Return the number of partitions that start in this piece, not in an earlier one."""

@@ -135,30 +135,38 @@ class PieceWorker:
         The search moves `piece.frontier`. If unmatched rows are output, the rows of matches are
         marked in `piece.covered`.
         """
-        rows_per_match = self.compiled_query.rows_per_match
-        search_start = piece.frontier.start.copy()
         with check_and_locate(self.compiled_query, piece, partitions, self.orders):
             with self.tally.measure_time(WorkerCounter.ENCODING):
-                partitions = self.satisfy_nearby(partitions)
-            for matches in self.find_matches(partitions, piece):
-                if rows_per_match.shows_unmatched:
-                    covered = find_covered_rows(matches, rows_per_match, partitions.rows)
-                    piece.covered[:] |= covered
-                with self.tally.measure_time(WorkerCounter.GATHERING):
-                    rows = find_output_rows(matches, rows_per_match)
-                yield from self.make_batches(piece.table, partitions, matches, rows)
-            if rows_per_match.shows_unmatched:
-                unmatched_rows = self.find_unmatched_rows(piece, partitions, search_start)
-                no_matches = make_empty_matches()
-                yield from self.make_batches(piece.table, partitions, no_matches, unmatched_rows)
+                partitions = satisfy_nearby(partitions, self.compiled_query.nearby)
+            matches = self.find_matches(partitions, piece)
+            yield from self.make_output(piece, partitions, matches)
 
-    def satisfy_nearby(self, partitions: Partitions) -> Partitions:
-        """Return the partitions with the bits of the row conditions that the worker computes.
+    def make_output(
+        self, piece: Piece, partitions: Partitions, matches: Iterator[Matches]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the output of the matches of a piece, then that of its unmatched rows if wanted.
+
+        Args:
+            piece: the piece, before its search.
+            partitions: the rows of the piece as the search sees them.
+            matches: the matches in chunks, which the search finds as they are read.
 
         Raises:
-            RunFailure: a condition cannot be computed on a row.
+            RunFailure: the search fails, a measure is too large for its type, or a row is too large
+                for Arrow.
         """
-        return satisfy_nearby(partitions, self.compiled_query.nearby)
+        rows_per_match = self.compiled_query.rows_per_match
+        search_start = piece.frontier.start.copy()
+        for chunk in matches:
+            if rows_per_match.shows_unmatched:
+                piece.covered[:] |= find_covered_rows(chunk, rows_per_match, partitions.rows)
+            with self.tally.measure_time(WorkerCounter.GATHERING):
+                rows = find_output_rows(chunk, rows_per_match)
+            yield from self.make_batches(piece.table, partitions, chunk, rows)
+        if rows_per_match.shows_unmatched:
+            unmatched_rows = self.find_unmatched_rows(piece, partitions, search_start)
+            no_matches = make_empty_matches()
+            yield from self.make_batches(piece.table, partitions, no_matches, unmatched_rows)
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """Yield the matches of a piece in chunks, and count them.

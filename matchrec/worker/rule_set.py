@@ -28,13 +28,13 @@ from matchrec.output.match_reader import MatchReader
 from matchrec.output.rows import OutputRows, find_one_row_per_match
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.search.matches import Matches, Numbering
-from matchrec.search.partitions import Frontier, Partitions
+from matchrec.search.partitions import IntArray, Partitions
 from matchrec.worker import wire
 from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer, make_lists_of_structs
-from matchrec.worker.locate import name_large_partitions
+from matchrec.worker.locate import check_and_locate, name_large_partitions
 from matchrec.worker.match import PieceWorker
 from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.rule_batches import (
@@ -123,13 +123,7 @@ class RuleSetWorker:
             rows = rule_rows
             if partitions != all_partitions:
                 rows = undivided_rows.select_partitions(partitions).divide(rule.dividing_columns)
-            rule_worker = RuleWorker(
-                rule.compiled_query,
-                batch_maker=partial(self.output.make_batches, rule_number),
-                orders=self.task_input.orders,
-                rule_rows=rows,
-            )
-            return rule_worker.match_rows()
+            return self.match_rule(rule_number, rows)
 
         def report_failure(partition: int, error: MatchRecognizeError) -> pa.RecordBatch:
             """Return the output row of a partition in which the rule has failed."""
@@ -138,6 +132,33 @@ class RuleSetWorker:
             return self.output.make_failure_row(rule_number, row, error)
 
         yield from self.output.handle_failures(rule_number, all_partitions, search, report_failure)
+
+    def match_rule(self, rule_number: int, rule_rows: SharedRows) -> Iterator[pa.RecordBatch]:
+        """Search rows for the matches of a rule, and yield the output of the rule.
+
+        These are the steps of `PieceWorker.match_partitions`, except that bits of conditions on
+        neighbouring rows are shared with other rules, and that matches get other numbers.
+
+        Args:
+            rule_number: the number of the rule, from 0.
+            rule_rows: the rows that the rule sees, in the partitions of the rule.
+
+        Raises:
+            MatchRecognizeRunError: the rows do not allow the search or a measure.
+        """
+        compiled_query = self.rule_set.rules[rule_number].compiled_query
+        worker = PieceWorker(
+            compiled_query, batch_maker=partial(self.output.make_batches, rule_number)
+        )
+        piece = Piece.create_whole(rule_rows.table, rule_rows.starts)
+        partitions = encode_partitions(
+            compiled_query, piece.table, piece.starts, piece.frontier, rule_rows.words
+        )
+        with check_and_locate(compiled_query, piece, partitions, self.task_input.orders):
+            rule_rows.add_nearby_bits(partitions, compiled_query.nearby)
+            matches = worker.find_matches(partitions, piece)
+            numbered_matches = number_in_set_partitions(matches, rule_rows.set_partitions)
+            yield from worker.make_output(piece, partitions, numbered_matches)
 
 
 @dataclass(frozen=True)
@@ -304,49 +325,20 @@ def isolate_failures(
     yield from output
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuleWorker(PieceWorker):
-    """A worker that searches rows for the matches of one rule."""
+def number_in_set_partitions(
+    matches: Iterator[Matches], set_partitions: IntArray | None
+) -> Iterator[Matches]:
+    """Yield the same matches, numbered in the partitions of the set and not of the rule.
 
-    # The rows that the rule sees, in the partitions of the rule.
-    rule_rows: SharedRows
-
-    def match_rows(self) -> Iterator[pa.RecordBatch]:
-        """Search the rows, and yield the output of the rule."""
-        table = self.rule_rows.table
-        starts = self.rule_rows.starts
-        row_count = table.num_rows
-        piece = Piece(
-            table=table,
-            starts=starts,
-            frontier=Frontier.create(starts),
-            rows_before=0,
-            covered=np.zeros(row_count, np.bool_),
-            new_rows=row_count,
-        )
-        words = self.rule_rows.words
-        partitions = encode_partitions(self.compiled_query, table, starts, piece.frontier, words)
-        yield from self.match_partitions(piece, partitions)
-
-    def satisfy_nearby(self, partitions: Partitions) -> Partitions:
-        """Set the bits of the conditions on neighbouring rows that no other rule has set.
-
-        They are set in `rule_rows`, whose words the partitions have.
-
-        Raises:
-            RunFailure: a condition cannot be computed on a row.
-        """
-        self.rule_rows.add_nearby_bits(partitions, self.compiled_query.nearby)
-        return partitions
-
-    def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
-        """Yield the matches, numbered in the partitions of the set and not of the rule."""
-        set_partitions = self.rule_rows.set_partitions
-        numbering = Numbering()
-        for matches in super().find_matches(partitions, piece):
-            if set_partitions is None:
-                yield matches
-                continue
-            in_set_partitions = replace(matches, partition=set_partitions[matches.partition])
-            numbered_matches = numbering.number_matches(in_set_partitions)
-            yield replace(matches, number=numbered_matches.number)
+    Args:
+        matches: the matches of a rule in chunks, in the order of their partitions.
+        set_partitions: see `SharedRows.set_partitions`.
+    """
+    if set_partitions is None:
+        yield from matches
+        return
+    numbering = Numbering()
+    for chunk in matches:
+        in_set_partitions = replace(chunk, partition=set_partitions[chunk.partition])
+        numbered_chunk = numbering.number_matches(in_set_partitions)
+        yield replace(chunk, number=numbered_chunk.number)

@@ -21,7 +21,7 @@ from pyarrow import compute
 from pyspark.sql import DataFrame
 
 from matchrec import RuleMatches
-from matchrec.search.partitions import Frontier, IntArray, find_group_starts
+from matchrec.search.partitions import IntArray, find_group_starts
 from matchrec.spark import request
 from matchrec.spark.streaming.arrival import Memory, read_memory, sort_rows
 from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
@@ -238,9 +238,9 @@ class Streamed(Keys):
         number = self.numbers(frame)
         orders = self.bucket.arriving.orders
         table = pa.Table.from_batches([self.bucket.arriving.encoding.decode_frame(frame)])
-        table, rows = sort_rows(table, orders, number).combine_chunks(), table.num_rows
+        table = sort_rows(table, orders, number).combine_chunks()
         starts = find_group_starts(np.bincount(number))
-        piece = Piece(table, starts, Frontier.create(starts), 0, np.zeros(rows, np.bool_), rows)
+        piece = Piece.create_whole(table, starts)
         batches = PieceWorker(self.compiled_query).match_piece(piece)
         return [row for batch in batches for row in batch.to_pylist()]
 
