@@ -81,7 +81,9 @@ class Frontier(NamedTuple):
 
     So the rows from the first undecided starting row on are searched again each time.
 
-    A search updates `start`, `number` and `steps` of a partition when it comes to the end of it.
+    A search changes the frontier of the `Partitions` that it gets, in place: it sets `start`,
+    `number` and `steps` of a partition when it comes to the end of it. Whoever still needs the
+    progress before the search keeps a `copy`.
     """
 
     # int64[p], row position of the next starting row.
@@ -125,6 +127,10 @@ class Frontier(NamedTuple):
             frontier.steps[0] = steps
             frontier.edge[-1] = edge
         return frontier
+
+    def copy(self) -> Frontier:
+        """Return a frontier that a search can change without changing this one."""
+        return Frontier(*(values.copy() for values in self))
 
     @property
     def is_incomplete(self) -> bool:
@@ -175,7 +181,7 @@ class Partitions:
     # the latter ends.
     end_times: IntArray | None = None
     # Set if rows of some partition are missing, or have been searched before; None if all
-    # partitions are complete. Only a search without event selection keeps to it.
+    # partitions are complete. Only a search without event selection keeps to it, and changes it.
     frontier: Frontier | None = None
     # By integer column, the values whose ranks the column holds, from rank 1 on, if Python computes
     # with the values.

@@ -11,6 +11,9 @@ many before it as conditions and measures look back, wait for the rows that foll
     first piece      rows 0 .. 99, searched up to row 80, conditions look back 2 rows
     second piece     rows 78 .. 199, searched from row 80 on
 
+So the next piece depends on the search of this one. Whoever searches a piece calls
+`Piece.record_search` at the end of the search, and only then asks for the next piece.
+
 The number of waiting rows at least doubles before the next search. So searching the undecided rows
 again costs no more, in sum, than searching each row once.
 
@@ -29,7 +32,7 @@ import pyarrow as pa
 
 from matchrec import memory
 from matchrec.compile.lookaround import Lookaround
-from matchrec.search.partitions import NO_EDGE, BoolArray, Frontier, IntArray
+from matchrec.search.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions
 from matchrec.worker import wire
 from matchrec.worker.arrays import Batches, add_structs, read_numbers, take_column
 from matchrec.worker.wire import Structs
@@ -54,20 +57,25 @@ class PartitionWithoutRoom(MemoryError):  # noqa: N818 -- a worker turns it into
 
 @dataclass(slots=True)
 class Piece:
-    """The rows of one search: whole partitions, or a part of one partition."""
+    """The rows of one search: whole partitions, or a part of one partition.
+
+    A search leaves `frontier` and `covered` as they are. `record_search` sets the values after it.
+    """
 
     table: pa.Table
     # The row at which each partition starts, then the number of rows.
     starts: IntArray
-    # Where the search of each partition begins, and before which row it must stop. The search moves
-    # it.
+    # Where the search of each partition begins, and before which row it must stop.
     frontier: Frontier
     # The number of rows of the first partition before the table; None if that is not known.
     rows_before: int | None
-    # bool[n], the rows that a match covers or that were output with an earlier piece.
+    # bool[n], the rows that a match of an earlier piece covers.
     covered: BoolArray
     # The number of rows that no earlier piece had. They are the last ones of the table.
     new_rows: int
+    # `frontier` and `covered` after the search of this piece; None before.
+    frontier_after: Frontier | None = None
+    covered_after: BoolArray | None = None
 
     @classmethod
     def create_whole(cls, table: pa.Table, starts: IntArray) -> Piece:
@@ -86,6 +94,25 @@ class Piece:
             new_rows=table.num_rows,
         )
 
+    def record_search(self, partitions: Partitions, covered: BoolArray) -> None:
+        """Record how far the search of this piece has come: the next piece begins there.
+
+        Args:
+            partitions: the rows of the piece as they were searched. The search has changed their
+                frontier.
+            covered: bool[n], the rows that a match of this piece or of an earlier one covers. It
+                may be `self.covered` if the query does not output unmatched rows.
+        """
+        assert partitions.frontier is not None, "the partitions have the frontier of the piece"
+        self.frontier_after = partitions.frontier
+        self.covered_after = covered
+
+    def read_search(self) -> tuple[Frontier, BoolArray]:
+        """Return `frontier` and `covered` after the search of this piece, which was recorded."""
+        assert self.frontier_after is not None, "`record_search` was called"
+        assert self.covered_after is not None, "`record_search` was called"
+        return self.frontier_after, self.covered_after
+
     @property
     def new_partitions(self) -> int:
         """Return the number of partitions that start in this piece, not in an earlier one."""
@@ -98,8 +125,8 @@ def split_into_pieces(
 ) -> Iterator[Piece]:
     """Yield the rows of a task in pieces.
 
-    The search must move the frontier of a piece before the next piece is asked for: if a partition
-    is not complete, the next piece begins where the search has stopped.
+    `Piece.record_search` must be called before the next piece is asked for: if a partition is not
+    complete, the next piece begins where the search has stopped.
 
     Args:
         batches: rows in the order of their partitions. Bit 0 of the first column of bits marks the
@@ -249,10 +276,10 @@ class WaitingRows:
         """Drop the rows that no later search reads, after the search of an incomplete partition.
 
         Args:
-            piece: the piece with all waiting rows. The search has moved its frontier.
+            piece: the piece with all waiting rows, after its search.
             lookaround: how far the query looks before a match.
         """
-        frontier = piece.frontier
+        frontier, covered = piece.read_search()
         start = int(frontier.start[-1])
         self.number = int(frontier.number[-1])
         self.steps = int(frontier.steps[-1])
@@ -262,7 +289,7 @@ class WaitingRows:
         self.size = sum(batch.nbytes for batch in self.batches)
         self.start = start - dropped
         self.rows_before += dropped
-        self.covered = piece.covered[dropped:].copy()
+        self.covered = covered[dropped:].copy()
         self.undecided = self.rows
 
 

@@ -85,7 +85,7 @@ class CoverageWorker:
         Raises:
             MatchRecognizeRunError: the rows do not allow the search.
         """
-        covered_before = int(np.count_nonzero(piece.covered))
+        covered = piece.covered
         # the first partition may have had matches in an earlier piece, and been counted there
         matched_before = {0} if piece.frontier.number[:1].any() else set()
         matched = set(matched_before)
@@ -96,7 +96,8 @@ class CoverageWorker:
                 match_count += matches.count
                 longest_match = max(longest_match, int(np.diff(matches.offsets).max()))
                 matched.update(np.unique(matches.partition).tolist())
-                piece.covered[:] |= find_matched_rows(matches, partitions.rows)
+                covered = covered | find_matched_rows(matches, partitions.rows)
+        piece.record_search(partitions, covered)
         sizes = np.diff(piece.starts)
         sizes[0] += piece.rows_before
         return Figures(
@@ -104,7 +105,7 @@ class CoverageWorker:
             partitions=piece.new_partitions,
             matched_partitions=len(matched - matched_before),
             matches=match_count,
-            covered=int(np.count_nonzero(piece.covered)) - covered_before,
+            covered=int(np.count_nonzero(covered)) - int(np.count_nonzero(piece.covered)),
             ties=self.count_ties(piece, partitions),
             longest_match=longest_match,
             largest_partition=int(sizes.max()),
@@ -164,6 +165,7 @@ class AttemptWorker:
         for piece in read_pieces(self.task, self.task_input, batches):
             with prepare_partitions(self.task, self.task_input, piece) as partitions:
                 notes = find_nearest_runs(self.task.annotated_task, partitions)
+            piece.record_search(partitions, piece.covered)
             yield self.make_rows(piece, notes)
             del piece  # so that its table is gone while the next one grows
 

@@ -39,7 +39,8 @@ def encode_partitions(
         compiled_query: the compiled query.
         table: the rows, with the columns that `spark.columns` sends.
         starts: int64[p + 1], the row at which each partition starts, then the number of rows.
-        frontier: how far each partition has been searched; None for whole partitions.
+        frontier: how far each partition has been searched before; None for whole partitions. The
+            result has a copy of it, which the search changes.
         satisfied: uint64[n, w], which row conditions hold, as in `Partitions`; None to read this
             from the columns of bits.
     """
@@ -47,7 +48,7 @@ def encode_partitions(
         satisfied = unpack_conditions(table, len(compiled_query.row_conditions))
     encoded = encode_columns(compiled_query, table)
     return Partitions(
-        frontier=frontier,
+        frontier=None if frontier is None else frontier.copy(),
         window_end=find_window_ends(compiled_query, table, starts, frontier),
         end_times=encode_timeouts(compiled_query, table),
         starts=starts,

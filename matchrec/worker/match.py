@@ -30,7 +30,7 @@ from matchrec.output.rows import (
 )
 from matchrec.search.matches import Matches, make_empty_matches
 from matchrec.search.nearby import satisfy_nearby
-from matchrec.search.partitions import NO_EDGE, IntArray, Partitions
+from matchrec.search.partitions import NO_EDGE, Partitions
 from matchrec.search.task import Task
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import take_column
@@ -130,11 +130,7 @@ class PieceWorker:
         yield from self.match_partitions(piece, partitions)
 
     def match_partitions(self, piece: Piece, partitions: Partitions) -> Iterator[pa.RecordBatch]:
-        """Search the partitions of a piece, and yield their output.
-
-        The search moves `piece.frontier`. If unmatched rows are output, the rows of matches are
-        marked in `piece.covered`.
-        """
+        """Search the partitions of a piece, yield their output, and record the search."""
         with check_and_locate(self.compiled_query, piece, partitions, self.orders):
             with self.tally.measure_time(WorkerCounter.ENCODING):
                 partitions = satisfy_nearby(partitions, self.compiled_query.nearby)
@@ -146,6 +142,8 @@ class PieceWorker:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the output of the matches of a piece, then that of its unmatched rows if wanted.
 
+        When all matches have been read, the search is recorded in the piece.
+
         Args:
             piece: the piece, before its search.
             partitions: the rows of the piece as the search sees them.
@@ -156,15 +154,16 @@ class PieceWorker:
                 for Arrow.
         """
         rows_per_match = self.compiled_query.rows_per_match
-        search_start = piece.frontier.start.copy()
+        covered = piece.covered
         for chunk in matches:
             if rows_per_match.shows_unmatched:
-                piece.covered[:] |= find_covered_rows(chunk, rows_per_match, partitions.rows)
+                covered = covered | find_covered_rows(chunk, rows_per_match, partitions.rows)
             with self.tally.measure_time(WorkerCounter.GATHERING):
                 rows = find_output_rows(chunk, rows_per_match)
             yield from self.make_batches(piece.table, partitions, chunk, rows)
+        piece.record_search(partitions, covered)
         if rows_per_match.shows_unmatched:
-            unmatched_rows = self.find_unmatched_rows(piece, partitions, search_start)
+            unmatched_rows = self.find_unmatched_rows(piece, partitions)
             no_matches = make_empty_matches()
             yield from self.make_batches(piece.table, partitions, no_matches, unmatched_rows)
 
@@ -179,9 +178,7 @@ class PieceWorker:
         matches = self.compiled_query.strategy.search(task, partitions, self.tally.kernel_counters)
         return self.tally.count_while_matching(matches, piece)
 
-    def find_unmatched_rows(
-        self, piece: Piece, partitions: Partitions, search_start: IntArray
-    ) -> OutputRows:
+    def find_unmatched_rows(self, piece: Piece, partitions: Partitions) -> OutputRows:
         """Return the rows that were searched and that no match covers, as output rows.
 
         Rows before the start of the search were output with an earlier piece. Rows from the end of
@@ -190,16 +187,15 @@ class PieceWorker:
         Args:
             piece: the piece, after its search.
             partitions: the partitions of the piece.
-            search_start: int64[p], the row at which the search of each partition began.
         """
-        frontier = piece.frontier
+        frontier, covered = piece.read_search()
         lengths = np.diff(partitions.starts)
         is_complete = frontier.edge == NO_EDGE
         search_end = np.where(is_complete, frontier.until, frontier.start)
         rows = np.arange(partitions.rows)
-        was_searched = rows >= np.repeat(search_start, lengths)
+        was_searched = rows >= np.repeat(piece.frontier.start, lengths)
         was_searched &= rows < np.repeat(search_end, lengths)
-        return find_unmatched_rows(piece.covered | ~was_searched, partitions)
+        return find_unmatched_rows(covered | ~was_searched, partitions)
 
     def make_batches(
         self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows

@@ -8,7 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.lookaround import Lookaround
+from matchrec.search.partitions import Partitions
 from matchrec.worker.batches import Piece, split_into_pieces
+
+ALL_ROWS = 2**62
 
 
 def make_batches(sizes: list[int], rows_per_batch: int) -> Iterator[pa.RecordBatch]:
@@ -27,9 +30,26 @@ def find_first_row(piece: Piece) -> int:
     return int(piece.table.column("__c0")[0].as_py())
 
 
-def end_search(piece: Piece) -> None:
-    """Move the frontier to the end, as if the search had decided each row."""
-    piece.frontier.start[-1] = min(piece.frontier.edge[-1], piece.table.num_rows)
+def record_search(piece: Piece, decided_rows: int) -> int:
+    """Record a search without matches that has decided this many rows of the last partition.
+
+    Returns:
+        the row at which the search of the last partition goes on.
+    """
+    partitions = Partitions(
+        starts=piece.starts,
+        satisfied=np.zeros((piece.table.num_rows, 1), np.uint64),
+        columns=np.zeros((0, piece.table.num_rows), np.int64),
+        valid=np.zeros((0, piece.table.num_rows), np.bool_),
+        integers=0,
+        frontier=piece.frontier.copy(),
+    )
+    assert partitions.frontier is not None
+    start = partitions.frontier.start
+    edge = min(piece.frontier.edge[-1], piece.table.num_rows)
+    start[-1] = min(edge, start[-1] + decided_rows)
+    piece.record_search(partitions, piece.covered)
+    return int(start[-1])
 
 
 def test_decided_rows_are_dropped() -> None:
@@ -46,19 +66,18 @@ def test_decided_rows_are_dropped() -> None:
         assert begin == 0 or piece.frontier.start[0] >= 2
         if piece.frontier.is_incomplete:
             assert piece.frontier.edge[0] == piece.table.num_rows - 1
-        end_search(piece)
-        decided = begin + piece.frontier.start[-1]
+        decided = begin + record_search(piece, ALL_ROWS)
     assert decided == 100_000
     assert largest <= 2_100
 
 
 def test_a_piece_of_undecided_rows_doubles() -> None:
-    sizes = [
-        piece.table.num_rows
-        for piece in split_into_pieces(
-            make_batches([100_000], 100), Lookaround(0, 0), rows_per_call=1_000
-        )
-    ]
+    sizes = []
+    for piece in split_into_pieces(
+        make_batches([100_000], 100), Lookaround(0, 0), rows_per_call=1_000
+    ):
+        sizes.append(piece.table.num_rows)
+        record_search(piece, 0)
     assert sizes == [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 100_000]
 
 
@@ -75,7 +94,7 @@ def test_small_partitions_share_a_piece_and_large_ones_do_not() -> None:
         pieces.append(
             (np.diff(piece.starts).tolist(), piece.frontier.is_incomplete, piece.new_partitions)
         )
-        end_search(piece)
+        record_search(piece, ALL_ROWS)
     complete = [partitions for partitions, is_incomplete, _ in pieces if not is_incomplete]
     assert complete[0] == [300, 300]
     assert pieces[1][1:] == (True, 1)

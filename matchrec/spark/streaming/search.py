@@ -142,15 +142,15 @@ class ContiguousSearch(KeySearch):
     def search(self, states: KeyStates, rows: SearchRows) -> Searching:
         """Go on with the search of one or more keys, see `KeySearch.search`."""
         window_times = find_window_times(self.compiled_query, rows.rows)
-        partitions = self.open_partitions(window_times, states, rows)
-        assert partitions.frontier is not None
+        frontier = self.make_frontier(states, rows)
+        partitions = self.open_partitions(frontier, window_times, rows)
         covered = np.zeros(rows.rows.num_rows, np.bool_)
         covered_before = states[COVERED]
         covered[list_positions(rows.starts[:-1], covered_before.sizes)] = covered_before.values
         piece = Piece(
             table=rows.rows,
             starts=rows.starts,
-            frontier=partitions.frontier,
+            frontier=frontier,
             rows_before=None,
             covered=covered,
             new_rows=int(rows.new_counts.sum()),
@@ -160,29 +160,38 @@ class ContiguousSearch(KeySearch):
         )
         return self.find_states(piece, window_times, rows)
 
-    def open_partitions(
-        self, window_times: IntArray, states: KeyStates, rows: SearchRows
-    ) -> Partitions:
-        """Return rows as partitions that may go on.
+    def make_frontier(self, states: KeyStates, rows: SearchRows) -> Frontier:
+        """Return how far the search of each key has come.
 
         Args:
-            window_times: int64[n], when the window that begins with each row ends.
             states: the states of the keys.
             rows: the rows.
         """
         first, last = rows.starts[:-1], rows.starts[1:]
         edge = np.maximum(first, last - self.lookaround.after)
         start = first + states[START].values
-        number = states[NUMBER].values.copy()
+        number = states[NUMBER].values
         frontier = Frontier(start, edge, edge, number, np.zeros_like(number))
         if self.end <= rows.watermark:  # no further row arrives, so the partitions are complete
             no_edge = np.full(len(first), NO_EDGE)
-            frontier = frontier._replace(until=last.copy(), edge=no_edge)
+            frontier = frontier._replace(until=last, edge=no_edge)
+        return frontier
+
+    def open_partitions(
+        self, frontier: Frontier, window_times: IntArray, rows: SearchRows
+    ) -> Partitions:
+        """Return rows as partitions that may go on.
+
+        Args:
+            frontier: how far the search of each key has come.
+            window_times: int64[n], when the window that begins with each row ends.
+            rows: the rows.
+        """
         partitions = encode_partitions(self.compiled_query, rows.rows, rows.starts, frontier)
         if partitions.window_end is None:
             return partitions
         # a window that the watermark has passed gets no further rows
-        closed_ends = np.minimum(partitions.window_end, np.repeat(last, rows.sizes))
+        closed_ends = np.minimum(partitions.window_end, np.repeat(rows.starts[1:], rows.sizes))
         is_open = window_times > rows.watermark
         window_end = np.where(is_open, partitions.window_end, closed_ends)
         return replace(partitions, window_end=window_end)
@@ -198,17 +207,17 @@ class ContiguousSearch(KeySearch):
         """Return the states of the keys after the search of a piece.
 
         Args:
-            piece: the piece. The search has moved its frontier.
+            piece: the piece, after its search.
             window_times: int64[n], when the window that begins with each row ends.
             rows: the rows of the piece.
         """
-        frontier = piece.frontier
+        frontier, covered_rows = piece.read_search()
         first = piece.starts[:-1]
         start = frontier.start - first
         dropped = np.maximum(0, start - self.lookaround.before)
         kept_sizes = rows.sizes - dropped
         kept = list_positions(first + dropped, kept_sizes)
-        covered = ByKey(piece.covered[kept], kept_sizes)
+        covered = ByKey(covered_rows[kept], kept_sizes)
         ends = np.append(window_times, NEVER)[frontier.start]
         # a row whose window has ended is undecided only because it needs the row that follows
         waits_for_end = (ends > rows.watermark) & (frontier.start < rows.starts[1:])
