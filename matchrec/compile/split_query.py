@@ -21,7 +21,7 @@ from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.conditions.window_columns import list_window_columns
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.plan.clauses import Measure
-from matchrec.plan.expression import Scalar, split_conjuncts
+from matchrec.plan.expression import Scalar
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import is_partial
 from matchrec.plan.pattern import list_negations
@@ -107,17 +107,18 @@ class SplitQuery(ResolvedQuery):
     def can_raise_before_match(self) -> bool:
         """Return whether a condition on rows before the match can raise an error.
 
-        Sums do not count: their overflow is checked where they are added up.
+        The condition of a variable under NOT, which is only split as a part of tests, counts as a
+        whole. Sums do not count: their overflow is checked where they are added up.
         """
-        conjuncts_of_run = {
-            part for condition in self.conditions for part in condition.run_conjuncts
-        }
-        return any(
-            is_partial(conjunct.operations)
+        split_variables = {condition.variable for condition in self.conditions}
+        conjuncts = [
+            definition.condition
             for definition in self.plan.definitions
-            for conjunct in split_conjuncts(definition.condition)
-            if conjunct not in conjuncts_of_run
-        )
+            if definition.variable not in split_variables
+        ]
+        for condition in self.conditions:
+            conjuncts += condition.test_conjuncts
+        return any(is_partial(conjunct.operations) for conjunct in conjuncts)
 
     def compute_unused_outputs(self) -> SplitQuery:
         """Return the query of the columns that nobody uses, instead of those that are used."""
@@ -174,18 +175,13 @@ def find_conjuncts(
         conditions: the split conditions. Those that belong to no definition are left out, such as
             the tests that replace NOTs.
     """
-    definitions = {definition.variable: definition.condition for definition in plan.definitions}
+    variables = {definition.variable for definition in plan.definitions}
     conjuncts_by_test: dict[RowColumn, tuple[Scalar, ...]] = {}
     for condition in conditions:
-        if condition.variable not in definitions:
+        if condition.variable not in variables:
             continue
-        conjuncts_before_run = [
-            conjunct
-            for conjunct in split_conjuncts(definitions[condition.variable])
-            if conjunct not in condition.run_conjuncts
-        ]
         conjuncts_of_row = []
-        for conjunct, test in zip(conjuncts_before_run, condition.tests, strict=True):
+        for conjunct, test in zip(condition.test_conjuncts, condition.tests, strict=True):
             if isinstance(test, RowColumn):
                 conjuncts_by_test[test] = (conjunct,)
                 conjuncts_of_row.append(conjunct)

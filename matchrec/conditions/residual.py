@@ -170,7 +170,9 @@ class SplitCondition:
     run_step: Step | None = None
     # The conjuncts of `row_test` and `nearby_test`, one by one in the order of the condition.
     tests: tuple[RowColumn | NearbyTest, ...] = ()
-    # The conjuncts of `run_step`, as the user wrote them.
+    # The conjuncts of the condition as they are in the plan: for each of `tests` the conjunct that
+    # it computes, and the conjuncts of `run_step`.
+    test_conjuncts: tuple[Scalar, ...] = ()
     run_conjuncts: tuple[Scalar, ...] = ()
 
 

@@ -174,6 +174,7 @@ class ConditionSplitter:
             MatchRecognizeUnsupportedError: the search cannot compute a conjunct over the run.
         """
         tests: list[RowColumn | NearbyTest] = []
+        test_conjuncts: list[Scalar] = []
         run_conjuncts: list[Scalar] = []
         run_steps: list[Step] = []
         # A conjunct is evaluated only if all conjuncts before it are true.
@@ -185,6 +186,7 @@ class ConditionSplitter:
             test = splitter.build_test(conjunct)
             if test is not None:
                 tests.append(test)
+                test_conjuncts.append(conjunct)
             else:
                 run_conjuncts.append(conjunct)
                 run_steps.append(splitter.build_step(self.replace_current_classifier(conjunct)))
@@ -197,6 +199,7 @@ class ConditionSplitter:
             nearby_test=join_nearby_tests(nearby_tests, condition.span) if nearby_tests else None,
             run_step=join_steps(run_steps, condition.span) if run_steps else None,
             tests=tuple(tests),
+            test_conjuncts=tuple(test_conjuncts),
             run_conjuncts=tuple(run_conjuncts),
         )
 

@@ -17,6 +17,7 @@ from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.expression import ColumnReference, End, Navigation
 from matchrec.plan.operations import may_fail
+from matchrec.plan.show import show_scalar
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.grammar import parse_clause
@@ -107,7 +108,9 @@ def test_a_worker_that_sorts_computes_conditions_on_neighbours() -> None:
     ]
     assert (far.column.text, far.navigation) == ("abs(x) > 1", Navigation(physical_offset=-1))
     assert isinstance(split.run_step, CombinedStep)  # x > LAST(A.x) alone depends on the run
-    assert len(split.run_conjuncts) == 1
+    assert list(map(show_scalar, split.run_conjuncts)) == ["x > A.x"]
+    texts = ["x > 3", "x < PREV(x)", "abs(PREV(B.x)) > 1"]
+    assert list(map(show_scalar, split.test_conjuncts)) == texts
 
 
 @pytest.mark.parametrize(
