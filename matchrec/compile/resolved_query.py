@@ -11,7 +11,7 @@ from functools import cached_property
 
 from matchrec.automaton.compile import compile_pattern
 from matchrec.automaton.compiled_pattern import CompiledPattern
-from matchrec.compile.pruning.condition_windows import find_condition_window
+from matchrec.compile.pruning.condition_windows import replace_conditions_by_window
 from matchrec.compile.pruning.gap_conditions import replace_gaps_by_conditions
 from matchrec.compile.pruning.window_limits import measure_windows
 from matchrec.compile.read_guards import guard_reads
@@ -119,5 +119,5 @@ def find_windows(
     if plan.gaps:
         plan = replace_gaps_by_conditions(plan, pattern.follow)
     if find_order_type is not None and current_shortcuts().windows:
-        plan = find_condition_window(plan, pattern.follow, find_order_type)
+        plan = replace_conditions_by_window(plan, pattern.follow, find_order_type)
     return plan

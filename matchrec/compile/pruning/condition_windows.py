@@ -1,4 +1,4 @@
-"""Find conditions on the order column that bound a match as WITHIN does, and make them a window.
+"""Replace conditions that bound the length of a match by a window, as if WITHIN were written.
 
     PATTERN (V X*? C) DEFINE C AS C.ts - V.ts <= 1800 AND C.kind = 'c', X AS X.ts - V.ts <= 1800
 
@@ -6,13 +6,23 @@ becomes
 
     PATTERN (V X*? C) DEFINE C AS C.kind = 'c'        with a window of 1800, inclusive
 
-Rows ascend along the order. So if the last row of every match is at most some distance after the
-first one, all rows of the match are, and the search need not test the conditions that this implies.
-The row pattern tells which variables are the first and the last ones of a match.
+A window is cheaper. Its end is found once for each first row, and conditions that read only the
+current row can be computed before the search.
 
-1. `distance_facts` reads what each conjunct of DEFINE says about the distance to the first row.
-2. `window_limits` finds the limit of each bound, in units of the order column.
-3. The window is the widest of the bounds of the last variables, each of which has its narrowest.
+The matches are the same, because rows ascend along the order column:
+
+- The window excludes no match. Every match ends with a row of C, which is at most 1800 after the
+  row of V. The rows between the two are at most as far away.
+- The removed conditions exclude no match. Every row in the window satisfies them. A condition with
+  a smaller limit than the window, such as `X.ts - V.ts <= 60`, is kept.
+
+How it is done:
+
+1. `distance_facts` reads what each conjunct of DEFINE says about the distance from the first row of
+   the match.
+2. `window_limits` converts each bound to units of the order column.
+3. Choose the window. A row of C satisfies all bounds of C, so the narrowest of them counts. If a
+   match can end with C or with D, only the wider of the two bounds holds for every match.
 4. `ConditionWindow` removes the conjuncts that the window implies.
 """
 
@@ -20,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import NamedTuple
 
 from matchrec.automaton.facts import FollowSets
@@ -32,23 +43,29 @@ from matchrec.plan.expression import ColumnReference, join_conditions, split_con
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import list_negations
 
-# For each variable, what each conjunct of its condition says about the distance.
+# For each variable with a condition, the fact that each of its conjuncts states. None for a
+# conjunct that says nothing about the distance from the first row.
 FactsByVariable = Mapping[str, tuple[DistanceFact | None, ...]]
 
 
 class MeasuredBound(NamedTuple):
-    """A bound with its limit along the order column of a query."""
+    """A bound from DEFINE, and the same bound in units of the order column."""
 
     limit: Limit
     bound: Bound
 
+    @property
+    def reach(self) -> tuple[float, bool]:
+        """Return a key that compares bounds of one form: a larger key is a wider bound."""
+        return self.limit.reach
 
-def find_condition_window(
+
+def replace_conditions_by_window(
     plan: MatchPlan, follow: FollowSets, find_order_type: Callable[[str], OrderType]
 ) -> MatchPlan:
-    """Return the plan with its conditions as a window, if they bound every match.
+    """Return the plan with a window instead of the conditions that bound every match.
 
-    The conditions that the window implies are removed.
+    If its conditions do not bound every match, return the plan as it is.
 
     Args:
         plan: a plan whose names are resolved.
@@ -62,24 +79,28 @@ def find_condition_window(
         definition.variable: read_distances(plan, follow, definition)
         for definition in plan.definitions
     }
-    names = plan.variables
-    first_variables = frozenset(names[variable] for variable in follow.first)
-    # A last row that is also the first row of its match needs no bound.
-    last_variables = [
-        names[variable] for variable in sorted(follow.last) if follow.find_predecessors(variable)
+    bounds_of_last_rows = [
+        select_bounds(facts.get(plan.variables[variable], ()))
+        for variable in sorted(follow.last)
+        if follow.find_predecessors(variable)  # a match of a single row needs no bound
     ]
-    bounds_of_last = [select_bounds(facts.get(name, ())) for name in last_variables]
-    if not bounds_of_last or not all(bounds_of_last):
+    if not bounds_of_last_rows or not all(bounds_of_last_rows):
         return plan
     order = find_order_type(plan.order_by[0].expression.text)
-    window = find_widest([find_narrowest(bounds, order) for bounds in bounds_of_last])
+    window = choose_window(bounds_of_last_rows, order)
     if window is None:
         return plan
+    first_variables = frozenset(plan.variables[variable] for variable in follow.first)
     return ConditionWindow(plan, facts, order, first_variables, window).build_plan()
 
 
 def can_have_condition_window(plan: MatchPlan) -> bool:
-    """Return whether the clauses of a plan allow that a window replaces conditions."""
+    """Return whether a window may replace conditions of a plan, whatever their bounds are.
+
+    It may not if the plan has a window already, if it has NOT, stages, a condition on the whole
+    match, partial matches or a graph as output, or if rows do not ascend along the order column.
+    It need not if no condition reads the order column.
+    """
     has_window = plan.within is not None or plan.within_rows is not None
     if has_window or plan.absences or list_negations(plan.pattern):
         return False
@@ -103,48 +124,54 @@ def select_bounds(facts: tuple[DistanceFact | None, ...]) -> list[Bound]:
     return [fact for fact in facts if isinstance(fact, Bound)]
 
 
-def find_narrowest(bounds: list[Bound], order: OrderType) -> MeasuredBound | None:
-    """Return the narrowest of the bounds that all hold for the rows of a variable.
+def choose_window(bounds_of_last_rows: list[list[Bound]], order: OrderType) -> MeasuredBound | None:
+    """Return the narrowest bound that the last row of every match satisfies.
 
-    Bounds without a limit are ignored. None if none is left, or if they have several forms.
+    Args:
+        bounds_of_last_rows: for each variable with which a match can end, the bounds of its rows.
+        order: the type of the order column.
+
+    Returns:
+        The bound. None if a variable has no bound that is known in units of the order column, or if
+        bounds cannot be compared because they round in different ways.
     """
-    measured = []
+    narrowest_bounds = []
+    for bounds in bounds_of_last_rows:
+        measured_bounds = measure_bounds(bounds, order)
+        if not have_one_form(measured_bounds):
+            return None
+        narrowest_bounds.append(min(measured_bounds, key=attrgetter("reach")))
+    if not have_one_form(narrowest_bounds):
+        return None
+    return max(narrowest_bounds, key=attrgetter("reach"))
+
+
+def measure_bounds(bounds: list[Bound], order: OrderType) -> list[MeasuredBound]:
+    """Return the bounds whose limits are known in units of the order column."""
+    measured_bounds = []
     for bound in bounds:
         limit = find_limit(bound, order)
         if limit is not None:
-            measured.append(MeasuredBound(limit, bound))
-    return min(measured, key=find_reach) if have_one_form(measured) else None
-
-
-def find_widest(bounds: list[MeasuredBound | None]) -> MeasuredBound | None:
-    """Return the widest of the bounds of several variables.
-
-    None if a variable has no bound, or if they have several forms.
-    """
-    measured = [bound for bound in bounds if bound is not None]
-    if len(measured) < len(bounds) or not have_one_form(measured):
-        return None
-    return max(measured, key=find_reach)
+            measured_bounds.append(MeasuredBound(limit, bound))
+    return measured_bounds
 
 
 def have_one_form(bounds: list[MeasuredBound]) -> bool:
-    """Return whether there are bounds, and all of them have the same form."""
+    """Return whether there are bounds, and all of them have the same form, so they compare."""
     return len({bound.limit.form for bound in bounds}) == 1
-
-
-def find_reach(bound: MeasuredBound) -> tuple[float, bool]:
-    """Return the key by which bounds of one form are compared."""
-    return bound.limit.reach
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionWindow:
     """A window that replaces conditions of a plan."""
 
+    # The plan with the conditions.
     plan: MatchPlan
+    # What the conditions say about the distance from the first row of a match.
     facts: FactsByVariable
+    # The type of the order column.
     order: OrderType
-    # The variables of first rows.
+    # The variables to which the first row of a match can be mapped.
     first_variables: frozenset[str]
     # The bound that all rows of every match satisfy.
     window: MeasuredBound
@@ -162,6 +189,7 @@ class ConditionWindow:
     def build_distance(self) -> Distance:
         """Return how far the window reaches, and whose conditions it replaces."""
         limit, bound = self.window
+        comparison = "less than" if bound.strict else "at most"
         implied_forms = [
             fact.form
             for facts in self.facts.values()
@@ -170,7 +198,7 @@ class ConditionWindow:
         ]
         return Distance(
             limit=limit.value,
-            text=f"{'less than' if bound.strict else 'at most'} {bound.text}",
+            text=f"{comparison} {bound.text}",
             variables=tuple(name for name in self.facts if self.implies_bound_of(name)),
             forms=tuple(dict.fromkeys(implied_forms)),
             strict=limit.strict,
@@ -180,27 +208,29 @@ class ConditionWindow:
 
     @property
     def first_must_be_inside(self) -> bool:
-        """Return whether the window is tested on first rows, because their conditions require it.
+        """Return whether a first row whose order value is NULL begins no match.
 
-        A first row is outside of the window that begins with it only if its order value is NULL.
+        Such a row is outside of its own window, and it satisfies no bound. So it must begin no
+        match if each condition of a first row has a bound that the window replaces.
         """
         return all(self.implies_bound_of(name) for name in self.first_variables)
 
     def remove_implied(self, definition: Definition) -> Definition | None:
-        """Return a condition without the conjuncts that the window implies; None if none is left.
+        """Return a condition without the conjuncts that the window implies; None if none remains.
 
-        The condition of a first row stays if the window is not tested on first rows.
+        The condition of a first row is kept if first rows need not be in their windows, because it
+        may exclude rows whose order value is NULL.
         """
         name = definition.variable
         if name in self.first_variables and not self.first_must_be_inside:
             return definition
-        parts = split_conjuncts(definition.condition)
+        conjuncts = split_conjuncts(definition.condition)
         remaining = tuple(
-            part
-            for part, fact in zip(parts, self.facts[name], strict=True)
+            conjunct
+            for conjunct, fact in zip(conjuncts, self.facts[name], strict=True)
             if fact is None or not self.implies(fact)
         )
-        if len(remaining) == len(parts):
+        if len(remaining) == len(conjuncts):
             return definition
         if not remaining:
             return None
@@ -208,13 +238,17 @@ class ConditionWindow:
         return replace(definition, condition=condition)
 
     def implies_bound_of(self, variable: str) -> bool:
-        """Return whether the window implies a bound in the condition of a variable."""
+        """Return whether the window implies a bound of a variable, so that it can replace it."""
         return any(self.implies(bound) for bound in select_bounds(self.facts.get(variable, ())))
 
     def implies(self, fact: DistanceFact) -> bool:
-        """Return whether a conjunct holds for all rows in the window, except perhaps the first."""
+        """Return whether every row inside the window satisfies the conjunct that states a fact.
+
+        The first row of a match may be outside of its window: see `first_must_be_inside`.
+        """
         if isinstance(fact, NotBefore):
             is_time_order = self.order.type.family in TIMES
+            # If the zero has another type than differences of the order, Spark decides about it.
             return fact.zero is None or fact.zero.is_time is is_time_order
         limit = find_limit(fact, self.order)
         window = self.window.limit
