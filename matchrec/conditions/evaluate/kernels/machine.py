@@ -1,8 +1,21 @@
-"""Evaluate conditions, and keep registers up to date, in compiled code.
+"""Run the compiled code of conditions on the run: instructions over a stack, steps over registers.
 
-All search kernels call two functions for each row that a run tries to map: `evaluate_condition` if
-the row satisfies the row condition, and `update_registers` once the row is mapped. All values are
-int64; a float is held as its bits. `registers`, int64[r], is the computation state of a run.
+All search kernels call two functions for each row that a run tries to map to a variable. If the row
+satisfies the row condition, `evaluate_condition` decides whether it satisfies the run condition.
+Once the row is mapped, `update_registers` notes what later conditions will read of it.
+
+For `B AS price > LAST(A.price)`, with prices 5.0 and 7.0 in rows 0 and 1:
+
+    row 0 is mapped to A     SET_ROW 0            registers: 0
+    row 1 is tried as B      READ price           stack: 7.0           the current row
+                             READ price, r[0]     stack: 7.0, 5.0      row r[0]
+                             COMPARE_FLOAT >      stack: 1             HOLDS
+
+All values are int64. A float is held as its bits, a truth value as 0 or 1. `instructions` says what
+each instruction and step does, and what its arguments a, b, c and d are.
+
+The registers of a run, int64[r], are its computation state. The stack is two arrays, int64[d] each:
+`values`, and `valid`, which is 0 if the value is NULL. `top` is the index of the uppermost value.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -36,15 +49,15 @@ class SearchedPartition(Protocol):
 
 
 class Input(NamedTuple):
-    """What conditions read."""
+    """What conditions read besides the registers of the run."""
 
     # int64[c, n]: the integer columns, then the floating ones.
     columns: IntArray
     # bool[c, n]: where the columns are not NULL.
     valid: BoolArray
-    # A function called by a pointer, see `kernels.functions`.
+    # A pointer to the function that computes MATHEMATICS: see `kernels.functions`.
     mathematics: Any
-    # A function called by a pointer, see `python_calls.PythonCalls.answer`.
+    # A pointer to the function that computes CALL and APPEND: see `python_calls.PythonCalls`.
     python: Any
     # The progress of the search.
     progress: SearchedPartition
@@ -52,50 +65,51 @@ class Input(NamedTuple):
 
 @inlined
 def evaluate_condition(
-    code: IntArray, at: int, end: int, registers: IntArray, row: int, inputs: Input, stack: IntArray
+    code: IntArray,
+    begin: int,
+    end: int,
+    registers: IntArray,
+    row: int,
+    inputs: Input,
+    stack: IntArray,
 ) -> int:
     """Evaluate a condition for a candidate row; return HOLDS, HOLDS_NOT or an error.
 
-    One flat dispatch, in the order of how often instructions occur.
+    Tests of operations are in the order of how often they occur. Some cover several operations,
+    whose numbers follow each other.
 
     Args:
-        code: the instructions.
-        at: where the code of the condition begins.
-        end: where it ends.
+        code: int64[k, 5], instructions: the operation and its arguments, of which a, b, c are used.
+        begin: the index of the condition's first instruction.
+        end: the index after its last instruction.
         registers: the registers of the run.
         row: the position of the candidate row.
         inputs: what the condition reads.
-        stack: int64[2, d], values and whether they are not NULL. If Python holds a value, its
-            number here does not count, see `python_calls.HELD`.
+        stack: int64[2, d], the values of the stack and whether they are not NULL. If Python holds a
+            value, the number in its place has no meaning: see `python_calls.HELD`.
     """
-    if at == end:
+    if begin == end:
         return op.HOLDS
     values, valid = stack[0], stack[1]
     top = np.int64(-1)
-    while at < end:
-        operation, a, b = code[at, 0], code[at, 1], code[at, 2]
+    index = begin
+    while index < end:
+        operation, a, b = code[index, 0], code[index, 1], code[index, 2]
         if operation == op.READ:
             top += 1
-            position = row if b < 0 else registers[b]
-            shifted = position + code[at, 3]
-            valid[top] = 0
-            if (
-                position >= 0
-                and inputs.progress.partition_begin <= shifted < inputs.progress.partition_end
-            ):
-                values[top] = inputs.columns[a, shifted]
-                valid[top] = inputs.valid[a, shifted]
-        elif operation <= op.VARIABLE:
+            origin = row if b < 0 else registers[b]
+            read_column(a, origin, code[index, 3], inputs, top, values, valid)
+        elif operation <= op.VARIABLE:  # CONSTANT, NULL_CONSTANT, REGISTER or VARIABLE
             top += 1
             values[top] = a if operation <= op.NULL_CONSTANT else registers[a]
             valid[top] = operation == op.CONSTANT or operation == op.REGISTER
             if operation == op.VARIABLE:
                 valid[top] = values[top] >= 0
-        elif operation <= op.AVERAGE:
-            top += 1
+        elif operation <= op.AVERAGE:  # REDUCED or AVERAGE
             flag = registers[a]
             if flag < 0:
                 return op.OVERFLOW
+            top += 1
             valid[top] = flag != 0
             if operation == op.REDUCED:
                 values[top] = registers[a + 1]
@@ -103,15 +117,15 @@ def evaluate_condition(
                 values[top] = float_to_bits(bits_to_float(registers[b + 1]) / flag)
         elif operation == op.JUMP_IF_FALSE or operation == op.JUMP_IF_TRUE:
             if valid[top] and values[top] == operation - op.JUMP_IF_FALSE:
-                at = a
+                index = a
                 continue
         elif operation == op.JUMP_UNLESS:
             top -= 1
             if not (valid[top + 1] and values[top + 1]):
-                at = a
+                index = a
                 continue
         elif operation == op.JUMP:
-            at = a
+            index = a
             continue
         elif operation == op.NOT:
             values[top] = 1 - values[top]
@@ -124,33 +138,80 @@ def evaluate_condition(
             top += 1
             values[top] = inputs.progress.match_number + 1
             valid[top] = 1
-        elif operation <= op.COMPARE_FLOAT:
+        elif operation <= op.COMPARE_FLOAT:  # COMPARE_INTEGER or COMPARE_FLOAT
             top -= 1
             compare_values(operation, a, top, values, valid)
-        elif operation <= op.OR:
+        elif operation <= op.OR:  # AND or OR
             top -= 1
-            connect(operation - op.AND, top, values, valid)
+            connect_truth_values(operation - op.AND, top, values, valid)
         elif operation == op.MATHEMATICS:
             top -= b - 1
-            status = apply(a, b, top, inputs.mathematics, values, valid)
+            status = apply_function(a, b, top, inputs.mathematics, values, valid)
             if status != VALUE:
                 return status
-        else:
+        else:  # CALL
             top -= b - 1
             status = int(inputs.python(a, top, 0))
             if status != VALUE:
                 return status
-        at += 1
+        index += 1
     return op.HOLDS if valid[0] and values[0] else op.HOLDS_NOT
 
 
+@spliced
+def read_column(
+    column: int,
+    origin: int,
+    offset: int,
+    inputs: Input,
+    top: int,
+    values: IntArray,
+    valid: IntArray,
+) -> None:
+    """Put the value of a column at the top of the stack.
+
+    It is NULL if there is no row `origin`, or if the row that is read is outside of the partition.
+
+    Args:
+        column: the column.
+        origin: the position of a row; negative if the run has no such row.
+        offset: how many rows after `origin` the row is that is read; negative for rows before.
+        inputs: what the condition reads.
+        top: the index of the uppermost value on the stack.
+        values: the values on the stack.
+        valid: whether they are not NULL.
+    """
+    position = origin + offset
+    valid[top] = 0
+    if origin >= 0 and inputs.progress.partition_begin <= position < inputs.progress.partition_end:
+        values[top] = inputs.columns[column, position]
+        valid[top] = inputs.valid[column, position]
+
+
 @inner
-def apply(
-    function: int, arguments: int, top: int, mathematics: Any, values: IntArray, valid: IntArray
+def apply_function(
+    function: int,
+    argument_count: int,
+    top: int,
+    mathematics: Any,
+    values: IntArray,
+    valid: IntArray,
 ) -> int:
-    """Replace one or two values, from top on, by a function of them; return VALUE or an error."""
-    left, right = values[top], values[top + arguments - 1]
-    answer = valid[top] & valid[top + arguments - 1]
+    """Replace the arguments of a mathematical function by its value.
+
+    Args:
+        function: the number of the function: see `instructions`.
+        argument_count: 1 or 2.
+        top: the index of the first argument on the stack.
+        mathematics: a pointer to the function that computes it.
+        values: the values on the stack.
+        valid: whether they are not NULL.
+
+    Returns:
+        VALUE, also if the value is NULL, or an error.
+    """
+    left, right = values[top], values[top + argument_count - 1]
+    answer = valid[top] & valid[top + argument_count - 1]
     if answer == VALUE:
         value = mathematics(function, left, right)
         values[top] = value
@@ -163,35 +224,37 @@ def apply(
 
 
 @spliced
-def compare_values(kind: int, comparison: int, top: int, values: IntArray, valid: IntArray) -> None:
-    """Replace the values at top and above by the result of a comparison.
+def compare_values(
+    operation: int, comparison: int, top: int, values: IntArray, valid: IntArray
+) -> None:
+    """Replace the values at `top` and above it by the result of their comparison.
 
     Args:
-        kind: COMPARE_INTEGER or COMPARE_FLOAT.
-        comparison: the comparison, see `instructions.COMPARISONS`.
+        operation: COMPARE_INTEGER or COMPARE_FLOAT.
+        comparison: the comparison: see `instructions.COMPARISONS`.
         top: the index of the left value on the stack.
         values: the values on the stack.
         valid: whether they are not NULL.
     """
     left, right = values[top], values[top + 1]
-    both = valid[top] & valid[top + 1]
-    if comparison == op.NULL_SAFE_EQUAL and not both:
+    both_valid = valid[top] & valid[top + 1]
+    if comparison == op.NULL_SAFE_EQUAL and not both_valid:
         values[top] = valid[top] == valid[top + 1]
         valid[top] = 1
         return
-    if kind == op.COMPARE_INTEGER:
+    if operation == op.COMPARE_INTEGER:
         order = order_of_integers(left, right)
     else:
         order = order_of_floats(bits_to_float(left), bits_to_float(right))
     values[top] = compare(comparison, order)
-    valid[top] = both
+    valid[top] = both_valid
 
 
 @spliced
-def connect(decisive: int, top: int, values: IntArray, valid: IntArray) -> None:
-    """Replace the truth values at top and above by their AND or OR.
+def connect_truth_values(decisive: int, top: int, values: IntArray, valid: IntArray) -> None:
+    """Replace the truth values at `top` and above it by their AND or OR.
 
-    The one at top does not decide, because otherwise the code would have jumped.
+    The value at `top` is not decisive, because otherwise the code would have jumped over this.
 
     Args:
         decisive: the truth value that decides: 0 for AND, 1 for OR.
@@ -209,11 +272,21 @@ def connect(decisive: int, top: int, values: IntArray, valid: IntArray) -> None:
 
 @inlined
 def update_registers(
-    steps: IntArray, at: int, end: int, registers: IntArray, row: int, inputs: Input
+    steps: IntArray, begin: int, end: int, registers: IntArray, row: int, inputs: Input
 ) -> None:
-    """Apply the steps `at` .. `end` to the registers of a run after a row has been mapped."""
-    while at < end:
-        operation, a, b = steps[at, 0], steps[at, 1], steps[at, 2]
+    """Update the registers of a run after a row has been mapped to a variable.
+
+    Args:
+        steps: int64[k, 5], steps: the operation and its arguments.
+        begin: the index of the variable's first step.
+        end: the index after its last step.
+        registers: the registers of the run, which are changed.
+        row: the position of the row that has been mapped.
+        inputs: what the steps read.
+    """
+    index = begin
+    while index < end:
+        operation, a, b = steps[index, 0], steps[index, 1], steps[index, 2]
         if operation == op.SET_ROW:
             registers[a] = row
         elif operation == op.SET:
@@ -226,47 +299,70 @@ def update_registers(
             elif registers[a] == -1:
                 registers[a] = row
         elif operation == op.COPY_AT:
-            if registers[steps[at, 3]] == row:
+            if registers[steps[index, 3]] == row:
                 registers[a] = registers[b]
         elif operation == op.SET_AT:
-            if registers[b] >= 0 and row == registers[b] + steps[at, 3]:
-                registers[a] = steps[at, 4]
-        else:
-            counted = row
-            if steps[at, 3] > 0:
-                counted = registers[steps[at, 3] - 1]
-            if operation == op.APPEND:
-                if counted >= 0:
-                    registers[a] = inputs.python(-1 - b, registers[a], counted)
-            elif counted >= 0 and (operation == op.ADD_ONE or inputs.valid[b, counted]):
-                if operation == op.ADD_ONE or operation == op.ADD_VALID:
-                    registers[a] += 1
-                else:
-                    reduce(operation, registers, a, inputs.columns[b, counted])
-        at += 1
+            if registers[b] >= 0 and row == registers[b] + steps[index, 3]:
+                registers[a] = steps[index, 4]
+        else:  # a step of an aggregate
+            added_row = row
+            if steps[index, 3] > 0:
+                added_row = registers[steps[index, 3] - 1]
+            if added_row >= 0:
+                add_row(operation, a, b, added_row, registers, inputs)
+        index += 1
 
 
 @spliced
-def reduce(operation: int, registers: IntArray, a: int, value: int) -> None:
-    """Add a value to an aggregate: the flag in register a, and the sum or extreme after it."""
+def add_row(operation: int, a: int, b: int, row: int, registers: IntArray, inputs: Input) -> None:
+    """Add a row to an aggregate of the run.
+
+    Args:
+        operation: ADD_ONE or a later step: see `instructions`.
+        a: the first register of the aggregate.
+        b: the column, or for APPEND the form of the listed rows.
+        row: the position of the row.
+        registers: the registers of the run, which are changed.
+        inputs: what the steps read.
+    """
+    if operation == op.APPEND:
+        # A negative first argument asks Python for a longer list instead of a formula.
+        registers[a] = inputs.python(-1 - b, registers[a], row)
+    elif operation == op.ADD_ONE:
+        registers[a] += 1
+    elif inputs.valid[b, row]:
+        if operation == op.ADD_VALID:
+            registers[a] += 1
+        else:
+            add_value(operation, registers, a, inputs.columns[b, row])
+
+
+@spliced
+def add_value(operation: int, registers: IntArray, a: int, value: int) -> None:
+    """Add a value to a sum, or keep it if it is the least or the greatest so far.
+
+    Register a has a flag: 0 before the first value, 1 after it, -1 once the sum has overflowed.
+    Register a + 1 has the result.
+    """
     flag = registers[a]
-    former = registers[a + 1]
+    result = registers[a + 1]
     if flag == 0:
         flag = 1
-        former = value
+        result = value
     elif operation == op.SUM_INTEGER:
-        total = wrapped_sum(former, value)
-        if ((former ^ total) & (value ^ total)) < 0:
+        total = wrapped_sum(result, value)
+        has_overflowed = ((result ^ total) & (value ^ total)) < 0  # both have the other sign
+        if has_overflowed:
             flag = -1
-        former = total
+        result = total
     elif operation == op.SUM_FLOAT:
-        former = float_to_bits(bits_to_float(former) + bits_to_float(value))
+        result = float_to_bits(bits_to_float(result) + bits_to_float(value))
     elif operation == op.MIN_INTEGER or operation == op.MAX_INTEGER:
-        if (value < former) == (operation == op.MIN_INTEGER):
-            former = value
+        if (value < result) == (operation == op.MIN_INTEGER):
+            result = value
     else:
-        order = order_of_floats(bits_to_float(value), bits_to_float(former))
-        if order == (-1 if operation == op.MIN_FLOAT else 1):
-            former = value
+        wanted_order = -1 if operation == op.MIN_FLOAT else 1
+        if order_of_floats(bits_to_float(value), bits_to_float(result)) == wanted_order:
+            result = value
     registers[a] = flag
-    registers[a + 1] = former
+    registers[a + 1] = result
