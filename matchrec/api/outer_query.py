@@ -43,7 +43,7 @@ def select_columns(runner: Runner, select: PlainSelect) -> DataFrame | None:
     if list(select.names) == rows.columns:
         return named_rows
     selected = named_rows.select(*select.names)
-    runner.backend.keep_fields(selected, [fields[name] for name in select.names])
+    runner.backend.set_schema(selected, [fields[name] for name in select.names])
     return selected
 
 
@@ -65,7 +65,7 @@ def run_outer_query(query: QueryNode, runner: Runner, text: Template) -> DataFra
         rows = runner.run_stored(text) if query.keeps_text else runner.sql(text)
         if not parameter_names <= set(value_names):
             runner.analyse(rows)  # so that a missing value is found here and not in a job
-        return find_backend(runner.spark).finish(rows, keeps_text=query.keeps_text)
+        return rows if query.keeps_text else find_backend(runner.spark).detach_from_views(rows)
     except AnalysisException as error:
         clearer_error = find_unbound_parameter(error, query, value_names)
         if clearer_error is None:

@@ -1,42 +1,30 @@
 """What differs between Spark, Spark Connect and Sail: a class for each of them.
 
 The rest of matchrec never asks which engine a session belongs to. It calls a method of `Backend`,
-whose defaults are what Spark itself does. `backends.find_backend` chooses the class, by asking the
-session what it is:
+whose defaults are what Spark itself does. Each subclass overrides what it does differently:
 
-    Backend        Spark, with session and engine in this program
-    SparkConnect   the engine is behind a server: a DataFrame is analysed again for every action
-    Sail           a server that is not Spark: see `spark.sail.backend`
+    Backend        here             Spark, with session and engine in this program
+    SparkConnect   `connect`        Spark behind a server, which analyses a plan for every action
+    Sail           `sail.backend`   a server that is not Spark
 
-A server of Spark Connect that is not Sail is never treated as Sail.
+`backends.find_backend` chooses the class by asking the session what it is. A server of Spark
+Connect that is not Sail is never treated as Sail.
 """
 
 from __future__ import annotations
 
-import pickle
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cache
-from inspect import signature
 from threading import Lock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import DataType, StructField
 
-from matchrec.errors.conditions import clauses_nested_too_deep
 from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL
 from matchrec.spark.relation import Relation, Runner, Values
 from matchrec.spark.sail.probes import tries_to_add
-from matchrec.spark.session import (
-    create_lasting_views,
-    create_views,
-    find_plain_sql,
-    is_dataframe,
-    list_holes,
-    takes_keyword_arguments,
-)
+from matchrec.spark.session import create_views, find_plain_sql, is_dataframe, list_holes
 
 if TYPE_CHECKING:
     from matchrec.compile.split_query import SplitQuery
@@ -50,28 +38,25 @@ if TYPE_CHECKING:
 # The setting of whether PySpark sends the rows of a pandas frame by Arrow.
 ARROW_SETTING = "spark.sql.execution.arrow.pyspark.enabled"
 
-_changing_settings = Lock()
-
-# Finds a text that changes nothing. WITH does not count, because an INSERT may follow it.
-BEGINS_WITH_SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)
-
-# The message of gRPC if it cannot read an answer because the answer is too deeply nested.
-UNREADABLE_ANSWER = "Exception deserializing response!"
+# Held while `ARROW_SETTING` has another value than the user gave it.
+_arrow_setting_lock = Lock()
 
 
 class Backend:
     """Spark, with the session and the engine in this program; the base class of all backends."""
 
-    engine = "Spark"  # the name of the engine in messages
+    # The name of the engine in messages.
+    engine = "Spark"
 
     def __init__(self, spark: SparkSession) -> None:
+        """Create the backend of a session."""
         self.spark = spark
 
     # SQL texts and their DataFrames.
 
     @property
     def reads_sql_of_spark(self) -> bool:
-        """Return whether the engine reads all spellings of SQL that Spark reads."""
+        """Return whether the engine reads every SQL text that Spark reads."""
         return True
 
     def write_sums(self, text: str) -> str:
@@ -86,11 +71,11 @@ class Backend:
 
     @contextmanager
     def open_views(self, frames: Mapping[str, Any], text: Template) -> Iterator[Mapping[str, str]]:
-        """Make views of DataFrames that a text names, for as long as the text is analysed inside.
+        """Create views of the DataFrames in a text. They exist inside of the `with` block.
 
         Args:
-            frames: what fills the holes of the text, by their names.
-            text: a query text.
+            frames: DataFrames and other values that fill the holes of the text, by their names.
+            text: a query text, which is analysed inside of the block.
 
         Yields:
             The name of the view for each hole that has one. PySpark fills the other holes.
@@ -99,46 +84,54 @@ class Backend:
         with ExitStack() as views:
             yield create_views(self.spark, frames, frame_names, views)
 
-    def send(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
-        """Send a text to the engine, and return its DataFrame.
+    def send_text(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
+        """Send a query text to the engine, and return its DataFrame.
 
         Args:
             text: the SQL.
             args: the values of its parameters; None if it has none.
-            frames: what PySpark fills in for each `{name}`.
+            frames: the DataFrame or value that PySpark fills in for each `{name}`.
         """
         return find_plain_sql(self.spark)(text, args, **frames)
 
-    def finish(self, rows: DataFrame, *, keeps_text: bool) -> DataFrame:
-        """Return the result of the user's query, from a plan that names no views of ours.
+    def detach_from_views(self, rows: DataFrame) -> DataFrame:
+        """Return the result of a text such that users can work with it once its views are gone.
 
-        `writeTo` and `mergeInto` analyse the text of a DataFrame again, when its views are gone.
-        They do not if the DataFrame is a projection.
-
-        Args:
-            rows: the DataFrame of the query's text.
-            keeps_text: whether the engine stores the text. Its views then stay.
+        `writeTo` and `mergeInto` analyse the text of a DataFrame again. They do not if the
+        DataFrame is a projection.
         """
-        return rows if keeps_text else rows.select("*")
+        return rows.select("*")
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
-        """Return a DataFrame once it has been analysed, as `Runner.analyse` does."""
+        """Return a DataFrame once the engine has analysed it and found no mistake in it.
+
+        Args:
+            runner: the runner of the texts of the user's query.
+            frame: the DataFrame.
+            text: see `Runner.analyse`.
+
+        Raises:
+            pyspark.errors.AnalysisException: the DataFrame has a mistake.
+        """
         return frame
 
     @property
-    def keeps_fields(self) -> bool:
-        """Return whether `keep_fields` saves a question to the engine."""
+    def asks_for_schemas(self) -> bool:
+        """Return whether reading the schema of a new DataFrame costs a question to a server.
+
+        `set_schema` saves the question.
+        """
         return False
 
-    def keep_fields(self, frame: DataFrame, fields: Sequence[StructField]) -> None:
-        """Let a DataFrame have fields that are known, so that nobody asks for its schema.
+    def set_schema(self, frame: DataFrame, fields: Sequence[StructField]) -> None:
+        """Give a DataFrame the schema that it is known to have, so that no server is asked for it.
 
-        Does nothing in a session that analyses each DataFrame when it is made.
+        Does nothing in a session that analyses each DataFrame when it is created.
         """
 
     @contextmanager
     def translate_server_errors(self) -> Iterator[None]:
-        """Raise MatchRecognizeError inside for an error of the server that is not Spark's."""
+        """Replace errors of the server that no user understands, raised in the `with` block."""
         yield
 
     def find_fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
@@ -152,8 +145,13 @@ class Backend:
             fields: list[StructField] = frame.schema.fields
         return fields
 
-    def with_value_types(self, frame: DataFrame, text: str) -> DataFrame:
-        """Return the DataFrame of the expressions in `text` with the types that its values have."""
+    def cast_to_value_types(self, frame: DataFrame, text: str) -> DataFrame:
+        """Return a DataFrame whose schema has the types that its values have.
+
+        Args:
+            frame: a DataFrame, whose schema may have other types.
+            text: its expressions.
+        """
         return frame
 
     def read_settings(self, names: Sequence[str]) -> list[Any]:
@@ -164,7 +162,7 @@ class Backend:
     def analyses_again(self) -> bool:
         """Return whether a DataFrame is analysed again for every action.
 
-        Its types may then change.
+        Its types change if those of its tables have changed.
         """
         return False
 
@@ -175,13 +173,13 @@ class Backend:
 
         Raises:
             MatchRecognizePlanError: a row is too long to be sent.
-            Exception: as `createDataFrame` raises it.
+            Exception: `createDataFrame` raises it.
         """
         from matchrec.spark.sail.sent import is_arrow, sample_row
 
         names = [str(name) for name in (rows.column_names if is_arrow(rows) else rows.columns)]
         if len(set(names)) < len(names):
-            # PySpark and views accept no name twice, but `toDF` does
+            # `createDataFrame` and views accept no name twice, but `toDF` does.
             unique_names = [f"_{index}" for index in range(len(names))]
             if is_arrow(rows):
                 renamed = rows.rename_columns(unique_names)
@@ -193,20 +191,25 @@ class Backend:
         return self.send_rows(rows)
 
     def send_rows(self, rows: Any) -> DataFrame:
-        """Send at least one row, whose columns have distinct names, and return the DataFrame."""
+        """Send rows to the engine, and return their DataFrame.
+
+        Args:
+            rows: a pandas frame or an Arrow table with at least one row. The names of its columns
+                are distinct.
+        """
         from matchrec.spark.sail.sent import combine_chunks, is_arrow
 
         return self.spark.createDataFrame(rows if is_arrow(rows) else combine_chunks(rows))
 
     @contextmanager
     def use_arrow(self) -> Iterator[None]:
-        """Send rows by Arrow inside, so that a missing number of pandas becomes NULL.
+        """Send rows by Arrow in the `with` block, so that a missing number of pandas becomes NULL.
 
-        Over Connect it always does. Without Arrow, PySpark makes it NaN, the greatest of all
-        numbers. Only one thread can be inside at a time: another one would restore the value that
-        is set here, instead of the one before.
+        Without Arrow, PySpark makes it NaN, the greatest of all numbers. Only one thread can be in
+        the block at a time. Otherwise the second thread would take the value that the first one has
+        set for the user's, and restore it at the end.
         """
-        with _changing_settings:
+        with _arrow_setting_lock:
             value_before = str(self.spark.conf.get(ARROW_SETTING))
             self.spark.conf.set(ARROW_SETTING, "true")
             try:
@@ -215,7 +218,7 @@ class Backend:
                 self.spark.conf.set(ARROW_SETTING, value_before)
 
     def keep_sent_rows(self, frame: DataFrame) -> DataFrame:
-        """Return a DataFrame whose rows are not sent again for every action."""
+        """Return a DataFrame with the same rows, which are not sent again for every action."""
         return frame
 
     # Plans that make the engine compute what Spark would.
@@ -235,15 +238,22 @@ class Backend:
         return write_out_eager_operators(plan)
 
     def complete_settings(self, settings: SessionSettings, relation: Relation) -> SessionSettings:
-        """Return the settings, with those added that matter only for some types of the input."""
+        """Return the settings of a session together with those that depend on the input's types."""
         return settings
 
     def evaluates_eagerly(self, plan: MatchPlan) -> bool:
-        """Return whether a part of AND may fail on rows for which a part before it is false."""
+        """Return whether an operand of AND may fail on a row for which an earlier one is false.
+
+        Spark does not evaluate the operand on such a row.
+        """
         return False
 
     def check_types(self, plan: MatchPlan, relation: Relation) -> None:
-        """Raise MatchRecognizeError for types that the engine accepts and Spark does not."""
+        """Raise an error for types that the engine accepts in conditions and Spark does not.
+
+        Raises:
+            MatchRecognizeError: Spark would not accept the type of a condition or a key.
+        """
 
     def find_windows_in_hours(
         self, plan: MatchPlan, find_order_type: Callable[[str], OrderType]
@@ -263,7 +273,7 @@ class Backend:
         """Return whether `cache` keeps rows, so that a second action does not compute them."""
         return True
 
-    # How rows are sorted, and divided among tasks.
+    # How rows are divided among tasks and sorted.
 
     def count_tasks(self, input_rows: DataFrame) -> int | None:
         """Return the number of tasks to divide rows into; None if the engine decides.
@@ -285,220 +295,87 @@ class Backend:
 
     @property
     def running_frame(self) -> str:
-        """Return the text of the frame that functions like `row_number` need in their window."""
+        """Return the frame, as SQL, that functions like `row_number` need in their window.
+
+        "" if they need none.
+        """
         return ""
 
     def write_window_keys(self, keys: str) -> str:
-        """Return the text after PARTITION BY for a window divided by some keys; "" for none."""
-        return keys
-
-    def order_key(self, key: str, item: SortItem, type_: DataType) -> str:
-        """Return an item of ORDER BY as SQL.
+        """Return the keys of a window as SQL after PARTITION BY.
 
         Args:
-            key: SQL of the expression.
-            item: its direction.
-            type_: its type.
+            keys: the keys as SQL; "" for a window without keys.
+
+        Returns:
+            SQL for the same partitions. "" if the window needs no PARTITION BY.
+        """
+        return keys
+
+    def write_order_key(self, key: str, item: SortItem, type_: DataType) -> str:
+        """Return an item of ORDER BY as SQL, such as `ts DESC NULLS LAST`.
+
+        Args:
+            key: the expression as SQL.
+            item: the item, with its direction.
+            type_: the type of the expression.
         """
         return f"{key} {item.direction}"
 
     # Failures, streams and counters.
 
     def watch_errors(self) -> None:
-        """Let the errors of workers have the text that users need, from now on."""
+        """Shorten the errors of workers to the text that users need, from now on."""
         from matchrec.spark.errors.failed_actions import watch_java
 
         watch_java()
 
     def watch_rows(self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
-        """Prepare to explain why a query fails, also which expression over the input has failed.
+        """Prepare to explain why a query fails, and which expression over the input has failed.
+
+        Args:
+            rows: the rows that are sent to the workers.
+            relation: the input of the clause.
+            queries: the compiled queries over the rows.
 
         Returns:
-            a token that the workers of the query carry; "" if the engine's error names the
-            expression.
+            A token by which the errors of the query's workers name these expressions. "" if the
+            engine's error names the expression.
         """
         self.watch_errors()
         return ""
 
     @property
     def has_watermarks(self) -> bool:
-        """Return whether the engine knows streams with watermarks."""
+        """Return whether the engine supports streams with watermarks."""
         return True
 
     def make_observation(self, name: str) -> Any:
-        """Return an Observation, with which a DataFrame counts."""
+        """Return an Observation, which gets the values that a DataFrame counts when it runs."""
         from pyspark.sql import Observation
 
         return Observation(name)
 
     def make_observable(self, result: DataFrame) -> DataFrame:
-        """Return the result of SQL text such that its action finds the observations in it.
+        """Return the result of a text such that an action on it fills the observations in it.
 
-        An action on the result itself finds none under the names of its views. An action on a
-        projection of the result finds them.
+        An action on the result itself does not fill those that are below the names of views. An
+        action on a projection of the result does.
         """
         return result.select("*")
 
     def run_unread(self, result: DataFrame) -> None:
-        """Run a query only for what it counts. Its rows are dropped."""
+        """Run a query for its counters only. Its rows are dropped."""
         result.write.format("noop").mode("overwrite").save()
 
     def read_counts(self, result: DataFrame, name: str) -> dict[str, Any]:
-        """Return the counters of an action on `result` under a name, if its Observation has none.
+        """Return the counters that an action has reported elsewhere than in its Observation.
 
-        Returns an empty dict if nothing is found.
+        Args:
+            result: the DataFrame of the action.
+            name: the name of the Observation.
+
+        Returns:
+            The counters by name. Empty if there are none.
         """
         return {}
-
-
-class SparkConnect(Backend):
-    """Spark behind a server of Spark Connect, in another process or on another machine."""
-
-    @contextmanager
-    def open_views(self, frames: Mapping[str, Any], text: Template) -> Iterator[Mapping[str, str]]:
-        """Make no views if PySpark can send DataFrames along with a text. Otherwise they stay.
-
-        The server reads the text again for every action, so it must find the views then.
-        """
-        plain = find_plain_sql(self.spark)
-        can_send_frames = takes_keyword_arguments(getattr(plain, "__func__", plain))
-        if can_send_frames:
-            yield {}
-            return
-        with create_lasting_views(self.spark, frames, list_holes(text)) as view_names:
-            yield view_names  # as for PySpark 3.5
-
-    def send(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
-        """Return the DataFrame of a text, without a message to the server for a SELECT.
-
-        The server would only answer that the plan of a SELECT is its text. It reads the text again
-        whenever the DataFrame is analysed or run.
-        """
-        with self.translate_server_errors():
-            if not frames and BEGINS_WITH_SELECT.match(text):
-                plan = plan_text(text, args)
-                if plan is not None:
-                    frame = self.spark.range(1)
-                    cast("Any", frame)._plan = plan
-                    return frame
-            return find_plain_sql(self.spark)(text, args, **frames)
-
-    def finish(self, rows: DataFrame, *, keeps_text: bool) -> DataFrame:
-        """Return the rows as they are."""
-        return rows  # its plan names no views
-
-    def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
-        """Let the server analyse a DataFrame, so that it raises its errors here."""
-        with self.translate_server_errors():
-            _ = frame.schema  # asks the server, which analyses the DataFrame
-        return frame
-
-    @property
-    def keeps_fields(self) -> bool:
-        """Return True: otherwise each schema is a message to the server."""
-        return True
-
-    def keep_fields(self, frame: DataFrame, fields: Sequence[StructField]) -> None:
-        """Let a DataFrame have these fields, so that nobody asks the server for its schema.
-
-        PySpark copies the schema whenever it is read. It copies a pickled one ten times as fast.
-        """
-        schema = StructType(list(fields))
-        vars(frame)["_cached_schema"] = schema
-        vars(frame)["_cached_schema_serialized"] = pickle.dumps(schema)
-
-    @contextmanager
-    def translate_server_errors(self) -> Iterator[None]:
-        """Raise an error about clauses that are too deeply nested if an answer cannot be read."""
-        from google.protobuf.message import DecodeError
-        from pyspark.errors.exceptions.connect import SparkConnectGrpcException
-
-        try:
-            yield
-        except (DecodeError, SparkConnectGrpcException) as error:
-            if isinstance(error, DecodeError) or UNREADABLE_ANSWER in str(error):
-                raise clauses_nested_too_deep() from error
-            raise
-
-    def read_settings(self, names: Sequence[str]) -> list[Any]:
-        """Return the values of settings of the session."""
-        client: Any = self.spark.client
-        return list(client.get_configs(*names))  # all in one message
-
-    @property
-    def analyses_again(self) -> bool:
-        """Return True: the server analyses a plan again for every action."""
-        return True
-
-    def send_rows(self, rows: Any) -> DataFrame:
-        """Return a DataFrame of local rows, which are sent to the server."""
-        from matchrec.spark.sail.sent import combine_chunks, with_types_of_all_rows
-
-        rows = with_types_of_all_rows(rows)
-        return self.keep_sent_rows(self.spark.createDataFrame(combine_chunks(rows)))
-
-    @contextmanager
-    def use_arrow(self) -> Iterator[None]:
-        """Change nothing, because Spark Connect always sends rows by Arrow."""
-        yield  # PySpark always uses Arrow
-
-    def keep_sent_rows(self, frame: DataFrame) -> DataFrame:
-        """Return a DataFrame whose rows are sent once and kept by the server."""
-        from matchrec.spark.sail.sent import keep_rows
-
-        return keep_rows(frame)
-
-    def watch_errors(self) -> None:
-        """Let the client show the errors of workers as users read them."""
-        from matchrec.spark.errors.failed_actions import watch_client
-
-        watch_client(self.spark)
-
-    def make_observation(self, name: str) -> Any:
-        """Return an Observation of Spark Connect."""
-        from pyspark.sql.connect.observation import Observation
-
-        return Observation(name)
-
-    def make_observable(self, result: DataFrame) -> DataFrame:
-        """Return the result as it is."""
-        return result  # it knows what its own action has counted; a projection of it does not
-
-    def run_unread(self, result: DataFrame) -> None:
-        """Run the result for its counters only."""
-        result.collect()  # the server sends the counters only together with the rows
-
-    def read_counts(self, result: DataFrame, name: str) -> dict[str, Any]:
-        """Return the counters that the result's own action has reported; empty before that."""
-        information = getattr(result, "executionInfo", None)
-        if information is None:
-            return {}
-        counts: dict[str, Any] = dict(cast("Any", information).flows).get(name, {})
-        return counts
-
-
-def plan_text(text: str, args: Values) -> Any:
-    """Return the plan of Spark Connect that consists of a text.
-
-    Args:
-        text: the text of a query.
-        args: the values of its parameters, with their names as keys; None if it has none.
-
-    Returns:
-        The plan; None if this PySpark makes such plans in another way.
-    """
-    from pyspark.sql.connect.functions import lit
-    from pyspark.sql.connect.plan import SQL
-
-    parameters = list_parameters(SQL)
-    if args is None and "query" in parameters:
-        return SQL(text)
-    if isinstance(args, dict) and "named_args" in parameters:  # not in PySpark 3.5
-        return SQL(text, named_args={name: lit(value) for name, value in args.items()})
-    return None
-
-
-@cache
-def list_parameters(function: Callable[..., object]) -> frozenset[str]:
-    """Return the names of the parameters of a function or class."""
-    return frozenset(signature(function).parameters)

@@ -6,7 +6,8 @@ from weakref import WeakKeyDictionary
 
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.spark.backend import Backend, SparkConnect
+from matchrec.spark.backend import Backend
+from matchrec.spark.connect import SparkConnect
 from matchrec.spark.errors import users_terms
 from matchrec.spark.relation import Runner
 from matchrec.spark.sail.backend import Sail

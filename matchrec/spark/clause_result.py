@@ -185,7 +185,7 @@ def match_and_project(compiled: CompiledRules, ranges: Ranges | WholePartitions)
         if result_fields is None:
             dataframe = analyse_result(request, compiled_query, dataframe, schema)
         else:
-            request.backend.keep_fields(dataframe, result_fields)
+            request.backend.set_schema(dataframe, result_fields)
     return ClauseResult(dataframe, compiled, ranges)
 
 
@@ -223,7 +223,7 @@ def infer_result_fields(
         compiled_query: the query.
         schema: the schema of the reads.
     """
-    if not request.backend.keeps_fields or not current_shortcuts().types:
+    if not request.backend.asks_for_schemas or not current_shortcuts().types:
         return None
     if compiled_query.aggregates or isinstance(compiled_query.reads[-1], ReadIsMatched):
         return None

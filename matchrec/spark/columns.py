@@ -377,7 +377,7 @@ class SortedPreparation(Preparation):
         """Return an item of ORDER BY as SQL."""
         text = item.expression.text
         key = self.write_key(names, text)
-        return self.backend.order_key(key, item, self.relation.find_type(text))
+        return self.backend.write_order_key(key, item, self.relation.find_type(text))
 
     def write_window(self, names: ColumnNames) -> str:
         """Return the window as SQL, for instance `PARTITION BY __c0 ORDER BY __x3`."""
@@ -439,7 +439,7 @@ class UnsortedPreparation(Preparation):
 
         Returns None if only the session knows them: see `conditions.typing.known_types`.
         """
-        if not self.backend.keeps_fields or not current_shortcuts().types:
+        if not self.backend.asks_for_schemas or not current_shortcuts().types:
             return None
         items = self.select_unpacked(columns)
         texts = {name: text for text, name in self.name_columns(columns).by_text.items()}
@@ -477,7 +477,7 @@ class UnsortedPreparation(Preparation):
         rows = self.shuffle_rows(rows, self.write_shuffle_keys(columns))
         fields = self.infer_fields(columns)
         if fields is not None:
-            self.backend.keep_fields(rows, fields)
+            self.backend.set_schema(rows, fields)
         return rows
 
     def write_shuffle_keys(self, columns: RowColumns) -> list[str]:

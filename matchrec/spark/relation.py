@@ -73,7 +73,7 @@ class TextBackend(Protocol):
     ) -> AbstractContextManager[Mapping[str, str]]:
         """Make views of DataFrames that a text names, for as long as the text is analysed."""
 
-    def send(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
+    def send_text(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
         """Send a text to the engine, and return its DataFrame."""
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
@@ -82,10 +82,10 @@ class TextBackend(Protocol):
     def find_fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
         """Return the fields of a DataFrame with the types that its values have."""
 
-    def keep_fields(self, frame: DataFrame, fields: Sequence[StructField]) -> None:
-        """Let a DataFrame have fields that are known, so that nobody asks for its schema."""
+    def set_schema(self, frame: DataFrame, fields: Sequence[StructField]) -> None:
+        """Give a DataFrame the schema that it is known to have."""
 
-    def with_value_types(self, frame: DataFrame, text: str) -> DataFrame:
+    def cast_to_value_types(self, frame: DataFrame, text: str) -> DataFrame:
         """Return the DataFrame with the types that its values have."""
 
     def read_settings(self, names: Sequence[str]) -> list[Any]:
@@ -162,7 +162,7 @@ class Runner:
             sql = "".join(escape_for_pyspark(piece, frames) for piece in pieces)
         else:  # PySpark formats no text that comes without frames, so nothing is escaped
             sql = "".join(str(piece) for piece in pieces)
-        return self.backend.send(self.write_for_engine(sql), self.find_values(sql), frames)
+        return self.backend.send_text(self.write_for_engine(sql), self.find_values(sql), frames)
 
     def find_values(self, sql: str) -> Values:
         """Return the values of the parameters; None if a text has no parameter.
@@ -219,7 +219,7 @@ class Runner:
             frame: rows whose types are known.
             items: the select list.
         """
-        return self.backend.with_value_types(self.select(frame, items), ", ".join(items))
+        return self.backend.cast_to_value_types(self.select(frame, items), ", ".join(items))
 
     def list_tables(self) -> list[str]:
         """Return the names of the tables and views in reach; none if the engine lists none."""

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import expr
 
 import matchrec
-from matchrec.spark import backend
+from matchrec.spark import backend, connect
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -106,11 +106,12 @@ def test_a_value_that_the_session_does_not_put_in(
     """With an extension that parses SQL, only spark.sql reports that :low has no value."""
     query = LOST.replace(written, f"{written[:-1]}{parameter}")
     plain = backend.find_plain_sql
-    monkeypatch.setattr(
-        backend, "find_plain_sql", lambda spark: lambda text, *_: plain(spark)(text, {})
-    )
+    for module in (backend, connect):
+        monkeypatch.setattr(
+            module, "find_plain_sql", lambda spark: lambda text, *_: plain(spark)(text, {})
+        )
     # Without a plan, all texts go to `find_plain_sql`.
-    monkeypatch.setattr(backend, "plan_text", lambda *_: None)
+    monkeypatch.setattr(connect, "make_text_plan", lambda *_: None)
     lines = catch_message(spark, query, [1] if parameter == "?" else {"low": 1})
     described = "positional parameter `?`" if parameter == "?" else "parameter `:low`"
     assert (

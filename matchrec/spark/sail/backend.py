@@ -20,7 +20,7 @@ from matchrec.plan.operations import is_partial
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
-from matchrec.spark.backend import SparkConnect
+from matchrec.spark.connect import SparkConnect
 from matchrec.spark.relation import find_parameter_type
 from matchrec.spark.sail import probes
 from matchrec.spark.sail.words import CRASH, simplify_refusal
@@ -66,12 +66,12 @@ class Sail(SparkConnect):
 
         return super().write_sums(rewrite_sums(text))
 
-    def send(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
+    def send_text(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
         """Return the DataFrame of a text. Its plan keeps the frames in it.
 
         So the looks of the frames live as long as the DataFrame: see `errors.second_look`.
         """
-        frame = super().send(text, args, frames)
+        frame = super().send_text(text, args, frames)
         if frames:
             vars(cast("Any", frame)._plan)[FRAMES] = tuple(frames.values())
         return frame
@@ -143,7 +143,7 @@ class Sail(SparkConnect):
             for field, type_ in zip(fields, types, strict=True)
         ]
 
-    def with_value_types(self, frame: DataFrame, text: str) -> DataFrame:
+    def cast_to_value_types(self, frame: DataFrame, text: str) -> DataFrame:
         """Cast the columns to the types of their values if Sail reports others."""
         if not CHOICE.search(text):
             return frame
@@ -246,7 +246,7 @@ class Sail(SparkConnect):
         """Return the keys of a window; a constant if there are none."""
         return keys or "0"  # without a key, Sail would divide the sorted rows again among tasks
 
-    def order_key(self, key: str, item: SortItem, type_: DataType) -> str:
+    def write_order_key(self, key: str, item: SortItem, type_: DataType) -> str:
         """Return an item of ORDER BY as SQL.
 
         NULLS FIRST and NULLS LAST on Sail also apply to NULL inside of arrays and structs, which
@@ -255,7 +255,7 @@ class Sail(SparkConnect):
         """
         is_last = item.puts_nulls_last
         if is_last is item.descending or not is_nested(type_):
-            return super().order_key(key, item, type_)
+            return super().write_order_key(key, item, type_)
         plain = replace(item, nulls_first=None)
         return f"{key} IS NULL {'ASC' if is_last else 'DESC'}, {key} {plain.direction}"
 

@@ -1,0 +1,192 @@
+"""The backend of Spark Connect: the methods of `Backend` in which it differs from Spark itself.
+
+The session sends plans to a server and gets answers. Each answer takes milliseconds, so as little
+as possible is asked.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from inspect import signature
+from typing import TYPE_CHECKING, Any, cast
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructField, StructType
+
+from matchrec.errors.conditions import clauses_nested_too_deep
+from matchrec.spark.backend import Backend
+from matchrec.spark.session import (
+    create_lasting_views,
+    find_plain_sql,
+    list_holes,
+    takes_keyword_arguments,
+)
+
+if TYPE_CHECKING:
+    from matchrec.plan.templates import Template
+    from matchrec.spark.relation import Runner, Values
+
+# Finds a text that changes nothing. WITH does not count, because an INSERT may follow it.
+BEGINS_WITH_SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)
+
+# The message of gRPC if it cannot read an answer because the answer is too deeply nested.
+UNREADABLE_ANSWER = "Exception deserializing response!"
+
+
+class SparkConnect(Backend):
+    """Spark behind a server of Spark Connect, in another process or on another machine."""
+
+    @contextmanager
+    def open_views(self, frames: Mapping[str, Any], text: Template) -> Iterator[Mapping[str, str]]:
+        """Create no views if PySpark can send DataFrames along with a text.
+
+        PySpark 3.5 cannot. Its views remain, because the server reads the text again for every
+        action and must find them then.
+        """
+        plain = find_plain_sql(self.spark)
+        can_send_frames = takes_keyword_arguments(getattr(plain, "__func__", plain))
+        if can_send_frames:
+            yield {}
+            return
+        with create_lasting_views(self.spark, frames, list_holes(text)) as view_names:
+            yield view_names
+
+    def send_text(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
+        """Return the DataFrame of a text, without a message to the server for a SELECT.
+
+        The server would only answer that the plan of a SELECT is its text. It reads the text again
+        whenever the DataFrame is analysed or run.
+        """
+        with self.translate_server_errors():
+            if not frames and BEGINS_WITH_SELECT.match(text):
+                plan = make_text_plan(text, args)
+                if plan is not None:
+                    frame = self.spark.range(1)
+                    cast("Any", frame)._plan = plan
+                    return frame
+            return find_plain_sql(self.spark)(text, args, **frames)
+
+    def detach_from_views(self, rows: DataFrame) -> DataFrame:
+        """Return the result as it is, because its plan names no views that will be gone."""
+        return rows
+
+    def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
+        """Ask the server for the schema of a DataFrame, so that its errors are raised here."""
+        with self.translate_server_errors():
+            _ = frame.schema
+        return frame
+
+    @property
+    def asks_for_schemas(self) -> bool:
+        """Return True: the server is asked for each schema that is read."""
+        return True
+
+    def set_schema(self, frame: DataFrame, fields: Sequence[StructField]) -> None:
+        """Put a schema where PySpark keeps the server's answer.
+
+        PySpark copies the schema whenever it is read. It copies a pickled one ten times as fast.
+        """
+        schema = StructType(list(fields))
+        vars(frame)["_cached_schema"] = schema
+        vars(frame)["_cached_schema_serialized"] = pickle.dumps(schema)
+
+    @contextmanager
+    def translate_server_errors(self) -> Iterator[None]:
+        """Raise an error about clauses that are too deeply nested if an answer cannot be read."""
+        from google.protobuf.message import DecodeError
+        from pyspark.errors.exceptions.connect import SparkConnectGrpcException
+
+        try:
+            yield
+        except (DecodeError, SparkConnectGrpcException) as error:
+            if isinstance(error, DecodeError) or UNREADABLE_ANSWER in str(error):
+                raise clauses_nested_too_deep() from error
+            raise
+
+    def read_settings(self, names: Sequence[str]) -> list[Any]:
+        """Return the values of settings, which the server sends in one message."""
+        client: Any = self.spark.client
+        return list(client.get_configs(*names))
+
+    @property
+    def analyses_again(self) -> bool:
+        """Return True: the server analyses a plan again for every action."""
+        return True
+
+    def send_rows(self, rows: Any) -> DataFrame:
+        """Send rows to the server once, and return their DataFrame."""
+        from matchrec.spark.sail.sent import combine_chunks, with_types_of_all_rows
+
+        rows = with_types_of_all_rows(rows)
+        return self.keep_sent_rows(self.spark.createDataFrame(combine_chunks(rows)))
+
+    @contextmanager
+    def use_arrow(self) -> Iterator[None]:
+        """Change nothing, because Spark Connect always sends rows by Arrow."""
+        yield
+
+    def keep_sent_rows(self, frame: DataFrame) -> DataFrame:
+        """Return a DataFrame whose rows the server keeps in a view."""
+        from matchrec.spark.sail.sent import keep_rows
+
+        return keep_rows(frame)
+
+    def watch_errors(self) -> None:
+        """Shorten the errors of workers that the client raises, from now on."""
+        from matchrec.spark.errors.failed_actions import watch_client
+
+        watch_client(self.spark)
+
+    def make_observation(self, name: str) -> Any:
+        """Return an Observation of Spark Connect."""
+        from pyspark.sql.connect.observation import Observation
+
+        return Observation(name)
+
+    def make_observable(self, result: DataFrame) -> DataFrame:
+        """Return the result as it is. A projection of it would not know what its action counts."""
+        return result
+
+    def run_unread(self, result: DataFrame) -> None:
+        """Collect the rows, because the server sends the counters only together with them."""
+        result.collect()
+
+    def read_counts(self, result: DataFrame, name: str) -> dict[str, Any]:
+        """Return the counters that an action on this DataFrame object has reported."""
+        information = getattr(result, "executionInfo", None)
+        if information is None:
+            return {}
+        counts: dict[str, Any] = dict(cast("Any", information).flows).get(name, {})
+        return counts
+
+
+def make_text_plan(text: str, args: Values) -> Any:
+    """Return the plan of Spark Connect that consists of a text, without asking the server.
+
+    Args:
+        text: the text of a query.
+        args: the values of its parameters, with their names as keys; None if it has none.
+
+    Returns:
+        The plan, a `pyspark.sql.connect.plan.SQL`. None if this version of PySpark makes such plans
+        in another way.
+    """
+    from pyspark.sql.connect.functions import lit
+    from pyspark.sql.connect.plan import SQL
+
+    parameters = list_parameters(SQL)
+    if args is None and "query" in parameters:
+        return SQL(text)
+    if isinstance(args, dict) and "named_args" in parameters:  # not in PySpark 3.5
+        return SQL(text, named_args={name: lit(value) for name, value in args.items()})
+    return None
+
+
+@cache
+def list_parameters(function: Callable[..., object]) -> frozenset[str]:
+    """Return the names of the parameters of a function or class."""
+    return frozenset(signature(function).parameters)
