@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.spark.pandas_encoding import PandasEncoding
-from matchrec.spark.streaming.arrival import Arriving, ColumnMap, read_times
+from matchrec.spark.streaming.arrival import Arriving, read_times
 from matchrec.spark.streaming.bucket import Bucket
 from matchrec.spark.streaming.key_state import PLACES, read_key_states
+from matchrec.spark.streaming.memory import ColumnMap
 from matchrec.spark.streaming.search import START, ContiguousSearch
 from matchrec.worker import wire
 from matchrec.worker.wire import SortColumn

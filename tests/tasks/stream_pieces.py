@@ -23,8 +23,9 @@ from pyspark.sql import DataFrame
 from matchrec import RuleMatches
 from matchrec.search.partitions import IntArray, find_group_starts
 from matchrec.spark import request
-from matchrec.spark.streaming.arrival import Memory, read_memory, sort_rows
+from matchrec.spark.streaming.arrival import sort_rows
 from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
+from matchrec.spark.streaming.memory import Memory, read_memory
 from matchrec.spark.streaming.prepare import WATERMARK
 from matchrec.spark.streaming.sent_events import SentEvents
 from matchrec.worker import wire

@@ -6,8 +6,10 @@ of a search between two micro-batches, with the rows that the search still needs
     prepare      the columns that Spark computes, and which queries a stream allows
     sent_events  the operator, which runs the searches
     bucket       one call of the operator: read the state, search, write the state
-    arrival      what is stored, and how events are put in order
-    key_state    what the searches need of each key
+    arrival      how events are put in order
+    key_state    what searches need to know about each key
+    memory       what is stored between two micro-batches
+    by_key       values of many keys in flat arrays
     search       the search for matches of consecutive rows
     selecting    the search with event selection
 """

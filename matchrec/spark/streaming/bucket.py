@@ -32,17 +32,7 @@ from matchrec.errors.streams import rule_changed_in_the_past, stream_state_too_l
 from matchrec.memory import may_take
 from matchrec.search.partitions import IntArray
 from matchrec.spark.order_numbers import show_instant
-from matchrec.spark.streaming.arrival import (
-    Arrays,
-    ArrivedRows,
-    Arriving,
-    Memory,
-    SearchRows,
-    arrange,
-    read_memory,
-    read_times,
-    write_memory,
-)
+from matchrec.spark.streaming.arrival import ArrivedRows, Arriving, SearchRows, arrange, read_times
 from matchrec.spark.streaming.key_state import (
     FAILED,
     NO_KEYS,
@@ -52,6 +42,7 @@ from matchrec.spark.streaming.key_state import (
     make_memory,
     read_key_states,
 )
+from matchrec.spark.streaming.memory import Arrays, Memory, read_memory, write_memory
 from matchrec.spark.streaming.search import NEVER, ContiguousSearch, KeySearch
 from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.worker import wire

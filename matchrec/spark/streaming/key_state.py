@@ -1,6 +1,6 @@
 """What the searches of a bucket need of each key, and how it is stored between micro-batches.
 
-`arrival.Memory` is what is stored. Its states, one array for each, are those that a search keeps
+`memory.Memory` is what is stored. Its states, one array for each, are those that a search keeps
 (`search.KeySearch`), and the three that the bucket adds: NEXT_END, FAILED and PLACES.
 """
 
@@ -14,18 +14,9 @@ import pyarrow as pa
 
 from matchrec.compile.rule_set import Version
 from matchrec.search.partitions import IntArray
-from matchrec.spark.streaming.arrival import (
-    Array,
-    Arrays,
-    ArrivedRows,
-    ByKey,
-    ColumnMap,
-    KeyStates,
-    Memory,
-    SearchRows,
-    join_states,
-    take_states,
-)
+from matchrec.spark.streaming.arrival import ArrivedRows, SearchRows
+from matchrec.spark.streaming.by_key import ByKey, KeyStates, join_states, take_states
+from matchrec.spark.streaming.memory import Array, Arrays, ColumnMap, Memory
 from matchrec.spark.streaming.search import IDLE, KEPT, NEXT_END, KeySearch
 
 NO_KEYS = np.zeros(0, np.int64)

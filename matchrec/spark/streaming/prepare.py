@@ -44,7 +44,8 @@ from matchrec.spark.columns import KnownFields, Preparation, RowColumns
 from matchrec.spark.order_numbers import find_order_numbers
 from matchrec.spark.pandas_encoding import PandasColumn, PandasEncoding
 from matchrec.spark.request import MatchRequest, Options
-from matchrec.spark.streaming.arrival import Arriving, ColumnMap
+from matchrec.spark.streaming.arrival import Arriving
+from matchrec.spark.streaming.memory import ColumnMap
 from matchrec.spark.streaming.sent_events import SentEvents
 from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem, pack_bit_columns

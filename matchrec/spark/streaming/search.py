@@ -28,7 +28,8 @@ from matchrec.search.partitions import (
     Partitions,
     list_positions,
 )
-from matchrec.spark.streaming.arrival import ByKey, KeyStates, SearchRows
+from matchrec.spark.streaming.arrival import SearchRows
+from matchrec.spark.streaming.by_key import ByKey, KeyStates
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_integers, take_column
 from matchrec.worker.batches import Piece

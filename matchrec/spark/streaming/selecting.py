@@ -31,15 +31,9 @@ from matchrec.search.match_lists import join_chunks
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, list_positions
 from matchrec.search.task import Task
-from matchrec.spark.streaming.arrival import (
-    Array,
-    ByKey,
-    KeyStates,
-    SearchRows,
-    join_states,
-    read_times,
-    take_states,
-)
+from matchrec.spark.streaming.arrival import SearchRows, read_times
+from matchrec.spark.streaming.by_key import ByKey, KeyStates, join_states, take_states
+from matchrec.spark.streaming.memory import Array
 from matchrec.spark.streaming.search import (
     IDLE,
     KEPT,

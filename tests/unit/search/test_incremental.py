@@ -28,7 +28,7 @@ from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Task
-from matchrec.spark.streaming.arrival import ColumnMap, Memory, read_memory, write_memory
+from matchrec.spark.streaming.memory import ColumnMap, Memory, read_memory, write_memory
 from tests.generators.selection import cases, sequences
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery

@@ -12,7 +12,7 @@ from matchrec.search.kernels import carried_totals as layout
 from matchrec.search.matches import make_one_row_matches
 from matchrec.search.partitions import list_positions
 from matchrec.search.task import TaskTotals, Total, TotalFunction
-from matchrec.spark.streaming.arrival import ByKey
+from matchrec.spark.streaming.by_key import ByKey
 from matchrec.spark.streaming.selecting import shift_to_partition
 from matchrec.worker.arrays import encode_equal, number_rows
 from tests.tasks.selection import build_task, make_query

@@ -1,0 +1,71 @@
+"""Values of many keys in flat arrays: the values of each key, one key after the other.
+
+    sizes [2, 0, 1]   values [a, b, c]   →   key 0 has a and b, key 1 has none, key 2 has c
+
+So the states of many keys are selected and joined without a loop over the keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from matchrec.search.partitions import IntArray, find_group_starts, list_positions
+from matchrec.spark.streaming.memory import Array
+
+
+@dataclass(frozen=True, slots=True)
+class ByKey:
+    """Values of k keys in one array."""
+
+    # any[n, ...]: the values, key after key.
+    values: Array
+    # int64[k]: how many values each key has.
+    sizes: IntArray
+
+    @staticmethod
+    def from_single_values(values: Array) -> ByKey:
+        """Return the values of keys that have one value each."""
+        return ByKey(values, np.ones(len(values), np.int64))
+
+    @staticmethod
+    def concatenate(arrays: Sequence[Array]) -> ByKey:
+        """Return the values of one or more keys, given an array for each key."""
+        return ByKey(np.concatenate(arrays), np.array([len(array) for array in arrays], np.int64))
+
+    def take(self, keys: IntArray) -> ByKey:
+        """Return the values of some keys, in the order of `keys`. A key may occur twice.
+
+        For the keys `[2, 0]` of the example above: sizes [1, 2], values [c, a, b].
+
+        Args:
+            keys: int64[m], indices of keys.
+        """
+        indices = list_positions(find_group_starts(self.sizes)[keys], self.sizes[keys])
+        return ByKey(self.values[indices], self.sizes[keys])
+
+    def append(self, others: ByKey) -> ByKey:
+        """Return the values of these keys, then the values of other keys."""
+        values = np.concatenate([self.values, others.values])
+        return ByKey(values, np.concatenate([self.sizes, others.sizes]))
+
+    def split(self) -> list[Array]:
+        """Return an array for each key. There must be at least one key."""
+        return np.split(self.values, np.cumsum(self.sizes)[:-1])
+
+
+# What a search needs to know about some keys: its states by their names. All states have the same
+# keys.
+KeyStates = Mapping[str, ByKey]
+
+
+def take_states(states: KeyStates, keys: IntArray) -> KeyStates:
+    """Return the states of some keys: see `ByKey.take`."""
+    return {name: state.take(keys) for name, state in states.items()}
+
+
+def join_states(states: KeyStates, others: KeyStates) -> KeyStates:
+    """Return the states of some keys, then the states of other keys."""
+    return {name: state.append(others[name]) for name, state in states.items()}
