@@ -367,7 +367,8 @@ def match_rows(
     if counters is None:
         worker = QueryWorker(compiled_query, sent_rows.task_input)
         return sent_rows.run(worker, schema, name, pandas_query)
-    from matchrec.spark.counters import append_counters_column, observe_workers
+    from matchrec.spark.counters import observe_workers
+    from matchrec.spark.tallies import append_counters_column
 
     schema = append_counters_column(schema)
     worker = QueryWorker(compiled_query, sent_rows.task_input, build_output_schema(schema))

@@ -11,7 +11,7 @@ import pytest
 
 import matchrec
 from matchrec.spark import counters as module
-from matchrec.spark.counters import TALLIES, ClauseObservation
+from matchrec.spark.tallies import TALLIES, ClauseObservation
 
 NOT_FINISHED = "the counters have no values, because no action on the result of their query has "
 OBSERVED = {TALLIES: json.dumps([[4, 1, 2] + [0] * 12])}
@@ -34,7 +34,9 @@ class Observation:
 def make_counters(observation: Observation) -> matchrec.Counters:
     """Return counters of a query with one clause."""
     counters = matchrec.Counters()
-    counters._clauses.append(ClauseObservation(observation, "name", False, False))
+    counters._clauses.append(
+        ClauseObservation(observation, "name", counts_runs=False, kept_whole=False)
+    )
     return counters
 
 

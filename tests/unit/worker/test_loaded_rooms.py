@@ -65,6 +65,7 @@ MODULES_OF_OTHER_QUERIES = (
     "explain.pictures",
     "plan.stages",
     "spark.counters",
+    "spark.tallies",
     "spark.coverage",
     "spark.rule_sets",
     "spark.streaming",

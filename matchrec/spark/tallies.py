@@ -1,0 +1,219 @@
+"""Tallies: the counters of the tasks of a clause, gathered by an Observation.
+
+1. `append_counters_column`: the output of a worker has a column for its tally, which only the last
+   row has: the counters, then the number of the task.
+2. `observe_tallies`: `DataFrame.observe` collects the tallies on the way to the result of the first
+   action. A filter then removes their rows, and a projection removes their column.
+3. `ClauseObservation.read_counts` waits for the action and reads the tallies.
+4. `add_up` adds up the tallies of the tasks.
+
+Spark does not add up the tallies, because it may run a task more than once: for a sample of the
+rows before it sorts them, or again after it has lost the machine with the result. The task would
+then count twice. Here, only the last tally of each task counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Thread
+from typing import Any
+from uuid import uuid4
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as spark_types
+from pyspark.sql.functions import expr
+
+from matchrec.errors.calls import counters_not_readable, counters_without_values
+from matchrec.search.kernels import layout
+from matchrec.spark.backends import find_backend
+from matchrec.spark.types import make_struct_type
+from matchrec.worker import wire
+from matchrec.worker.count import FIRST_OF_KERNELS, WorkerCounter
+
+
+@dataclass(frozen=True)
+class CounterField:
+    """A counter of the search."""
+
+    # The name among the values that users read.
+    name: str
+    # The name in a table of counters.
+    text: str
+    # The index in a tally.
+    index: int
+    # Whether the value over several tasks or clauses is their maximum instead of their sum.
+    is_maximum: bool = False
+    # Whether it is a time. Workers count nanoseconds, users read seconds.
+    is_time: bool = False
+
+    def total(self, values: Sequence[int]) -> int:
+        """Return the value over several tasks or clauses; 0 if there are none."""
+        return max(values, default=0) if self.is_maximum else sum(values)
+
+
+# The counters of queries with event selection. Other searches have neither runs nor a buffer.
+SELECTION_COUNTERS = (
+    CounterField("reads", "rows read by runs", FIRST_OF_KERNELS + layout.READS),
+    CounterField("runs", "runs created", FIRST_OF_KERNELS + layout.RUNS_CREATED),
+    CounterField(
+        "most_live_runs", "most live runs", FIRST_OF_KERNELS + layout.MOST_LIVE, is_maximum=True
+    ),
+    CounterField("forks", "forks", FIRST_OF_KERNELS + layout.FORKS),
+    CounterField("merges", "merges", FIRST_OF_KERNELS + layout.MERGES),
+    CounterField("nodes", "buffer nodes", FIRST_OF_KERNELS + layout.NODES_CREATED),
+    CounterField("pruned", "nodes pruned", FIRST_OF_KERNELS + layout.NODES_PRUNED),
+)
+# All counters, in the order of the table.
+COUNTERS = (
+    CounterField("events", "events", WorkerCounter.ROWS),
+    CounterField("partitions", "partitions", WorkerCounter.PARTITIONS),
+    *SELECTION_COUNTERS,
+    CounterField("matches", "matches", WorkerCounter.MATCHES),
+    CounterField("waiting", "seconds of waiting", WorkerCounter.WAITING, is_time=True),
+    CounterField("encoding", "seconds of encoding", WorkerCounter.ENCODING, is_time=True),
+    CounterField("seconds", "seconds of matching", WorkerCounter.MATCHING, is_time=True),
+    CounterField("gathering", "seconds of gathering", WorkerCounter.GATHERING, is_time=True),
+)
+
+# The name of the tallies in an Observation.
+TALLIES = "tallies"
+
+# The expression that an Observation computes: all tallies as JSON, because Spark 3.5 returns no
+# observed arrays to Python. For rows of the result, IF is NULL, which `collect_list` leaves out.
+COLLECT_TALLIES = (
+    f"to_json(collect_list(IF(size({wire.COUNTERS}) > 0, {wire.COUNTERS}, NULL))) AS {TALLIES}"
+)
+
+
+def append_counters_column(schema: spark_types.StructType) -> spark_types.StructType:
+    """Return the schema of a worker's output with the column of tallies.
+
+    Any column may be NULL, because the row of a tally has no other values.
+    """
+    tally_type = spark_types.ArrayType(spark_types.LongType())
+    types = {field.name: field.dataType for field in schema}
+    return make_struct_type(types | {wire.COUNTERS: tally_type})
+
+
+def observe_tallies(frame: DataFrame, observation: ClauseObservation) -> DataFrame:
+    """Return the output rows of workers without their tallies, which an observation collects.
+
+    Args:
+        frame: the output of the workers, with the column of tallies.
+        observation: gets the tallies when an action reads the rows.
+    """
+    observed_frame = frame.observe(observation.observation, expr(COLLECT_TALLIES))
+    return observed_frame.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
+
+
+class ObservationReader:
+    """A thread that reads an Observation, so that its caller can stop waiting.
+
+    In Spark Classic, `Observation.get` waits for an action, which may never come. A thread that
+    waits forever cannot be ended, so later callers wait for the same thread.
+    """
+
+    def __init__(self, observation: Any) -> None:
+        """Start the thread."""
+        # The values of the observation; empty as long as no action has finished.
+        self.result: dict[str, Any] = {}
+        # Why PySpark could not read the observation.
+        self.error: Exception | None = None
+        self._thread = Thread(target=self._read, args=(observation,), daemon=True)
+        self._thread.start()
+
+    def _read(self, observation: Any) -> None:
+        """Read the observation. Runs in the thread."""
+        try:
+            self.result = dict(observation.get)
+        except Exception as error:  # noqa: BLE001 -- reported by the thread that waits
+            self.error = error
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether the thread still waits for an action."""
+        return self._thread.is_alive()
+
+    def wait(self, timeout: float) -> None:
+        """Wait until the observation has been read, or a number of seconds has passed."""
+        self._thread.join(timeout)
+
+
+@dataclass
+class ClauseObservation:
+    """The observation of the tallies of one clause."""
+
+    # An Observation of Spark Classic or of Spark Connect. Sail has none.
+    observation: Any
+    # The name of the observation, which is unique.
+    name: str
+    # Whether runs are counted, because the clause has event selection.
+    counts_runs: bool
+    # Whether partitions would have been cut into ranges without counters.
+    kept_whole: bool
+    # The counters by name. None until they have been read.
+    counts: dict[str, int] | None = None
+    # The thread that reads the observation. None before the first read.
+    reader: ObservationReader | None = None
+
+    @staticmethod
+    def create(spark: SparkSession, *, counts_runs: bool, kept_whole: bool) -> ClauseObservation:
+        """Return a new observation, whose name no other observation has."""
+        name = f"matchrec_{uuid4().hex}"
+        observation = find_backend(spark).make_observation(name)
+        return ClauseObservation(observation, name, counts_runs=counts_runs, kept_whole=kept_whole)
+
+    def read_counts(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
+        """Return the counters of the first action by name. They are 0 if no task had rows.
+
+        Args:
+            result: the result of the query if it is SQL text, else None.
+            timeout: how many seconds to wait for the action.
+
+        Raises:
+            MatchRecognizePlanError: no action has finished.
+            MatchRecognizeError: PySpark cannot read the observation.
+        """
+        if self.counts is None:
+            tallies = self.read_values(result, timeout)[TALLIES]
+            self.counts = add_up(json.loads(tallies or "[]"))
+        return self.counts
+
+    def read_values(self, result: DataFrame | None, timeout: float) -> dict[str, Any]:
+        """Return the values of the observation. Arguments and errors are those of `read_counts`."""
+        # Over Connect, a thread ends at once, also before an action. Then a new one reads again.
+        if self.reader is None or not self.reader.is_waiting:
+            self.reader = ObservationReader(self.observation)
+        self.reader.wait(timeout)
+        if self.reader.result:
+            return self.reader.result
+        if result is not None:
+            values_of_result = find_backend(result.sparkSession).read_counts(result, self.name)
+            if values_of_result:
+                return values_of_result
+        error = self.reader.error
+        if error is not None:
+            raise counters_not_readable(kind=type(error).__name__, text=str(error)) from error
+        raise counters_without_values()
+
+
+def add_up(tallies: Sequence[Sequence[int]]) -> dict[str, int]:
+    """Return each counter over all tasks, by its name.
+
+    Here, task 0 has run twice over 4 rows, and task 1 once over 5 rows:
+
+    >>> first, again, other = [4, 1, 2] + [0] * 11, [4, 1, 2] + [0] * 11, [5, 1, 0] + [0] * 11
+    >>> add_up([[*first, 0], [*again, 0], [*other, 1]])["events"]
+    9
+
+    Args:
+        tallies: the counters of each run of a task, then the number of the task. Only the last
+            tally of each task counts.
+    """
+    last_tallies = {tally[-1]: tally for tally in tallies}  # by the number of the task
+    return {
+        field.name: field.total([tally[field.index] for tally in last_tallies.values()])
+        for field in COUNTERS
+    }
