@@ -36,8 +36,9 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.templates import Template
 from matchrec.source import Source
 from matchrec.spark.clause_result import ClauseResult
-from matchrec.spark.relation import Relation, Runner
+from matchrec.spark.relation import Relation
 from matchrec.spark.request import Options, is_streaming
+from matchrec.spark.runner import Runner
 from matchrec.syntax import query_pieces
 from matchrec.syntax.locate import QueryNode
 from matchrec.syntax.lower import lower_clause
@@ -288,7 +289,7 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
         if site.reads_previous_window:
             return Relation(runner, relation_text)
         query = query_pieces.write_relation_query(self.node, site)
-        return Relation(runner, relation_text, all_rows=lambda: self.select_all(query))
+        return Relation(runner, relation_text, create_rows=lambda: self.select_all(query))
 
     def select_all(self, text: Template) -> DataFrame:
         """Return all rows of an input.

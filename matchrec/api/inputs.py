@@ -28,7 +28,8 @@ from matchrec.plan.parameters import name_parameter
 from matchrec.plan.templates import View
 from matchrec.plan.text import quote_name
 from matchrec.spark.backends import find_backend, make_runner
-from matchrec.spark.relation import Relation, Runner
+from matchrec.spark.relation import Relation
+from matchrec.spark.runner import Runner
 from matchrec.spark.session import is_stopped, shares_views
 from matchrec.syntax.locate import QueryNode
 from matchrec.syntax.query_pieces import fill_frames
@@ -118,7 +119,7 @@ def build_relation(df: DataFrame, args: NamedArguments | None = None) -> Relatio
     backend = find_backend(df.sparkSession)
     rows = backend.keep_sent_rows(df)
     runner = Runner(backend, None if args is None else dict(args), {"df": rows})
-    return Relation(runner, (View("df"),), all_rows=lambda: rows)
+    return Relation(runner, (View("df"),), create_rows=lambda: rows)
 
 
 # The DataFrames, Columns and values that a query names as `{name}`, by their names.

@@ -14,7 +14,7 @@ from matchrec.plan.templates import Template
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.diagnose import make_lost_value_error
 from matchrec.spark.errors.refusals import find_unbound_name
-from matchrec.spark.relation import Runner
+from matchrec.spark.runner import Runner
 from matchrec.syntax.locate import QueryNode
 from matchrec.syntax.named_parameters import find_first_parameters
 from matchrec.syntax.plain_select import PlainSelect

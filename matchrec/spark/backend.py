@@ -22,7 +22,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructField
 
 from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL
-from matchrec.spark.relation import Relation, Runner, Values
+from matchrec.spark.relation import Relation
+from matchrec.spark.runner import Runner, Values
 from matchrec.spark.sail.probes import tries_to_add
 from matchrec.spark.session import create_views, find_plain_sql, is_dataframe, list_holes
 

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from matchrec.spark.backend import Backend
 from matchrec.spark.connect import SparkConnect
 from matchrec.spark.errors import users_terms
-from matchrec.spark.relation import Runner
+from matchrec.spark.runner import Runner
 from matchrec.spark.sail.backend import Sail
 from matchrec.spark.session import TEXT_ERRORS, is_connect
 

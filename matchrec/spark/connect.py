@@ -28,7 +28,7 @@ from matchrec.spark.session import (
 
 if TYPE_CHECKING:
     from matchrec.plan.templates import Template
-    from matchrec.spark.relation import Runner, Values
+    from matchrec.spark.runner import Runner, Values
 
 # Finds a text that changes nothing. WITH does not count, because an INSERT may follow it.
 BEGINS_WITH_SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)

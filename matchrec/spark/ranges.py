@@ -50,7 +50,7 @@ from matchrec.spark.order_numbers import (
     OrderNumbers,
     find_order_numbers,
 )
-from matchrec.spark.relation import Runner
+from matchrec.spark.runner import Runner
 from matchrec.spark.session import OTHER_VERSION_ERRORS
 from matchrec.spark.transport import make_task_function
 from matchrec.spark.types import make_struct_type

@@ -37,7 +37,8 @@ from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.diagnose import explain_refusals, find_refusal
 from matchrec.spark.errors.users_terms import put_in_plain_words
-from matchrec.spark.relation import Relation, Runner
+from matchrec.spark.relation import Relation
+from matchrec.spark.runner import Runner
 from matchrec.spark.sail.probes import spark_version
 from matchrec.spark.session import silence_analysis
 from matchrec.spark.types import find_char_length, to_value_type

@@ -18,7 +18,7 @@ from matchrec.errors.sql.window import wrong_frame_length
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.templates import join_template, nest_in_with_clauses
-from matchrec.spark.relation import Runner
+from matchrec.spark.runner import Runner
 from matchrec.spark.session import SESSION_ERRORS
 
 # Months have 28 to 31 days, so a length of months and days is added to two days of a year. Two

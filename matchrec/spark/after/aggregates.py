@@ -38,7 +38,7 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.fold import Fold, FoldedValues
 from matchrec.spark.after.folds import FOLDS, write_distinct_values
 from matchrec.spark.errors.second_look import keep_match_expressions
-from matchrec.spark.relation import Runner
+from matchrec.spark.runner import Runner
 from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem
 

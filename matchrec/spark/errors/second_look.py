@@ -48,7 +48,8 @@ from matchrec.plan.expression import (
     split_conjuncts,
     write_row_sql,
 )
-from matchrec.spark.relation import Relation, Runner
+from matchrec.spark.relation import Relation
+from matchrec.spark.runner import Runner
 from matchrec.spark.sail.words import explain_value_failure, read_value_failure
 from matchrec.spark.session import silence_analysis
 

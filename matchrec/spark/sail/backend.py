@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from matchrec.plan.match_plan import MatchPlan
     from matchrec.plan.resolve import InputColumns
     from matchrec.plan.templates import Template
-    from matchrec.spark.relation import Relation, Runner, Values
+    from matchrec.spark.relation import Relation
+    from matchrec.spark.runner import Runner, Values
 
 # The attribute of a session with the texts that were planned.
 PLANNED = "_matchrec_planned"

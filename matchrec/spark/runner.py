@@ -1,0 +1,261 @@
+"""Run SQL texts in a session: the texts of one query of the user.
+
+A text is a template: SQL with holes for DataFrames, and perhaps with parameters. To run it,
+
+1. the backend makes views of the DataFrames, or PySpark sends them along;
+2. the names of the views fill the holes;
+3. the engine gets the text, with the values of the parameters that occur in it;
+4. an error of the engine gets the user's terms, and points into the user's query.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructField
+
+from matchrec.plan.templates import Template, View, join_template, write_select
+from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL
+from matchrec.source import Source
+from matchrec.spark.errors import filled_template, users_terms
+from matchrec.spark.session import (
+    SUBQUERY_START,
+    TEXT_ERRORS,
+    create_lasting_views,
+    escape_for_pyspark,
+    find_plain_sql,
+    list_holes,
+    silence_analysis,
+)
+
+# The settings of a session on which the meaning of a query depends.
+SETTINGS = (
+    "spark.sql.ansi.doubleQuotedIdentifiers",
+    "spark.sql.ansi.enabled",
+    "spark.sql.caseSensitive",
+    "spark.sql.legacy.statisticalAggregate",
+    "spark.sql.session.timeZone",
+    "spark.sql.timestampType",
+)
+
+# The values of parameters: a dict from names, or a list for each `?`; None without parameters.
+Values = dict[str, Any] | list[Any] | None
+
+# The first character of a parameter. A text without it has no parameter.
+PARAMETER_SIGN = re.compile("[:?]")
+
+
+class TextBackend(Protocol):
+    """The part of `spark.backend.Backend` that a runner calls. Its methods are described there.
+
+    `Backend` itself cannot be imported here, because its methods have runners as arguments.
+    """
+
+    spark: SparkSession
+    engine: str
+
+    def write_sums(self, text: str) -> str:
+        """Return SQL with our own sums and averages as the engine computes them."""
+
+    def open_views(
+        self, frames: Mapping[str, Any], text: Template
+    ) -> AbstractContextManager[Mapping[str, str]]:
+        """Make views of DataFrames that a text names, for as long as the text is analysed."""
+
+    def send_text(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
+        """Send a text to the engine, and return its DataFrame."""
+
+    def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
+        """Return a DataFrame once it has been analysed."""
+
+    def find_fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
+        """Return the fields of a DataFrame with the types that its values have."""
+
+    def set_schema(self, frame: DataFrame, fields: Sequence[StructField]) -> None:
+        """Give a DataFrame the schema that it is known to have."""
+
+    def cast_to_value_types(self, frame: DataFrame, text: str) -> DataFrame:
+        """Return the DataFrame with the types that its values have."""
+
+    def read_settings(self, names: Sequence[str]) -> list[Any]:
+        """Return the values of settings of the session, in the order of their names."""
+
+    def count_tasks(self, input_rows: DataFrame) -> int | None:
+        """Return the number of tasks to divide rows into; None if the engine decides."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A runner of the SQL texts of one query of the user."""
+
+    backend: TextBackend
+    # The values of the parameters in the user's query.
+    args: Values = None
+    # The DataFrames and values that fill the holes of texts, by the names of the holes. PySpark
+    # writes values as literals.
+    frames: Mapping[str, Any] = field(default_factory=dict)
+    # Finds the holes in the text of one of the user's expressions.
+    find_holes: Callable[[str], Template] = join_template
+    # The WITH clauses around the user's clause, outermost first. A query that matchrec writes
+    # begins with them if it may name their tables.
+    with_clauses: tuple[Template, ...] = ()
+    # The user's query if the texts have its layout: then Spark's errors point into it. None for
+    # texts that matchrec has written.
+    source: Source | None = None
+
+    @property
+    def spark(self) -> SparkSession:
+        """Return the session."""
+        return self.backend.spark
+
+    def sql(self, text: Template) -> DataFrame:
+        """Return the DataFrame of a query text, which is analysed now and run later.
+
+        Raises:
+            pyspark.errors.AnalysisException: the text is wrong. If the runner has a `source`, the
+                error says so in the user's terms.
+        """
+        with self.backend.open_views(self.frames, text) as view_names:
+            return self._run_with_views(text, view_names)
+
+    def run_stored(self, text: Template) -> DataFrame:
+        """Run a text as `sql` does, but with views that stay in the session.
+
+        This is for text that Spark stores and reads again later, as in CREATE TEMPORARY VIEW.
+        """
+        with create_lasting_views(self.spark, self.frames, list_holes(text)) as view_names:
+            return self._run_with_views(text, view_names)
+
+    def _run_with_views(self, text: Template, view_names: Mapping[str, str]) -> DataFrame:
+        """Return the DataFrame of a text, with views for some of its holes. Raises as `sql` does.
+
+        Args:
+            text: the query text.
+            view_names: the name of the view for each hole that a view fills. PySpark fills the
+                others.
+        """
+        if self.source is None:
+            return self._send_to_engine(text, view_names)
+        with silence_analysis():
+            try:
+                return self.analyse(self._send_to_engine(text, view_names), text)
+            except TEXT_ERRORS as error:
+                filled = filled_template.FilledTemplate(text, view_names, self.source)
+                raise users_terms.rewrite_engine_error(
+                    error, filled, self.list_tables, self.list_functions
+                ) from None
+
+    def _send_to_engine(self, text: Template, view_names: Mapping[str, str]) -> DataFrame:
+        """Return the DataFrame of a text as the engine itself reads it.
+
+        `enable` may have replaced the session's `sql`. This is the original one.
+
+        Args:
+            text: the query text.
+            view_names: see `_run_with_views`.
+        """
+        frames = {hole: self.frames[hole] for hole in list_holes(text) if hole not in view_names}
+        pieces = [filled_template.fill_piece(piece, view_names) for piece in text]
+        if frames:
+            sql = "".join(escape_for_pyspark(piece, frames) for piece in pieces)
+        else:  # PySpark does not format a text without frames, so nothing is escaped
+            sql = "".join(str(piece) for piece in pieces)
+        return self.backend.send_text(self.write_for_engine(sql), self.find_values(sql), frames)
+
+    def find_values(self, sql: str) -> Values:
+        """Return the values of the parameters in a text; None if it has no parameter.
+
+        A text that is sent without values is planned only once, whatever the values are.
+        """
+        return self.args if self.args and PARAMETER_SIGN.search(sql) else None
+
+    def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
+        """Return the DataFrame of a select list over another DataFrame.
+
+        Args:
+            frame: the other DataFrame.
+            items: the items of the select list, as SQL.
+        """
+        text = ", ".join(items)
+        select_list = self.find_holes(text)
+        # `selectExpr` reads no parameters, holes or subqueries. `sql` does, but it costs a view.
+        has_parameter = self.find_values(text) is not None
+        if not (list_holes(select_list) or has_parameter or SUBQUERY_START.search(text)):
+            return frame.selectExpr(*(self.write_for_engine(item) for item in items))
+        query = write_select(select_list, (View("matchrec_frame"),), self.with_clauses)
+        return self.with_frames(matchrec_frame=frame).sql(query)
+
+    def write_for_engine(self, text: str) -> str:
+        """Return SQL with our own sums and averages as the engine computes them."""
+        if SUM_OR_NULL not in text and AVERAGE_OR_NULL not in text:
+            return text
+        return self.backend.write_sums(text)
+
+    def analyse(self, frame: DataFrame, text: Template | None = None) -> DataFrame:
+        """Return a DataFrame once the engine has analysed it and found no mistake in it.
+
+        Over Connect, a DataFrame is not analysed before its schema is read.
+
+        Args:
+            frame: the DataFrame.
+            text: the only text of the DataFrame that may have a mistake; None if any part may. The
+                engine may skip a text that it has already analysed for columns of the same types.
+
+        Raises:
+            pyspark.errors.AnalysisException: the DataFrame has a mistake.
+        """
+        return self.backend.analyse(self, frame, text)
+
+    def find_fields(self, frame: DataFrame, text: str | None = None) -> list[StructField]:
+        """Return the fields of a DataFrame with the types that its values have.
+
+        Args:
+            frame: the DataFrame, which is analysed now.
+            text: its expressions, if it is a select list over rows whose types are known; else
+                None.
+        """
+        return self.backend.find_fields(frame, text)
+
+    def select_typed(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
+        """Select as `select` does, and cast columns to the types that their values have.
+
+        Sail gives CASE, IF and UNION the type of their first value. Here they have the common type
+        of all their values.
+
+        Args:
+            frame: rows whose types are known.
+            items: the select list.
+        """
+        return self.backend.cast_to_value_types(self.select(frame, items), ", ".join(items))
+
+    def list_tables(self) -> list[str]:
+        """Return the names of the tables and views of the session; empty if they are not known."""
+        with suppress(*TEXT_ERRORS):
+            return [row["tableName"] for row in find_plain_sql(self.spark)("SHOW TABLES").collect()]
+        return []
+
+    def list_functions(self) -> list[str]:
+        """Return the names of the functions of the session; empty if they are not known."""
+        with suppress(*TEXT_ERRORS):
+            return [str(row[0]) for row in find_plain_sql(self.spark)("SHOW FUNCTIONS").collect()]
+        return []
+
+    def with_frames(self, **frames: DataFrame) -> Runner:
+        """Return a runner that can fill holes with these DataFrames as well."""
+        return replace(self, frames={**self.frames, **frames})
+
+    def with_source(self, source: Source) -> Runner:
+        """Return a runner for texts with the layout of the user's query, so that errors show it."""
+        return replace(self, source=source)
+
+    @cached_property
+    def settings(self) -> dict[str, str]:
+        """Return the values of `SETTINGS` in the session, in lower case, by their names."""
+        values = self.backend.read_settings(SETTINGS)
+        return {name: str(value).lower() for name, value in zip(SETTINGS, values, strict=True)}
