@@ -74,10 +74,10 @@ if TYPE_CHECKING:
     from matchrec.patterns.stages.builder import Pattern as Pattern
     from matchrec.spark.actions import progress as progress
     from matchrec.spark.counters import Counters as Counters
-    from matchrec.spark.environment import TunedSetting as TunedSetting
-    from matchrec.spark.environment import TuningReport as TuningReport
-    from matchrec.spark.environment import tune as tune
     from matchrec.spark.request import Options as Options
+    from matchrec.spark.tuning import TunedSetting as TunedSetting
+    from matchrec.spark.tuning import TuningReport as TuningReport
+    from matchrec.spark.tuning import tune as tune
 
 _ERRORS = ("", "Parse", "Plan", "Run", "Unsupported")
 _HOMES = {
@@ -105,7 +105,7 @@ _HOMES = {
     "matchrec.patterns.stages.builder": ("AfterMatch", "Pattern"),
     "matchrec.spark.actions": ("progress",),
     "matchrec.spark.counters": ("Counters",),
-    "matchrec.spark.environment": ("TunedSetting", "TuningReport", "tune"),
+    "matchrec.spark.tuning": ("TunedSetting", "TuningReport", "tune"),
     "matchrec.spark.request": ("Options",),
 }
 

@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 
 from matchrec.jit import cached_function
 from matchrec.jit.first_steps import LateKernel
-from matchrec.spark.environment import MAX_BYTES
 from matchrec.spark.sail.start import start
+from matchrec.spark.tuning import MAX_BYTES
 from tests.quick import on_engines
 from tests.quick.both_engines import compare_engines
 from tests.quick.scale import (

@@ -24,10 +24,10 @@ from matchrec.plan.warning_rules.every_rule import find_warnings
 from matchrec.source import Source
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.compile import CompiledRules
-from matchrec.spark.environment import warn_once_if_untuned
 from matchrec.spark.nanoseconds import find_nanosecond_ties
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import list_holes
+from matchrec.spark.tuning import warn_once_if_untuned
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType

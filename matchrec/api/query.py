@@ -258,7 +258,7 @@ class Query:
         from matchrec.explain.explanation import Explanation
         from matchrec.spark.clause_result import describe_range_savings
         from matchrec.spark.counters import Counters, check_can_count, count_without_rows
-        from matchrec.spark.environment import find_untuned_warning
+        from matchrec.spark.tuning import find_untuned_warning
 
         if analyze:
             check_can_count(self._spark, current_surface().analyze)

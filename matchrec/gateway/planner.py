@@ -35,8 +35,8 @@ from matchrec.gateway.statements import (
     renumber_plans,
     replace_statements,
 )
-from matchrec.spark.environment import tune
 from matchrec.spark.sail.server import find_channel_builder, make_channel_builder
+from matchrec.spark.tuning import tune
 from matchrec.syntax.tokens import BLANKS
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.environment import MAX_BYTES, PARTITIONS, UNLIMITED
+from matchrec.spark.tuning import MAX_BYTES, PARTITIONS, UNLIMITED
 from tests.benchmarks.compare import OURS, list_handwritten_queries
 from tests.benchmarks.drawn_tables import draw_tables
 from tests.benchmarks.kinds import list_kinds

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.environment import MAX_BYTES
+from matchrec.spark.tuning import MAX_BYTES
 from tests.properties.test_queries import settings
 
 pytestmark = pytest.mark.one_of(2)

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.spark import environment
-from matchrec.spark.environment import MAX_BYTES, PARTITIONS, UNLIMITED
+from matchrec.spark.tuning import MAX_BYTES, PARTITIONS, UNLIMITED
 from matchrec.warnings import UntunedSessionWarning
 
 pytestmark = pytest.mark.skipif(pyspark.__version__ < "4", reason="Spark 3 adds up no bytes")

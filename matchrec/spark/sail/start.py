@@ -24,9 +24,9 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
 from matchrec.loading import load_in_background
 from matchrec.spark.backends import find_backend
-from matchrec.spark.environment import count_local_cores, tune
 from matchrec.spark.sail import server
 from matchrec.spark.session import find_application, is_connect
+from matchrec.spark.tuning import count_local_cores, tune
 
 SAIL, SPARK = "sail", "spark"
 
