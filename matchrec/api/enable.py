@@ -7,10 +7,10 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from matchrec.api.argument_kinds import ARGUMENTS, HOLE_VALUE, PARAMETER_VALUES
 from matchrec.api.dialects import has_clause_in_dialect
 from matchrec.api.inputs import Frames
 from matchrec.api.query import Query, resolve_options, run_clauses
-from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES
 from matchrec.api.sql_texts import SqlText, convert_frames
 from matchrec.arguments import Arguments, DialectName, check_arguments
 from matchrec.spark.environment import check_session
@@ -84,10 +84,10 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
         if has_clause_in_dialect(session, query, dialect):
             query_dialect = dialect
             known_args = dict(args) if isinstance(args, Mapping) else args
-            ARGS.check("`spark.sql`", "args", known_args)
+            PARAMETER_VALUES.check("`spark.sql`", "args", known_args)
             frames = convert_frames(session, frames)
             for name, frame in frames.items():
-                FRAMES.check("`spark.sql`", name, frame)
+                HOLE_VALUE.check("`spark.sql`", name, frame)
         front_end = SqlText(session, query, known_args, frames)
         return run_clauses(Query(query, "SQL", query_dialect, options, front_end))
 

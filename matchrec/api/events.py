@@ -13,12 +13,12 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from typing_extensions import override
 
+from matchrec.api.argument_kinds import ARGUMENTS, NAMED_VALUES, PATTERN_OUTPUT, SASE_OUTPUT
 from matchrec.api.clause import Clause
 from matchrec.api.evaluate import ClauseQuery, ParsedQuery
 from matchrec.api.frames import Frame, cast_to_dataframe
 from matchrec.api.inputs import ColumnsOrSql, build_relation, find_quote_dialect, write_terms
 from matchrec.api.query import FrontEnd, Query, resolve_options
-from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_OUTPUT, SASE_OUTPUT
 from matchrec.arguments import (
     DATAFRAME,
     FLAG,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from matchrec.dialects.writing.convert import Conversion
 
 
-@check_arguments(**{**ARGUMENTS, "args": NAMED, "output": SASE_OUTPUT})
+@check_arguments(**{**ARGUMENTS, "args": NAMED_VALUES, "output": SASE_OUTPUT})
 def match_sase(  # noqa: PLR0913 -- public signature
     df: Frame,
     text: str,
@@ -107,7 +107,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
     return build_sase_query(events, text, args, type_column, output, options).to_df()
 
 
-@check_arguments(**{**ARGUMENTS, "args": NAMED, "output": PATTERN_OUTPUT, "timeouts": FLAG})
+@check_arguments(**{**ARGUMENTS, "args": NAMED_VALUES, "output": PATTERN_OUTPUT, "timeouts": FLAG})
 def match_pattern(  # noqa: PLR0913 -- public signature
     df: Frame,
     pattern: Pattern,

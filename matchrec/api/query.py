@@ -16,9 +16,17 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
 
+from matchrec.api.argument_kinds import (
+    AGGREGATE_PER,
+    AGGREGATES,
+    ARGUMENTS,
+    FRAME,
+    KEY_COLUMNS,
+    NAME,
+    TARGET_DIALECT,
+)
 from matchrec.api.clause_warnings import Warnings, find_clause_warnings, find_tuning_warnings
 from matchrec.api.evaluate import EngineQuery, ParsedQuery, find_clause_number
-from matchrec.api.signatures import AGGREGATES, ARGUMENTS, FRAME, KEY, NAME, PER, TARGET_DIALECT
 from matchrec.api.suggested_dialects import suggest_dialect
 from matchrec.api.text_kinds import is_query
 from matchrec.arguments import (
@@ -231,7 +239,7 @@ class Query:
         """
         return self.to_df().columns
 
-    @check_arguments(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.allow_none()})
+    @check_arguments(**{**ARGUMENTS, "per": AGGREGATE_PER, "aggregates": AGGREGATES.allow_none()})
     def explain(
         self,
         *,
@@ -373,7 +381,9 @@ class Query:
             numbers = range(1, last_number + 1) if clause is None else [last_number]
             return Coverage({number: cover(clauses[number - 1]) for number in numbers})
 
-    @check_arguments(**{**ARGUMENTS, "key": KEY, "labels": FRAME, "start": NAME, "end": NAME})
+    @check_arguments(
+        **{**ARGUMENTS, "key": KEY_COLUMNS, "labels": FRAME, "start": NAME, "end": NAME}
+    )
     def backtest(
         self,
         labels: Frame,
@@ -420,7 +430,7 @@ class Query:
             searched = parsed.find_clause(clause)
             return backtest(searched, cast_to_dataframe(labels), key, (start, end))
 
-    @check_arguments(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.allow_none()})
+    @check_arguments(**{**ARGUMENTS, "per": AGGREGATE_PER, "aggregates": AGGREGATES.allow_none()})
     def aggregate(
         self,
         aggregates: Mapping[str, str] | None = None,

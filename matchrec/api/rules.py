@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, get_args
 
+from matchrec.api.argument_kinds import ARGUMENTS
 from matchrec.api.clause_warnings import (
     find_plan_warnings,
     find_state_warnings,
@@ -31,7 +32,6 @@ from matchrec.api.query import resolve_options
 from matchrec.api.rule_matches import RuleMatches
 from matchrec.api.rule_versions import RULES, Rules, read_rules
 from matchrec.api.rules_reader import RulesReader
-from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import (
     TEXTS,
     DialectName,

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 from pyspark.sql import DataFrame, SparkSession
 
+from matchrec.api.argument_kinds import ARGUMENTS, NAMED_VALUES, QUERY, QUERY_INPUT, is_pattern
 from matchrec.api.frames import Frame, cast_to_dataframe
 from matchrec.api.inputs import ColumnsOrSql, FrameOrLiteral
 from matchrec.api.query import Query
-from matchrec.api.signatures import ARGUMENTS, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.api.sql_texts import build_clause_query, build_sql_query
 from matchrec.api.text_kinds import IS_SASE
 from matchrec.arguments import (
@@ -157,7 +157,7 @@ def sql(
     return build_sql_query(spark, query, args, dialect, options, frames).to_df()
 
 
-@check_arguments(**{**ARGUMENTS, "clause": CLAUSE_TEXT, "args": NAMED})
+@check_arguments(**{**ARGUMENTS, "clause": CLAUSE_TEXT, "args": NAMED_VALUES})
 def match_recognize(
     df: Frame,
     clause: str,
@@ -328,7 +328,7 @@ def query(*args: Any, **kwargs: Any) -> Query:
             return events.build_pattern_query(pop_events(arguments), **arguments)
         arguments = bind_call(events.match_sase, "query", args, kwargs)
         return events.build_sase_query(pop_events(arguments), **arguments)
-    QUERIED.check("`query`", "spark` or `df", source)
+    QUERY_INPUT.check("`query`", "spark` or `df", source)
     QUERY.check("`query`", "query", query)
     return build_clause_query(**bind_call(match_recognize, "query", args, kwargs))
 

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 from pyspark.sql.types import DataType, IntegralType
 
+from matchrec.api.argument_kinds import ARGUMENTS, convert_numpy_value
 from matchrec.api.clause import Clause
 from matchrec.api.clause_warnings import find_clause_warnings
 from matchrec.api.dialects import parse_clause_in_dialect
@@ -23,7 +24,6 @@ from matchrec.api.frames import Frame, cast_to_dataframe
 from matchrec.api.inputs import build_relation
 from matchrec.api.parameters import check_parameter_names, find_clause_parameters
 from matchrec.api.query import resolve_options
-from matchrec.api.signatures import ARGUMENTS, convert_numpy_value
 from matchrec.arguments import (
     ArgumentKind,
     DialectName,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
-from matchrec.api.signatures import ARGUMENTS, QUERY, READS, TARGET_DIALECT
+from matchrec.api.argument_kinds import ARGUMENTS, QUERY, SOURCE_LANGUAGE, TARGET_DIALECT
 from matchrec.arguments import TEXTS, SourceLanguage, TargetDialect, check_arguments
 from matchrec.dialects.products import PRODUCTS
 from matchrec.dialects.translate import translate_query
@@ -24,7 +24,9 @@ __all__ = ["Conversion", "transpile"]
 STREAMS = {"order_by": TEXTS, "partition_by": TEXTS}
 
 
-@check_arguments(query=QUERY, read=READS, write=TARGET_DIALECT, **{**ARGUMENTS, **STREAMS})
+@check_arguments(
+    query=QUERY, read=SOURCE_LANGUAGE, write=TARGET_DIALECT, **{**ARGUMENTS, **STREAMS}
+)
 def transpile(  # noqa: PLR0913 -- public signature
     query: str | Pattern,
     *,

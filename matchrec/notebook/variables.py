@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from matchrec.api.signatures import are_values, fills_hole
+from matchrec.api.argument_kinds import are_values, fills_hole
 from matchrec.arguments import is_dataframe, is_frame, is_session
 from matchrec.notebook.messages import print_notice
 from matchrec.spark.sail.start import describe_engine, start

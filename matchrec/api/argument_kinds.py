@@ -1,7 +1,11 @@
-"""The kinds of arguments that the public functions accept, for `check_arguments`.
+"""The kinds of arguments of the public functions, for `check_arguments`.
 
-An argument has the same kind in all functions if its name is in `ARGUMENTS`. The kinds of all other
-arguments are written at the functions.
+`ARGUMENTS` has the kind of each argument that is the same in all functions, by its name. A function
+names the kinds of its other arguments:
+
+    @check_arguments(**{**ARGUMENTS, "args": NAMED_VALUES, "output": SASE_OUTPUT})
+
+First come the tests of values and their conversions, then the kinds.
 """
 
 from __future__ import annotations
@@ -35,17 +39,31 @@ from matchrec.arguments import (
     make_word_kind,
 )
 from matchrec.dialects.products import PRODUCTS
-from matchrec.spark.request import OPTIONS as FIELDS
+from matchrec.spark.request import OPTIONS as OPTION_KINDS
 from matchrec.spark.request import Options
 
-# Types of values for which Spark has literals, and those that can be written into a text.
-VALUES = (bool, int, float, str, bytes, bytearray, Decimal, date, time, timedelta, Enum, list)
-TEXT_VALUES = (bool, int, float, str, Decimal)
+# Classes of Python values for which Spark has literals.
+LITERAL_CLASSES = (
+    bool,
+    int,
+    float,
+    str,
+    bytes,
+    bytearray,
+    Decimal,
+    date,
+    time,
+    timedelta,
+    Enum,
+    list,
+)
+# Classes of values that can replace `{name}` in a text.
+TEXT_CLASSES = (bool, int, float, str, Decimal)
 
 
 def is_value(value: object) -> bool:
     """Return whether a value is a Column, or Spark can make a literal of it."""
-    if value is None or isinstance(value, VALUES) or is_column(value):
+    if value is None or isinstance(value, LITERAL_CLASSES) or is_column(value):
         return True
     return find_library(value) in ("numpy", "pandas", "pyspark")
 
@@ -60,7 +78,7 @@ def are_values(values: object) -> bool:
 
 
 def convert_numpy_value(value: Any) -> Any:
-    """Return a NumPy value as a Python value, which Spark accepts, and others unchanged."""
+    """Return a NumPy value as a Python value, which Spark accepts. Return others unchanged."""
     if type(value).__module__ != "numpy" or value.ndim:
         return value
     kind = value.dtype.kind
@@ -70,7 +88,12 @@ def convert_numpy_value(value: Any) -> Any:
 
 
 def convert_values(_argument: str, values: Any) -> Any:
-    """Return values that `are_values` accepts, with NumPy values as Python values."""
+    """Return the values of parameters with NumPy values as Python values.
+
+    Args:
+        _argument: the name of the argument, which every converter gets.
+        values: values that `are_values` accepts.
+    """
     if values is None:
         return None
     if isinstance(values, list):
@@ -79,8 +102,8 @@ def convert_values(_argument: str, values: Any) -> Any:
 
 
 def can_name_row(value: object) -> bool:
-    """Return whether a value, or a tuple of values, can be compared with ORDER BY columns."""
-    if value is None or isinstance(value, (*TEXT_VALUES, date, timedelta, tuple)):
+    """Return whether a value or a tuple can be compared with ORDER BY columns, to find a row."""
+    if value is None or isinstance(value, (*TEXT_CLASSES, date, timedelta, tuple)):
         return True
     return find_library(value) in ("numpy", "pandas")
 
@@ -88,8 +111,8 @@ def can_name_row(value: object) -> bool:
 def fills_hole(value: object) -> bool:
     """Return whether a value may replace `{name}` in a text, as in Spark's `sql`."""
     if isinstance(value, list | tuple):
-        return bool(value) and all(isinstance(item, TEXT_VALUES) for item in value)
-    if isinstance(value, TEXT_VALUES):
+        return bool(value) and all(isinstance(item, TEXT_CLASSES) for item in value)
+    if isinstance(value, TEXT_CLASSES):
         return True
     return is_dataframe(value) or is_column(value) or is_frame(value)
 
@@ -105,7 +128,14 @@ def is_pattern(value: object) -> bool:
 
 
 def convert_frame(argument: str, value: Any) -> Any:
-    """Return a DataFrame of Spark. A frame of another library is sent to the running session."""
+    """Return a frame as a DataFrame of Spark.
+
+    The rows of a frame of another library are sent to the running session.
+
+    Args:
+        argument: the name of the argument, for errors.
+        value: the frame.
+    """
     if not is_frame(value):
         return value
     import matchrec  # for its session, as if the user had called it
@@ -114,89 +144,92 @@ def convert_frame(argument: str, value: Any) -> Any:
     return to_dataframe(matchrec.session(), argument, value)
 
 
+# Values.
 VALUE = ArgumentKind(
     "a value for which Spark has a literal, such as a number, a string, a date or None",
     is_value,
     "convert it first, for example with int(...) or str(...)",
 )
-FRAME = ArgumentKind(
-    "a DataFrame of Spark, pandas, Polars or Arrow",
-    lambda value: is_dataframe(value) or is_frame(value),
-    "pass one, such as spark.table(...), spark.read... or pandas.read_csv(...)",
-    converter=convert_frame,
-)
-ARGS = ArgumentKind(
+# The values of parameters of a query, by their names or in the order of `?`.
+PARAMETER_VALUES = ArgumentKind(
     "a dict that maps parameter names to values, or a list with a value for each ?",
     are_values,
     'write args={"name": value} for :name, args=[value] for ?, or df=df for a DataFrame {df}',
     converter=convert_values,
     value_kind=VALUE,
 )
-NAMED = ArgumentKind(
+# The values of parameters of a clause or a pattern, which has no `?`.
+NAMED_VALUES = ArgumentKind(
     "a dict that maps parameter names to values",
     lambda value: not isinstance(value, list) and are_values(value),
     'write :name in the clause, and args={"name": value}',
     converter=convert_values,
     value_kind=VALUE,
 )
-FRAMES = ArgumentKind(
-    "a DataFrame, for {name} in the query, or a literal",
-    fills_hole,
-    "pass {argument}=df; for other values write :{argument} in the query and pass args",
-)
-DIALECT = make_word_kind(get_args(DialectName))
-# A product to write queries for.
-TARGET_DIALECT = make_word_kind(
-    get_args(TargetDialect),
-    unlisted=tuple(name for name, product in PRODUCTS.items() if not product.is_written),
-)
-SASE_OUTPUT = make_word_kind(get_args(SaseOutput))
-PATTERN_OUTPUT = make_word_kind(get_args(PatternOutput))
-OPTIONS = ArgumentKind(
-    "Options",
-    make_class_test(Options),
-    'write options=matchrec.Options(algorithm="backtracking"), or leave it out',
-    fields=tuple(FIELDS),
-).allow_none()
-READS = make_word_kind((*PRODUCTS, "sase"))
-QUERY = ArgumentKind(
-    "a string or a Pattern",
-    lambda value: isinstance(value, str) or is_pattern(value),
-    'write "SELECT ...", or matchrec.Pattern.begin("a")...',
-)
-QUERIED = ArgumentKind(
-    "a SparkSession or a DataFrame",
-    FRAME.accepts,
-    "pass spark=, the session of a query in SQL, or df=, the DataFrame of a clause, of SASE+ or of "
-    "a Pattern",
-)
-EVENTS = ArgumentKind(
-    "the name of a table, or {hole}",
-    lambda value: isinstance(value, str) and bool(value.strip()),
-    'write events="name"',
-)
-PATTERN = ArgumentKind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
+# The values of PARTITION BY columns, which choose a partition.
 PARTITION = ArgumentKind(
     "a dict that maps PARTITION BY columns to values",
     make_dict_test(lambda _: True),
     'write partition={"name": value}',
 ).allow_none()
+# The values of ORDER BY columns, which choose a row.
 ROW = ArgumentKind(
     "a value of an ORDER BY column, or a tuple of values of several",
     can_name_row,
     "write row=value, or leave it out",
 )
+
+# Inputs.
+FRAME = ArgumentKind(
+    "a DataFrame of Spark, pandas, Polars or Arrow",
+    lambda value: is_dataframe(value) or is_frame(value),
+    "pass one, such as spark.table(...), spark.read... or pandas.read_csv(...)",
+    converter=convert_frame,
+)
+# What fills a `{name}` in a query: each keyword argument of a query that has no other meaning.
+HOLE_VALUE = ArgumentKind(
+    "a DataFrame, for {name} in the query, or a literal",
+    fills_hole,
+    "pass {argument}=df; for other values write :{argument} in the query and pass args",
+)
+# What a query runs over: the session of a query in SQL, or else a DataFrame.
+QUERY_INPUT = ArgumentKind(
+    "a SparkSession or a DataFrame",
+    FRAME.accepts,
+    "pass spark=, the session of a query in SQL, or df=, the DataFrame of a clause, of SASE+ or of "
+    "a Pattern",
+)
+# The input of a query in SASE+, in the text of a query.
+EVENTS = ArgumentKind(
+    "the name of a table, or {hole}",
+    lambda value: isinstance(value, str) and bool(value.strip()),
+    'write events="name"',
+)
+
+# Queries, and parts of them.
+QUERY = ArgumentKind(
+    "a string or a Pattern",
+    lambda value: isinstance(value, str) or is_pattern(value),
+    'write "SELECT ...", or matchrec.Pattern.begin("a")...',
+)
+PATTERN = ArgumentKind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
 CLAUSE = ArgumentKind(
     "the number of a clause, or the alias of its result",
     lambda value: isinstance(value, str) or (is_whole(value) and abs(value) < 2**31),
     "write clause=1",
 ).allow_none()
+AGGREGATES = ArgumentKind(
+    "a dict that maps column names to aggregates",
+    lambda value: make_dict_test(make_class_test(str))(value) and len(value) > 0,
+    'write {argument}={"matches": "count(*)"}',
+)
 
+# Columns.
 NAME = ArgumentKind("the name of a column", make_class_test(str), 'write {argument}="name"')
-KEY = ArgumentKind(
+KEY_COLUMNS = ArgumentKind(
     "the name of a column, or a list of names", TEXTS.accepts, TEXTS.hint
 ).allow_none()
-NAMES = ArgumentKind(
+SPAN_COLUMNS = ArgumentKind(
     "the names of two columns, in which a match begins and ends",
     lambda value: (
         isinstance(value, tuple | list)
@@ -205,14 +238,27 @@ NAMES = ArgumentKind(
     ),
     'write {argument}=("first", "last")',
 )
-AGGREGATES = ArgumentKind(
-    "a dict that maps column names to aggregates",
-    lambda value: make_dict_test(make_class_test(str))(value) and len(value) > 0,
-    'write {argument}={"matches": "count(*)"}',
-)
-PER = make_word_kind(get_args(AggregatePer))
 
-# The arguments that mean the same in all functions.
+# Words and options.
+DIALECT = make_word_kind(get_args(DialectName))
+# A product to write queries for.
+TARGET_DIALECT = make_word_kind(
+    get_args(TargetDialect),
+    unlisted=tuple(name for name, product in PRODUCTS.items() if not product.is_written),
+)
+# A language to read queries in.
+SOURCE_LANGUAGE = make_word_kind((*PRODUCTS, "sase"))
+SASE_OUTPUT = make_word_kind(get_args(SaseOutput))
+PATTERN_OUTPUT = make_word_kind(get_args(PatternOutput))
+AGGREGATE_PER = make_word_kind(get_args(AggregatePer))
+OPTIONS = ArgumentKind(
+    "Options",
+    make_class_test(Options),
+    'write options=matchrec.Options(algorithm="backtracking"), or leave it out',
+    fields=tuple(OPTION_KINDS),
+).allow_none()
+
+# The kinds of the arguments that mean the same in all functions.
 ARGUMENTS: Mapping[str, ArgumentKind] = {
     **dict.fromkeys(("x", "y"), NAME),
     **dict.fromkeys(("by", "match"), NAME.allow_none()),
@@ -220,13 +266,13 @@ ARGUMENTS: Mapping[str, ArgumentKind] = {
     **dict.fromkeys(("order_by", "partition_by"), TERMS),
     **dict.fromkeys(("text", "type_column"), TEXT),
     "analyze": FLAG,
-    "args": ARGS,
-    "between": NAMES.allow_none(),
+    "args": PARAMETER_VALUES,
+    "between": SPAN_COLUMNS.allow_none(),
     "clause": CLAUSE,
     "df": FRAME,
     "dialect": DIALECT,
     "events": EVENTS,
-    "frames": FRAMES,
+    "frames": HOLE_VALUE,
     "options": OPTIONS,
     "partition": PARTITION,
     "pattern": PATTERN,
