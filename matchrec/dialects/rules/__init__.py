@@ -10,10 +10,12 @@ query is translated once more.
 
     by_product                        the rules between two products, in their order
     azure, bigquery, flink, ...       rules of one product
-    aggregates, numbers, texts,
+    aggregates, row_patterns,
+    numbers, texts,
     times, choices, qualify,
     recursion                         rules of several products, by topic
     context                           what a rule gets, and what it can report
     value_kinds, visible_columns      the kinds of expressions and of columns
+    collected_arrays                  arrays that keep NULLs or are sorted, in Spark SQL
     function_calls                    functions of row patterns, which sqlglot does not know
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.dialects.rules import aggregates, times
+from matchrec.dialects.rules import row_patterns, times
 from matchrec.dialects.rules.context import RewriteRule, RuleContext
 from matchrec.dialects.rules.function_calls import find_pattern_function
 from matchrec.dialects.rules.value_kinds import ValueKind
@@ -50,7 +50,7 @@ def drop_into(node: exp.Select, context: RuleContext) -> exp.Expr:
 
 # The rules for expressions in its SQL, in the order in which they are applied.
 READS: tuple[RewriteRule, ...] = (
-    aggregates.quote_variable,
+    row_patterns.quote_variable,
     rewrite_system_timestamp,
     collect_classifiers,
     drop_into,

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from matchrec.dialects.rules import aggregates, numbers, texts, times
-from matchrec.dialects.rules.aggregates import Collection
+from matchrec.dialects.rules import aggregates, numbers, row_patterns, texts, times
+from matchrec.dialects.rules.collected_arrays import (
+    VALUE_FIELD,
+    CollectedValues,
+    build_array_of_structs,
+)
 from matchrec.dialects.rules.context import RewriteRule, RuleContext
 from matchrec.dialects.rules.function_calls import call_function, find_pattern_function
 
@@ -35,22 +39,22 @@ def rewrite_numbers_in_first_and_last(node: exp.Anonymous, context: RuleContext)
     calls = {find_pattern_function(call) for call in node.find_all(exp.Anonymous)}
     if calls.isdisjoint({"MATCH_NUMBER", "ROW_NUMBER"}):
         return node
-    rows = Collection(node.expressions[0]).rows
+    structs = build_array_of_structs(CollectedValues(node.expressions[0]))
     index = exp.Literal.number(1 if name == "FIRST" else -1)
-    row = exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[rows, index])
-    return exp.Dot(this=row, expression=exp.to_identifier("item"))
+    row = exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[structs, index])
+    return exp.Dot(this=row, expression=exp.to_identifier(VALUE_FIELD))
 
 
 # The rules for expressions in its SQL, in the order in which they are applied.
 READS: tuple[RewriteRule, ...] = (
-    aggregates.quote_variable,
+    row_patterns.quote_variable,
     rewrite_numbers_in_first_and_last,
     aggregates.rewrite_array_agg,
     aggregates.rewrite_string_agg,
     aggregates.distribute_over_and_filter,
     aggregates.rewrite_any_value,
-    aggregates.rewrite_navigation_default,
-    aggregates.rewrite_row_number,
+    row_patterns.rewrite_navigation_default,
+    row_patterns.rewrite_row_number,
     rewrite_parameter,
     rewrite_in_unnest,
     times.cast_nullif,

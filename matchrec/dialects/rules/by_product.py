@@ -16,6 +16,7 @@ from matchrec.dialects.rules import (
     numbers,
     oracle,
     recursion,
+    row_patterns,
     snowflake,
     texts,
     times,
@@ -51,20 +52,20 @@ COMMON: tuple[RewriteRule, ...] = (
 
 # The rules for expressions that are written for a product, after all others.
 WRITES: dict[str, tuple[RewriteRule, ...]] = {
-    "snowflake": (aggregates.rename_prev_and_next, aggregates.note_array_nulls),
+    "snowflake": (row_patterns.rename_prev_and_next, aggregates.note_array_nulls),
     "oracle": (
-        aggregates.rewrite_first_and_last_value,
+        row_patterns.rewrite_first_and_last_value,
         aggregates.reject_distinct_and_filter,
         oracle.write_bitwise_operator,
     ),
     "trino": (
         numbers.note_average_of_decimals,
-        aggregates.rewrite_first_and_last_value,
+        row_patterns.rewrite_first_and_last_value,
         aggregates.note_array_nulls,
         trino.note_first_of_later_rows,
         aggregates.reject_distinct_and_filter,
     ),
-    "bigquery": (aggregates.rewrite_first_and_last_value, aggregates.note_array_nulls),
+    "bigquery": (row_patterns.rewrite_first_and_last_value, aggregates.note_array_nulls),
     "flink": (aggregates.note_array_nulls,),
     "databricks": (aggregates.remove_final,),
     "spark": (rewrite_qualify,),

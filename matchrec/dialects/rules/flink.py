@@ -6,7 +6,7 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 from matchrec.dialects.rules import aggregates, numbers, texts, times
-from matchrec.dialects.rules.aggregates import Collection, collect_values_without_nulls
+from matchrec.dialects.rules.collected_arrays import CollectedValues, build_array_without_nulls
 from matchrec.dialects.rules.context import DIFFERS, RewriteRule, RuleContext, mark_node
 from matchrec.dialects.rules.function_calls import (
     call_function,
@@ -63,7 +63,7 @@ def ignore_nulls_in_first_and_last(
     if not context.is_measure:
         return exp.IgnoreNulls(this=node.copy())
     # An array instead of IGNORE NULLS, which Sail allows only with OVER.
-    non_null_values = collect_values_without_nulls(Collection(node.this))
+    non_null_values = build_array_without_nulls(CollectedValues(node.this))
     index = exp.Literal.number(1 if isinstance(node, exp.FirstValue) else -1)
     return call_function("TRY_ELEMENT_AT", non_null_values, index)
 

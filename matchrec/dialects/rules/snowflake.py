@@ -15,8 +15,8 @@ from sqlglot.dialects.snowflake import Snowflake
 from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
-from matchrec.dialects.rules import aggregates, numbers, texts, times
-from matchrec.dialects.rules.aggregates import Collection, collect_values_without_nulls
+from matchrec.dialects.rules import numbers, row_patterns, texts, times
+from matchrec.dialects.rules.collected_arrays import CollectedValues, build_array_without_nulls
 from matchrec.dialects.rules.context import RewriteRule, RuleContext
 from matchrec.dialects.rules.function_calls import (
     call_function,
@@ -123,7 +123,7 @@ def rewrite_within_group(node: exp.WithinGroup, context: RuleContext) -> exp.Exp
         return node
     keys = node.expression.expressions
     if not isinstance(array.this, exp.Distinct):
-        return collect_values_without_nulls(Collection(array.this, tuple(keys)))
+        return build_array_without_nulls(CollectedValues(array.this, tuple(keys)))
     value = array.this.expressions[0]
     key = keys[0]
     if len(keys) > 1 or key.this != value:
@@ -161,8 +161,8 @@ READS: tuple[RewriteRule, ...] = (
     numbers.rewrite_to_number,
     rewrite_first_and_last,
     keep_navigation_inside_match,
-    aggregates.rewrite_navigation_default,
-    aggregates.rewrite_row_number,
+    row_patterns.rewrite_navigation_default,
+    row_patterns.rewrite_row_number,
     rewrite_bare_classifier,
     rewrite_to_char,
     texts.note_text_cast,
