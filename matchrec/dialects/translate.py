@@ -169,7 +169,7 @@ class RespelledText:
 
     def make_translator(self, read: Product, write: Product) -> FragmentTranslator:
         """Return a translator of the fragments of the text, with an empty log."""
-        frames = tuple(span for _, span in find_data_frames(self.tokens.tokens))
+        frames = tuple(frame.span for frame in find_data_frames(self.tokens.tokens))
         return FragmentTranslator(self.tokens.text, read, write, holes=frames)
 
     def locate_notes(self, log: TranslationLog) -> list[TranslationNote]:
@@ -291,7 +291,7 @@ def _check_query(text: str, product: Product) -> list[MatchPlan]:
         find_clauses(tokens)  # raises an error for brackets that do not pair up
     if product is not SPARK:
         return []
-    query = parse_sql(text, [name for name, _ in find_data_frames(tokens.tokens)])
+    query = parse_sql(text, [frame.name for frame in find_data_frames(tokens.tokens)])
     with locate_errors(query.source):
         parameter_values = _invent_parameter_values(tokens)
         return [_plan_site(site, parameter_values) for site in query.sites]

@@ -1,13 +1,17 @@
 """Parse a query text: find its clauses and windows.
 
 `parse_sql` returns a `QueryNode`. Each MATCH_RECOGNIZE clause and each row pattern window in it is
-a `Site`: a clause and the relation that it applies to. The sites are evaluated one after the other.
-For each one
+a `Site`: a clause and the relation that it applies to. The other modules evaluate the sites one
+after the other:
 
-1. `query_pieces.write_relation_query` writes the query that computes the rows of its relation, and
-   `query_pieces.write_relation` what follows FROM in other queries over these rows,
-2. the rows are matched outside of this package, and
-3. a hole, a `View`, replaces relation and clause in all later queries.
+    WITH q AS (SELECT * FROM t MATCH_RECOGNIZE (...))     site 0, over t
+    SELECT * FROM q MATCH_RECOGNIZE (...)                 site 1, over a q in which a view has
+                                                          replaced site 0
+
+1. `query_pieces.write_relation_query` writes the query that computes the rows of a site's relation.
+2. The rows are matched outside of this package.
+3. In all later texts, a view of the result replaces the relation and the clause. It is a
+   `plan.templates.View`.
 
 `query_pieces.write_outer_query` writes what remains of the user's query once every site is
 evaluated.
@@ -41,7 +45,15 @@ from matchrec.syntax.row_pattern import walk_parameters
 from matchrec.syntax.spellings import Spelling
 from matchrec.syntax.stored_text import reject_stored_text, stores_text
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import BLANKS, SPARK, Dialect, TokenSequence, find_data_frames
+from matchrec.syntax.tokens import (
+    BLANKS,
+    SPARK,
+    DataFrameName,
+    Dialect,
+    Token,
+    TokenSequence,
+    find_data_frames,
+)
 from matchrec.syntax.with_clauses import WithClause, find_visible, find_with_clauses
 
 if TYPE_CHECKING:
@@ -56,9 +68,8 @@ class QueryNode:
     source: Source
     # The clauses and windows, in the order of evaluation.
     sites: tuple[Site, ...] = ()
-    # Name and span of each `{name}` outside of clauses for which a DataFrame was passed, from left
-    # to right.
-    frames: tuple[tuple[str, Span], ...] = ()
+    # Each `{name}` outside of clauses for which a DataFrame was passed, from left to right.
+    frames: tuple[DataFrameName, ...] = ()
     # Every positional parameter `?` of a query with sites, from left to right. In pieces of the
     # query, `name_parameter(span)` replaces the one at `span`, because their order is lost when the
     # text is cut up.
@@ -68,7 +79,7 @@ class QueryNode:
     keeps_text: bool = False
     # The SELECTs with row pattern windows.
     blocks: tuple[Block, ...] = ()
-    # Replacements for what Sail reads differently.
+    # Replacements for what Sail reads differently. `parse_sql` finds none: `spellings` does.
     spellings: tuple[Spelling, ...] = ()
 
 
@@ -107,32 +118,30 @@ def parse_sql(
             reject_window_without_pattern(text)
             if not frames:
                 return QueryNode(source)
-        tokens = read_tokens(text, dialect)
-        clauses = find_clauses(tokens)
-        windows = _find_windows(tokens)
-        passed_frames: tuple[tuple[str, Span], ...] = ()
-        if "{" in text:
-            passed_frames = tuple(_find_passed_frames(tokens, frames, (*clauses, *windows)))
-        if not clauses and not windows:
-            reject_clause_without_parenthesis(tokens)
-            if tokens.has_keys(0, "EXECUTE", "IMMEDIATE") and _CLAUSE_START.search(text):
-                raise errors.clause_in_execute_immediate(tokens.span(0, 2))
-            return QueryNode(source, frames=passed_frames, keeps_text=stores_text(tokens))
-        blocks: tuple[Block, ...] = ()
-        if windows:
-            from matchrec.syntax.window_blocks import read_blocks
+        return _parse_tokens(source, read_tokens(text, dialect), frames)
 
-            blocks = read_blocks(tokens, windows, clauses)
-        sites = _read_sites(tokens, clauses, blocks)
-        _reject_several_statements(tokens)
-        return QueryNode(
-            source,
-            sites=sites,
-            frames=passed_frames,
-            positional_parameters=_find_positional_parameters(tokens, sites),
-            keeps_text=stores_text(tokens),
-            blocks=blocks,
-        )
+
+def _parse_tokens(source: Source, tokens: TokenSequence, frames: Collection[str]) -> QueryNode:
+    """Parse the tokens of a query; see `parse_sql`."""
+    clauses = find_clauses(tokens)
+    windows = _find_windows(tokens)
+    passed_frames = tuple(_find_passed_frames(tokens, frames, (*clauses, *windows)))
+    if not clauses and not windows:
+        reject_clause_without_parenthesis(tokens)
+        if tokens.has_keys(0, "EXECUTE", "IMMEDIATE") and _CLAUSE_START.search(source.text):
+            raise errors.clause_in_execute_immediate(tokens.span(0, 2))
+        return QueryNode(source, frames=passed_frames, keeps_text=stores_text(tokens))
+    blocks = _read_blocks(tokens, windows, clauses)
+    sites = _read_sites(tokens, clauses, blocks)
+    _reject_several_statements(tokens)
+    return QueryNode(
+        source,
+        sites=sites,
+        frames=passed_frames,
+        positional_parameters=_find_positional_parameters(tokens, sites),
+        keeps_text=stores_text(tokens),
+        blocks=blocks,
+    )
 
 
 def _find_windows(tokens: TokenSequence) -> tuple[PatternWindow, ...]:
@@ -145,6 +154,21 @@ def _find_windows(tokens: TokenSequence) -> tuple[PatternWindow, ...]:
     from matchrec.syntax.pattern_windows import find_pattern_windows
 
     return find_pattern_windows(tokens)
+
+
+def _read_blocks(
+    tokens: TokenSequence, windows: Sequence[PatternWindow], clauses: Sequence[ClauseLocation]
+) -> tuple[Block, ...]:
+    """Return the SELECTs with row pattern windows. Their reader is imported only if there is one.
+
+    Raises:
+        MatchRecognizeError: as `window_blocks.read_blocks`.
+    """
+    if not windows:
+        return ()
+    from matchrec.syntax.window_blocks import read_blocks
+
+    return read_blocks(tokens, windows, clauses)
 
 
 def may_have_clause(text: str) -> bool:
@@ -195,8 +219,8 @@ def _find_positional_parameters(tokens: TokenSequence, sites: tuple[Site, ...]) 
 
 def _find_passed_frames(
     tokens: TokenSequence, names: Collection[str], clauses: Sequence[ClauseLocation | PatternWindow]
-) -> Iterator[tuple[str, Span]]:
-    """Yield name and span of each `{name}` outside of clauses for which a DataFrame was passed.
+) -> Iterator[DataFrameName]:
+    """Yield each `{name}` outside of clauses for which a DataFrame was passed.
 
     Args:
         tokens: the tokens of the query.
@@ -207,15 +231,17 @@ def _find_passed_frames(
         MatchRecognizeError: no DataFrame was passed for a name, and the query has a clause. A
             query without one is Spark's, which then raises its own error.
     """
+    if "{" not in tokens.text:
+        return
     clause_spans = [tokens.span(clause.opening, clause.closing + 1) for clause in clauses]
-    for name, span in find_data_frames(tokens.tokens):
-        if any(clause_span.contains(span) for clause_span in clause_spans):
+    for frame in find_data_frames(tokens.tokens):
+        if any(clause_span.contains(frame.span) for clause_span in clause_spans):
             continue
-        if name in names:
-            yield name, span
+        if frame.name in names:
+            yield frame
         elif clause_spans:
             known_names = (*names, *current_surface().frames)
-            raise errors.missing_dataframe(span, name=name, frames=known_names)
+            raise errors.missing_dataframe(frame.span, name=frame.name, frames=known_names)
 
 
 def _read_sites(
@@ -239,16 +265,17 @@ def _read_clause_sites(
 ) -> Iterator[Site]:
     """Yield the site of each clause; `_read_sites` sets their indices.
 
-    The location of every clause is checked before the first clause is read, so that an error about
-    a location comes before errors inside of clauses.
+    What is around every clause is checked before the first clause is read, so that an error about
+    it comes before errors inside of clauses.
     """
     for clause in clauses:
         reject_stored_text(tokens, clause)
-    aliases = [find_alias(tokens, clause.closing + 1) for clause in clauses]
-    names = [_read_alias(tokens, alias) for alias in aliases]
+    for clause in clauses:
+        _reject_alias_in_double_quotes(tokens, clause)
     relations = [find_relation(tokens, clause) for clause in clauses]
-    for clause, alias, name, relation in zip(clauses, aliases, names, relations, strict=True):
+    for clause, relation in zip(clauses, relations, strict=True):
         relation_span = tokens.span(relation.start, clause.word)
+        alias = find_alias(tokens, clause.closing + 1)
         yield Site(
             index=0,
             clause=read_clause(cut_out_tokens(tokens, clause.opening, clause.closing)),
@@ -257,26 +284,20 @@ def _read_clause_sites(
             replaced=relation_span.to(tokens[clause.closing].span),
             with_clauses=find_visible(tokens, with_clauses, relation.start),
             use=find_use(tokens, relation.start, clause.closing, alias),
-            result_alias=name,
+            result_alias=None if alias is None else _find_result_name(tokens[alias]),
             renames=find_renames(tokens, alias),
         )
 
 
-def _read_alias(tokens: TokenSequence, alias: int | None) -> str | None:
-    """Return the name that a clause's rows have in the query; None if they have none.
+def _reject_alias_in_double_quotes(tokens: TokenSequence, clause: ClauseLocation) -> None:
+    """Raise an error if the alias of a clause is a string in double quotes."""
+    alias = find_alias(tokens, clause.closing + 1)
+    if alias is not None and tokens[alias].in_double_quotes:
+        raise errors.alias_in_double_quotes(tokens[alias].span, text=tokens[alias].text)
 
-    Args:
-        tokens: the tokens of the query.
-        alias: the index of the token after the clause that may be its alias, if there is one.
 
-    Raises:
-        MatchRecognizeError: the alias is a string in double quotes.
-    """
-    if alias is None:
+def _find_result_name(alias: Token) -> str | None:
+    """Return the name of a clause's rows in the query; None if the alias is a reserved word."""
+    if alias.is_word and is_reserved(alias.text):
         return None
-    token = tokens[alias]
-    if token.in_double_quotes:
-        raise errors.alias_in_double_quotes(token.span, text=token.text)
-    if token.is_word and is_reserved(token.text):
-        return None
-    return token.name
+    return alias.name

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from matchrec.plan.expression import MatchFunction
 from matchrec.plan.words import read_words
@@ -395,14 +395,20 @@ class TokenSequence:
         return tuple(zip([start, *(comma + 1 for comma in commas)], [*commas, end], strict=True))
 
 
-def find_data_frames(tokens: Sequence[Token]) -> Iterator[tuple[str, Span]]:
-    """Yield the name and the span of every DataFrame of a query.
+class DataFrameName(NamedTuple):
+    """A `{name}` in a query, for which a DataFrame can be passed."""
 
-    It is written `{name}`, without blanks.
-    """
+    # The name between the braces.
+    name: str
+    # The name with the braces.
+    span: Span
+
+
+def find_data_frames(tokens: Sequence[Token]) -> Iterator[DataFrameName]:
+    """Yield every `{name}` of a query, from left to right. There are no blanks in it."""
     for opening, name, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if opening.key == "{" and closing.key == "}" and name.is_word:
             span = opening.span.to(closing.span)
             has_no_blanks = span.end - span.start == len(name.text) + len("{}")
             if has_no_blanks:
-                yield name.text, span
+                yield DataFrameName(name.text, span)

@@ -184,7 +184,7 @@ def check_meaning(query: ReadQuery, plan: MatchPlan, text: str) -> None:
 
 def _read_again(text: str) -> MatchPlan:
     """Return the plan of a written text, which has one clause."""
-    frames = [name for name, _ in find_data_frames(read_tokens(text).tokens)]
+    frames = [frame.name for frame in find_data_frames(read_tokens(text).tokens)]
     (site,) = parse_sql(text, frames).sites
     return lower_clause(site.clause)
 
