@@ -8,8 +8,10 @@
     clause_names        the quotes around the names of a clause
     exclusive_loops     the greedy loops of Flink SQL, which give no row back
     limits              the parts of the clause that a product lacks
-    fragments           the pieces of a query that sqlglot translates one by one
-    sqlglot_translation one piece: parsed, rewritten by our rules, and printed
+    fragments           the parts of a query that sqlglot translates one by one
+    masked_fragments    names instead of what sqlglot cannot read in a fragment
+    fragment_errors     errors about fragments
+    sqlglot_translation one fragment: parsed, rewritten by our rules, and printed
     rules               what sqlglot gets wrong and we rewrite
     differences         what sqlglot gets wrong and we warn about or reject
     edits               edits of a text, which keep positions, and notes

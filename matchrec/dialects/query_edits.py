@@ -15,13 +15,13 @@ sqlglot cannot read a clause, so the query is edited in parts:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from matchrec.dialects.clause_edits import edit_clause, edit_window
 from matchrec.dialects.edits import Edit
 from matchrec.dialects.fragments import SELECT_ALL, FragmentTranslator
+from matchrec.dialects.masked_fragments import Hole
 from matchrec.dialects.products import SPARK
 from matchrec.dialects.rules.visible_columns import ClauseKinds, ColumnKinds
 from matchrec.errors.sql import window as errors
@@ -51,24 +51,20 @@ def edit_query(
     clauses = find_clauses(tokens)
     windows = _find_windows(tokens, translator)
     kinds = _assign_kinds(clauses, windows, clause_kinds)
-    # The span of each clause together with its relation.
-    clause_spans = {
-        clause: tokens.span(find_relation_start(tokens, clause), clause.closing + 1)
+    holes = {
+        clause: Hole(
+            tokens.span(find_relation_start(tokens, clause), clause.closing + 1),
+            columns=kinds[clause].outputs,
+        )
         for clause in clauses
     }
-    clause_results: dict[Span, ColumnKinds] = {}
-    for clause, span in clause_spans.items():
-        outputs = kinds[clause].outputs
-        if outputs is not None:
-            clause_results[span] = outputs
-    translator = replace(translator, clause_results=clause_results)
-    yield from _edit_surroundings(tokens, clause_spans.values(), windows, translator)
+    yield from _edit_surroundings(tokens, holes.values(), windows, translator)
     for window in windows:
         inputs = kinds[window].inputs or {}
         yield from edit_window(tokens, window, translator, partial(dict, inputs))
-    for clause, span in clause_spans.items():
-        relation = Span(span.start, tokens[clause.word].span.start)
-        yield from _edit_relation(tokens, clause, relation, clause_spans.values(), translator)
+    for clause, hole in holes.items():
+        relation = Span(hole.span.start, tokens[clause.word].span.start)
+        yield from _edit_relation(tokens, clause, relation, holes.values(), translator)
         yield from edit_clause(
             cut_out_tokens(tokens, clause.opening, clause.closing),
             translator,
@@ -114,31 +110,31 @@ def _assign_kinds(
 
 def _edit_surroundings(
     tokens: TokenSequence,
-    clause_spans: Collection[Span],
+    clause_holes: Iterable[Hole],
     windows: Sequence[PatternWindow],
     translator: FragmentTranslator,
-) -> Iterator[Edit]:
-    """Yield the edits of the query around its clauses and windows.
+) -> list[Edit]:
+    """Return the edits of the query around its clauses and windows.
 
     Args:
         tokens: the tokens of the query.
-        clause_spans: the clauses, each with its relation.
+        clause_holes: the clauses, each with its relation.
         windows: the windows. Their parentheses stay in the query, and what is inside becomes a
             hole. The calls over them become holes, too.
         translator: translates the query.
     """
-    window_holes = [tokens.span(window.opening + 1, window.closing) for window in windows]
-    calls = [tokens.span(call.start, call.end) for window in windows for call in window.calls]
-    translator = replace(translator, window_holes=frozenset(window_holes))
-    holes = (*clause_spans, *window_holes, *calls)
-    yield from translator.edit_around_clauses(tokens.full_span, holes)
+    holes = list(clause_holes)
+    for window in windows:
+        holes.append(Hole(tokens.span(window.opening + 1, window.closing), is_window=True))
+        holes.extend(Hole(tokens.span(call.start, call.end)) for call in window.calls)
+    return translator.edit_around_holes(tokens.full_span, holes)
 
 
 def _edit_relation(
     tokens: TokenSequence,
     clause: ClauseLocation,
     relation: Span,
-    clause_spans: Collection[Span],
+    clause_holes: Iterable[Hole],
     translator: FragmentTranslator,
 ) -> Iterator[Edit]:
     """Yield the edits of the relation before a clause.
@@ -147,11 +143,11 @@ def _edit_relation(
         tokens: the tokens of the query.
         clause: the clause.
         relation: the characters of the relation.
-        clause_spans: all clauses of the query, each with its relation.
+        clause_holes: all clauses of the query, each with its relation.
         translator: translates the relation.
     """
-    inner_clauses = [span for span in clause_spans if relation.contains(span)]
-    starts_with_clause = any(span.start == relation.start for span in inner_clauses)
+    inner_clauses = [hole for hole in clause_holes if relation.contains(hole.span)]
+    starts_with_clause = any(hole.span.start == relation.start for hole in inner_clauses)
     if translator.write is not SPARK and starts_with_clause:
         # `t MATCH_RECOGNIZE (...) MATCH_RECOGNIZE (...)`: other products allow no second clause
         # after the first one, so the first one becomes a subquery.
@@ -160,9 +156,9 @@ def _edit_relation(
         yield Edit(Span(end, end), ")")
     query = _find_query_in_parentheses(tokens, relation)
     if query is None:
-        yield from translator.edit_around_clauses(relation, inner_clauses, SELECT_ALL)
+        yield from translator.edit_around_holes(relation, inner_clauses, SELECT_ALL)
     else:
-        yield from translator.edit_around_clauses(query, inner_clauses)
+        yield from translator.edit_around_holes(query, inner_clauses)
 
 
 def _find_query_in_parentheses(tokens: TokenSequence, relation: Span) -> Span | None:

@@ -170,7 +170,7 @@ class RespelledText:
     def make_translator(self, read: Product, write: Product) -> FragmentTranslator:
         """Return a translator of the fragments of the text, with an empty log."""
         frames = tuple(frame.span for frame in find_data_frames(self.tokens.tokens))
-        return FragmentTranslator(self.tokens.text, read, write, holes=frames)
+        return FragmentTranslator(self.tokens.text, read, write, frames)
 
     def locate_notes(self, log: TranslationLog) -> list[TranslationNote]:
         """Return the notes of a log with their spans in the text that the user wrote."""
