@@ -28,6 +28,7 @@ from matchrec.dialects.rules.context import (
 from matchrec.dialects.rules.function_calls import (
     VARIABLE_PREFIX,
     FunctionMapping,
+    call_pattern_function,
     find_pattern_function,
     mask_functions,
 )
@@ -173,7 +174,7 @@ def _generate(tree: exp.Expr, context: RuleContext) -> str:
     """
     dialect = SqlglotDialect.get_or_raise(context.write.sqlglot)
     generator = dialect.generator(comments=False, unsupported_level=ErrorLevel.IGNORE)
-    for rule in (_parenthesize_operands, _remove_prefixes):
+    for rule in (_parenthesize_operands, _move_filter_inward, _remove_prefixes):
         tree = _apply_rule(rule, tree, context)
     text = generator.generate(tree)
     reasons = tuple(dict.fromkeys(generator.unsupported_messages))
@@ -248,6 +249,21 @@ def _parenthesize_operands(
         if operand_strength < strength or not keeps_meaning:
             operand.replace(exp.paren(operand.copy(), copy=False))
     return node
+
+
+def _move_filter_inward(node: exp.Filter, _: RuleContext) -> exp.Expr:
+    """Move FILTER after RUNNING or FINAL to the aggregate, as which sqlglot would not see these.
+
+    Both are written alike, but for a product without FILTER sqlglot rewrites the aggregate:
+
+        FINAL sum(x) FILTER (WHERE x > 1)      FINAL SUM(IFF(x > 1, x, NULL))
+    """
+    name = find_pattern_function(node.this)
+    if name not in SEMANTICS or len(node.this.expressions) != 1:
+        return node
+    filtered = node.copy()
+    filtered.set("this", node.this.expressions[0].copy())
+    return call_pattern_function(name, filtered)
 
 
 def _remove_prefixes(node: exp.Expr, context: RuleContext) -> exp.Expr:

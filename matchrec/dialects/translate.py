@@ -111,7 +111,8 @@ def translate_query(
     with locate_errors(source):
         tokens = read_product_tokens(text, read)
         if not write.is_written:
-            raise errors.product_not_written(tokens[0].span, product=write.title)
+            span = tokens[0].span if len(tokens) else tokens.full_span
+            raise errors.product_not_written(span, product=write.title)
         if read is SPARK:
             for plan in _check_query(text, read):
                 measure_notes.extend(note_earlier_measures(plan, write.title))

@@ -245,8 +245,11 @@ def reject_distinct_and_filter(node: exp.AggFunc, context: RuleContext) -> exp.E
     Raises:
         UnsupportedError: there is one of them.
     """
+    if context.clause is None:
+        return node
     is_distinct = isinstance(node.this, exp.Distinct)
-    if context.clause is not None and (is_distinct or isinstance(node.parent, exp.Filter)):
+    call = node.parent if has_semantics(node) else node  # FILTER follows `FINAL SUM(x)`
+    if is_distinct or (call is not None and isinstance(call.parent, exp.Filter)):
         word = "DISTINCT" if is_distinct else "FILTER"
         raise UnsupportedError(f"no {word}, because an aggregate in the clause reads all rows")
     return node

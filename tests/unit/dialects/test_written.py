@@ -77,6 +77,9 @@ TEXTS = [
     # Oracle has no `&`.
     ("spark", "oracle", "(x & 4) + 1", "(BITAND(x, 4)) + 1"),
     ("spark", "oracle", "x + y & z", "BITAND(x + y, z)"),
+    # Snowflake and BigQuery have no FILTER in an aggregate.
+    ("spark", "snowflake", "FINAL SUM(x) FILTER (WHERE y > 1)", "FINAL SUM(IFF(y > 1, x, NULL))"),
+    ("spark", "bigquery", "FINAL SUM(x) FILTER (WHERE y > 1)", "FINAL SUM(IF(y > 1, x, NULL))"),
     ("trino", "oracle", "BITWISE_AND(x, 2) = 2", "BITAND(x, 2) = 2"),
 ]
 
@@ -219,6 +222,11 @@ def test_features_that_flink_lacks_are_rejected(pattern: str, define: str, words
         (
             "trino",
             "SUM(x) FILTER (WHERE y > 0)",
+            "no FILTER, because an aggregate in the clause reads all",
+        ),
+        (
+            "oracle",
+            "FINAL SUM(x) FILTER (WHERE y > 0)",
             "no FILTER, because an aggregate in the clause reads all",
         ),
     ],

@@ -97,6 +97,12 @@ def test_a_language_that_is_read_and_not_written(write: Any) -> None:
     assert "SASE+ and Patterns can be read, but not written" in str(raised.value)
 
 
+@pytest.mark.parametrize("text", ["", "-- nothing", "SELECT 1"])
+def test_a_product_that_is_read_and_not_written(text: str) -> None:
+    with pytest.raises(MatchRecognizeError, match="for Azure Stream Analytics is not supported"):
+        matchrec.transpile(text, write="azure")
+
+
 def test_a_measure_that_may_read_another_one_is_noted() -> None:
     text = """SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts
         MEASURES A.x AS p, p + 1 AS q, LAST(p) AS r PATTERN (A B) DEFINE B AS x > 1)"""
