@@ -16,6 +16,7 @@ query is translated once more.
     recursion                         rules of several products, by topic
     context                           what a rule gets, and what it can report
     value_kinds, visible_columns      the kinds of expressions and of columns
+    named_queries                     what a relation in FROM is or names
     collected_arrays                  arrays that keep NULLs or are sorted, in Spark SQL
     function_calls                    functions of row patterns, which sqlglot does not know
 """

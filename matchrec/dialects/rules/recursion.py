@@ -12,7 +12,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from matchrec.dialects.rules.context import RuleContext
-from matchrec.dialects.rules.visible_columns import reads_table
+from matchrec.dialects.rules.named_queries import reads_table
 
 # The number of levels that a recursion may have. Spark's default is 100, which would be too few
 # for a calendar.
