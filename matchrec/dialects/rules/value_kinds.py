@@ -52,6 +52,9 @@ _DURATIONS = frozenset({ValueKind.INTERVAL, ValueKind.DIFFERENCE})
 # The kind of an operation on two numbers is the first of these that one of its operands has.
 _WIDEST_FIRST = (ValueKind.FRACTION, ValueKind.DECIMAL, ValueKind.INTEGER)
 
+# Expressions whose value is one of several others: see `_list_alternatives`.
+_CHOICES = (exp.Case, exp.If, exp.Coalesce, exp.Greatest, exp.Least, exp.Lag, exp.Lead)
+
 # The entry in `kinds.txt` for a call whose result has the kind of its first operand.
 _SAME_AS_OPERAND = "SAME"
 
@@ -64,7 +67,7 @@ _KIND_NAMES_OF_CALLS = {
 }
 
 _DECIMAL_TYPES = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
-# The kinds of sqlglot's types. A type is of the first kind whose set it is in.
+# Sets of sqlglot's types, each with its kind. The first set that has a type counts.
 _KINDS_OF_TYPES = (
     (exp.DataType.INTEGER_TYPES, ValueKind.INTEGER),
     (_DECIMAL_TYPES, ValueKind.DECIMAL),
@@ -97,12 +100,12 @@ def find_kind_of_type_name(name: str) -> ValueKind:
     return find_kind_of_type(exp.DataType.build(word, dialect="spark", udt=True))
 
 
-def find_kind(node: exp.Expr | None, look_up: ColumnLookup) -> ValueKind | None:
+def find_kind(node: exp.Expr | None, look_up_column: ColumnLookup) -> ValueKind | None:
     """Return the kind of an expression; None if it is not known.
 
     Args:
         node: the expression.
-        look_up: returns the kinds of the columns in it.
+        look_up_column: returns the kinds of the columns in it.
 
     >>> from sqlglot import parse_one
     >>> kinds = {"ts": ValueKind.TIMESTAMP, "price": ValueKind.DECIMAL}
@@ -113,57 +116,49 @@ def find_kind(node: exp.Expr | None, look_up: ColumnLookup) -> ValueKind | None:
     """
     match node:
         case exp.Column():
-            return look_up(node)
+            return look_up_column(node)
         case exp.Literal():
             return _find_kind_of_literal(node)
         case exp.Cast():
             return find_kind_of_type(node.to)
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.IntDiv() | exp.Mod():
-            return _find_kind_of_arithmetic(node, look_up)
-        case (
-            exp.Coalesce()
-            | exp.If()
-            | exp.Case()
-            | exp.Greatest()
-            | exp.Least()
-            | exp.Lag()
-            | exp.Lead()
-        ):
-            return _find_kind_of_alternatives(_list_alternatives(node), look_up)
-        case exp.Anonymous(this=str(name)) if name.upper() == "MOD":
-            return _find_kind_of_alternatives(node.expressions, look_up)
+            return _find_kind_of_arithmetic(node, look_up_column)
+        case exp.Expr() if isinstance(node, _CHOICES):
+            return _find_common_kind(_list_alternatives(node), look_up_column)
         case exp.Predicate():
             return ValueKind.OTHER
         case exp.Round():
-            kind = find_kind(node.this, look_up)
+            kind = find_kind(node.this, look_up_column)
             return ValueKind.FRACTION if kind is ValueKind.TEXT else kind
         case exp.Ceil() | exp.Floor():  # of a fraction, products have different types
-            kind = find_kind(node.this, look_up)
+            kind = find_kind(node.this, look_up_column)
             return kind if kind is ValueKind.INTEGER else None
+        case exp.Anonymous(this=str(name)) if name.upper() == "MOD":
+            return _find_common_kind(node.expressions, look_up_column)
         case exp.Anonymous():
             name = find_pattern_function(node) or find_function_name(node)
             first_operand = node.expressions[0] if node.expressions else None
-            return _find_kind_of_call(name, first_operand, look_up)
+            return _find_kind_of_call(name, first_operand, look_up_column)
         case exp.Expr():
-            return _find_kind_of_call(type(node).__name__, node.this, look_up)
+            return _find_kind_of_call(type(node).__name__, node.this, look_up_column)
     return None
 
 
 def _find_kind_of_call(
-    name: str, first_operand: exp.Expr | None, look_up: ColumnLookup
+    name: str, first_operand: exp.Expr | None, look_up_column: ColumnLookup
 ) -> ValueKind | None:
     """Return the kind of a call's result, by the table `kinds.txt`; None if it is not known.
 
     Args:
         name: the name of sqlglot's class for the call, or of the function if it has no class.
         first_operand: the first operand of the call, if there is one.
-        look_up: returns the kinds of columns.
+        look_up_column: returns the kinds of columns.
     """
     kind_name = _KIND_NAMES_OF_CALLS.get(name)
     if kind_name is None:
         return None
     if kind_name == _SAME_AS_OPERAND:
-        return find_kind(first_operand, look_up)
+        return find_kind(first_operand, look_up_column)
     return ValueKind[kind_name]
 
 
@@ -176,7 +171,7 @@ def _find_kind_of_literal(node: exp.Literal) -> ValueKind:
     return ValueKind.FRACTION if "E" in node.name.upper() else ValueKind.DECIMAL
 
 
-def _find_kind_of_arithmetic(node: exp.Expr, look_up: ColumnLookup) -> ValueKind | None:
+def _find_kind_of_arithmetic(node: exp.Expr, look_up_column: ColumnLookup) -> ValueKind | None:
     """Return the kind of a sum, difference, product, quotient or remainder; None if not known.
 
         number and number               the wider number; a fraction for `/` of two integers
@@ -193,8 +188,8 @@ def _find_kind_of_arithmetic(node: exp.Expr, look_up: ColumnLookup) -> ValueKind
 
     A duration is an INTERVAL or a DIFFERENCE. The kinds of all other pairs are not known.
     """
-    left = find_kind(node.this, look_up)
-    right = find_kind(node.expression, look_up)
+    left = find_kind(node.this, look_up_column)
+    right = find_kind(node.expression, look_up_column)
     if left is None or right is None:
         return None
     if left in NUMBERS and right in NUMBERS:
@@ -237,15 +232,31 @@ def _has_hours(interval: exp.Interval) -> bool:
     return re.search("hour|minute|second", unit, re.IGNORECASE) is not None
 
 
-def _find_kind_of_alternatives(
-    alternatives: Sequence[exp.Expr], look_up: ColumnLookup
-) -> ValueKind | None:
-    """Return the kind of an expression whose value is one of several; None if it is not known.
+def _list_alternatives(node: exp.Expr) -> list[exp.Expr]:
+    """Return the expressions of which one is the value of a CASE, IF, COALESCE or the like.
 
-    A NULL does not count, because it takes the type of the other alternatives.
+    The values of `CASE WHEN a THEN b ELSE c END` are b and c, those of `LAG(x, 2, y)` x and y.
     """
-    values = [value for value in alternatives if not isinstance(value.unnest(), exp.Null)]
-    return combine_kinds({find_kind(value, look_up) for value in values})
+    match node:
+        case exp.Case():
+            results = [branch.args["true"] for branch in node.args["ifs"]]
+            results.append(node.args.get("default"))
+        case exp.If():
+            results = [node.args["true"], node.args.get("false")]
+        case exp.Lag() | exp.Lead():
+            results = [node.this, node.args.get("default")]
+        case _:
+            return [node.this, *node.expressions]
+    return [result for result in results if result]
+
+
+def _find_common_kind(values: Sequence[exp.Expr], look_up_column: ColumnLookup) -> ValueKind | None:
+    """Return the kind that several expressions have in common; None if it is not known.
+
+    A NULL does not count, because it takes the type of the others.
+    """
+    typed_values = [value for value in values if not isinstance(value.unnest(), exp.Null)]
+    return combine_kinds({find_kind(value, look_up_column) for value in typed_values})
 
 
 def combine_kinds(kinds: Set[ValueKind | None]) -> ValueKind | None:
@@ -261,18 +272,3 @@ def combine_kinds(kinds: Set[ValueKind | None]) -> ValueKind | None:
     if len(timestamps) == 1 and timestamps <= TIMESTAMPS:
         return next(iter(timestamps))
     return None
-
-
-def _list_alternatives(node: exp.Expr) -> list[exp.Expr]:
-    """Return the possible values of CASE, IF, COALESCE, GREATEST, LEAST, LAG or LEAD."""
-    match node:
-        case exp.Case():
-            results = [branch.args["true"] for branch in node.args["ifs"]]
-            results.append(node.args.get("default"))
-        case exp.If():
-            results = [node.args["true"], node.args.get("false")]
-        case exp.Lag() | exp.Lead():
-            results = [node.this, node.args.get("default")]
-        case _:
-            return [node.this, *node.expressions]
-    return [result for result in results if result]
