@@ -54,7 +54,7 @@ class Counters:
     ...     events, "PATTERN SEQ(Login a, Error b)", order_by="at",
     ...     options=matchrec.Options(counters=counters)).collect()
     >>> print(counters)
-    events          ...
+    rows            ...
     ...
     """
 
@@ -115,8 +115,8 @@ class Counters:
             return "<Counters: no action has finished>"
         except MatchRecognizeError as error:
             return f"<Counters: {error.message}>"
-        events = show_count(int(values["events"]), "event")
-        return f"<Counters: {events}, {show_count(int(values['matches']), 'match', 'matches')}>"
+        rows = show_count(int(values["rows"]), "row")
+        return f"<Counters: {rows}, {show_count(int(values['matches']), 'match', 'matches')}>"
 
     def _repr_html_(self) -> str:
         """Return the counters as an HTML table, or the error that prevents it."""
@@ -171,13 +171,13 @@ def count_without_rows(counters: Counters, result: DataFrame) -> None:
 def format_values(values: dict[str, int | float]) -> Iterator[tuple[str, str]]:
     """Yield the name and the value of each counter as text for a table.
 
-    >>> list(format_values({"events": 1200, "seconds": 0.5}))
-    [('events', '1,200'), ('seconds of matching', '0.500')]
+    >>> list(format_values({"rows": 1200, "matching_seconds": 0.5}))
+    [('rows', '1,200'), ('matching seconds', '0.500')]
     """
     for field in COUNTERS:
         if field.name in values:
             value = values[field.name]
-            yield field.text, f"{value:,.3f}" if field.is_time else f"{value:,}"
+            yield field.label, f"{value:,.3f}" if field.is_time else f"{value:,}"
 
 
 def check_can_count(spark: SparkSession, request_text: str) -> None:

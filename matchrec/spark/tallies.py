@@ -37,16 +37,20 @@ from matchrec.worker.count import FIRST_OF_KERNELS, WorkerCounter
 class CounterField:
     """A counter of the search."""
 
-    # The name among the values that users read.
+    # The name among the values that users read: a plural noun for what is counted; for a time, the
+    # step of the worker and the unit.
     name: str
-    # The name in a table of counters.
-    text: str
     # The index in a tally.
     index: int
     # Whether the value over several tasks or clauses is their maximum instead of their sum.
     is_maximum: bool = False
     # Whether it is a time. Workers count nanoseconds, users read seconds.
     is_time: bool = False
+
+    @property
+    def label(self) -> str:
+        """Return the name in a table of counters."""
+        return self.name.replace("_", " ")
 
     def total(self, values: Sequence[int]) -> int:
         """Return the value over several tasks or clauses; 0 if there are none."""
@@ -55,26 +59,24 @@ class CounterField:
 
 # The counters of queries with event selection. Other searches have neither runs nor a buffer.
 SELECTION_COUNTERS = (
-    CounterField("reads", "rows read by runs", FIRST_OF_KERNELS + layout.READS),
-    CounterField("runs", "runs created", FIRST_OF_KERNELS + layout.RUNS_CREATED),
-    CounterField(
-        "most_live_runs", "most live runs", FIRST_OF_KERNELS + layout.MOST_LIVE, is_maximum=True
-    ),
-    CounterField("forks", "forks", FIRST_OF_KERNELS + layout.FORKS),
-    CounterField("merges", "merges", FIRST_OF_KERNELS + layout.MERGES),
-    CounterField("nodes", "buffer nodes", FIRST_OF_KERNELS + layout.NODES_CREATED),
-    CounterField("pruned", "nodes pruned", FIRST_OF_KERNELS + layout.NODES_PRUNED),
+    CounterField("row_reads", FIRST_OF_KERNELS + layout.READS),
+    CounterField("runs", FIRST_OF_KERNELS + layout.RUNS_CREATED),
+    CounterField("most_live_runs", FIRST_OF_KERNELS + layout.MOST_LIVE, is_maximum=True),
+    CounterField("forks", FIRST_OF_KERNELS + layout.FORKS),
+    CounterField("merges", FIRST_OF_KERNELS + layout.MERGES),
+    CounterField("buffer_entries", FIRST_OF_KERNELS + layout.NODES_CREATED),
+    CounterField("removed_entries", FIRST_OF_KERNELS + layout.NODES_PRUNED),
 )
 # All counters, in the order of the table.
 COUNTERS = (
-    CounterField("events", "events", WorkerCounter.ROWS),
-    CounterField("partitions", "partitions", WorkerCounter.PARTITIONS),
+    CounterField("rows", WorkerCounter.ROWS),
+    CounterField("partitions", WorkerCounter.PARTITIONS),
     *SELECTION_COUNTERS,
-    CounterField("matches", "matches", WorkerCounter.MATCHES),
-    CounterField("waiting", "seconds of waiting", WorkerCounter.WAITING, is_time=True),
-    CounterField("encoding", "seconds of encoding", WorkerCounter.ENCODING, is_time=True),
-    CounterField("seconds", "seconds of matching", WorkerCounter.MATCHING, is_time=True),
-    CounterField("gathering", "seconds of gathering", WorkerCounter.GATHERING, is_time=True),
+    CounterField("matches", WorkerCounter.MATCHES),
+    CounterField("waiting_seconds", WorkerCounter.WAITING, is_time=True),
+    CounterField("encoding_seconds", WorkerCounter.ENCODING, is_time=True),
+    CounterField("matching_seconds", WorkerCounter.MATCHING, is_time=True),
+    CounterField("gathering_seconds", WorkerCounter.GATHERING, is_time=True),
 )
 
 # The name of the tallies in an Observation.
@@ -205,7 +207,7 @@ def add_up(tallies: Sequence[Sequence[int]]) -> dict[str, int]:
     Here, task 0 has run twice over 4 rows, and task 1 once over 5 rows:
 
     >>> first, again, other = [4, 1, 2] + [0] * 11, [4, 1, 2] + [0] * 11, [5, 1, 0] + [0] * 11
-    >>> add_up([[*first, 0], [*again, 0], [*other, 1]])["events"]
+    >>> add_up([[*first, 0], [*again, 0], [*other, 1]])["rows"]
     9
 
     Args:

@@ -28,7 +28,8 @@ from tests.benchmarks.workloads import VSHAPE
 
 CORES = 2
 WORKER = "worker"
-STAGES = {"arrays": "encoding", "kernel": "seconds", "gather": "gathering"}  # counters by name
+# The counters, by the names of the stages in the table.
+STAGES = {"arrays": "encoding_seconds", "kernel": "matching_seconds", "gather": "gathering_seconds"}
 Batches = Iterator[pa.RecordBatch]
 
 

@@ -184,8 +184,8 @@ def run_attack(
     if counters is not None:
         values = counters.values()
         numbers = tuple(spark.sql(attack.counts).collect()[0])
-        if (values["events"], values["matches"]) != numbers:
-            print(f"  counters say {values['events']}, {values['matches']}, not {numbers}")
+        if (values["rows"], values["matches"]) != numbers:
+            print(f"  counters say {values['rows']}, {values['matches']}, not {numbers}")
             differences += 1
     return Result(killer.kills, failed, found.total(), differences, "")
 

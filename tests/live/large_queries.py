@@ -167,7 +167,7 @@ def check(spark: SparkSession, name: str, query: LargeQuery, on: str) -> str:
         return f"{name}: {wrong:,} rows differ"
     if counters is not None:
         values = counters.values()
-        numbers = (values["events"], values["matches"])
+        numbers = (values["rows"], values["matches"])
         (right,) = spark.sql(query.counts).collect()
         if numbers != tuple(right):
             return f"{name}: the counters have {numbers}, not {tuple(right)}"

@@ -16,8 +16,16 @@ pytestmark = pytest.mark.one_of(2)
 
 CLAUSE = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS v > PREV(v)"
 SEQUENCE = "PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match RETURN a.LEN AS n"
-RUN_COUNTERS = ["reads", "runs", "most_live_runs", "forks", "merges", "nodes", "pruned"]
-STAGES = ["waiting", "encoding", "seconds", "gathering"]
+RUN_COUNTERS = [
+    "row_reads",
+    "runs",
+    "most_live_runs",
+    "forks",
+    "merges",
+    "buffer_entries",
+    "removed_entries",
+]
+STAGES = ["waiting_seconds", "encoding_seconds", "matching_seconds", "gathering_seconds"]
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +50,9 @@ def test_event_selection_counts_runs_and_buffer(events: DataFrame, transport: st
     assert matches.columns == plain.columns
     assert sorted(matches.collect()) == sorted(plain.collect())
     values = counters.values()
-    assert list(values) == ["events", "partitions", *RUN_COUNTERS, "matches", *STAGES]
+    assert list(values) == ["rows", "partitions", *RUN_COUNTERS, "matches", *STAGES]
     assert values["partitions"] == 3
-    assert values["events"] == 12  # the query has no C
+    assert values["rows"] == 12  # the query has no C
     assert values["matches"] == 3 * 7  # one for each non-empty set of three events
     assert values["runs"] > values["most_live_runs"] > 0
     assert values["merges"] > 0
@@ -68,8 +76,8 @@ def test_counters_show_themselves(events: DataFrame) -> None:
     assert repr(counters) == "<Counters: no action has finished>"
     assert "no action" in counters._repr_html_()
     find_sequences(events, counters=counters).collect()
-    assert repr(counters) == "<Counters: 12 events, 21 matches>"
-    assert ">buffer nodes</td>" in counters._repr_html_()
+    assert repr(counters) == "<Counters: 12 rows, 21 matches>"
+    assert ">buffer entries</td>" in counters._repr_html_()
 
 
 def test_tasks_add_up_except_for_the_most_live_runs(spark: SparkSession, events: DataFrame) -> None:
@@ -81,7 +89,7 @@ def test_tasks_add_up_except_for_the_most_live_runs(spark: SparkSession, events:
         assert find_sequences(events, counters=of_several_tasks).count() == 21
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", "1")
-    for name in ("events", "matches"):  # other counters depend on the rows of a task
+    for name in ("rows", "matches"):  # other counters depend on the rows of a task
         assert of_one_task.values()[name] == of_several_tasks.values()[name], name
     assert of_several_tasks.values()["most_live_runs"] <= of_one_task.values()["most_live_runs"]
 
@@ -95,7 +103,7 @@ def test_tasks_that_run_twice_count_once(spark: SparkSession) -> None:
     with settings(spark, shuffle__partitions="3"):
         assert len(matches.orderBy("t").collect()) == 300
     values = counters.values()
-    assert [values[name] for name in ("events", "partitions", "matches")] == [600, 20, 300]
+    assert [values[name] for name in ("rows", "partitions", "matches")] == [600, 20, 300]
 
 
 def test_without_event_selection_runs_are_not_counted(events: DataFrame) -> None:
@@ -103,8 +111,8 @@ def test_without_event_selection_runs_are_not_counted(events: DataFrame) -> None
     matches = matchrec.match_recognize(events, CLAUSE, options=matchrec.Options(counters=counters))
     assert matches.count() == 6
     values = counters.values()
-    assert list(values) == ["events", "partitions", "matches", *STAGES]
-    assert (values["events"], values["matches"]) == (15, 6)
+    assert list(values) == ["rows", "partitions", "matches", *STAGES]
+    assert (values["rows"], values["matches"]) == (15, 6)
     assert "are counted only for queries with event selection" in str(counters)
 
 
@@ -120,7 +128,7 @@ def test_clauses_of_a_query_add_up(spark: SparkSession, events: DataFrame) -> No
         )
         == 12
     )
-    assert counters.values()["events"] == 30
+    assert counters.values()["rows"] == 30
 
 
 def test_columns_that_are_never_null_and_no_matches(spark: SparkSession) -> None:
@@ -134,21 +142,21 @@ def test_columns_that_are_never_null_and_no_matches(spark: SparkSession) -> None
             rows, clause.format(least), options=matchrec.Options(counters=counters)
         )
         assert len(matches.collect()) == expected
-        assert counters.values()["events"] == 4
+        assert counters.values()["rows"] == 4
 
 
 def test_no_rows_at_all(events: DataFrame) -> None:
     counters = matchrec.Counters()
     assert find_sequences(events.filter("v > 9"), counters=counters).collect() == []
-    assert counters.values()["events"] == 0
+    assert counters.values()["rows"] == 0
 
 
 def test_printed(events: DataFrame) -> None:
     counters = matchrec.Counters()
     find_sequences(events, counters=counters).collect()
     lines = str(counters).splitlines()
-    assert re.fullmatch(r"events +12", lines[0])
-    assert re.fullmatch(r"seconds of gathering +\d+\.\d{3}", lines[-1])
+    assert re.fullmatch(r"rows +12", lines[0])
+    assert re.fullmatch(r"gathering seconds +\d+\.\d{3}", lines[-1])
     assert len({len(line) for line in lines}) == 1
 
 
@@ -180,7 +188,7 @@ def test_explain_analyze_runs_the_query_and_shows_what_it_counted(
     explained = matchrec.query(spark, query, events=events).explain(analyze=True)
     text = str(explained)
     assert re.search(
-        r"counters of the last execution\n +events +15\n +partitions +3\n +matches +[1-9]", text
+        r"counters of the last execution\n +rows +15\n +partitions +3\n +matches +[1-9]", text
     ), text
     assert "counters" not in str(matchrec.query(spark, query, events=events).explain())
     assert "counters" not in str(matchrec.query(spark, "SELECT 1").explain(analyze=True))

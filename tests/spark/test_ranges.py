@@ -112,7 +112,7 @@ def test_counters_of_whole_partitions_say_so(rows: DataFrame) -> None:
     assert str(not_cut).splitlines()[-1] == line
     assert line in not_cut._repr_html_()
     assert "ranges" not in str(by_worker)
-    assert not_cut.values()["events"] == by_worker.values()["events"]
+    assert not_cut.values()["rows"] == by_worker.values()["rows"]
 
 
 def test_counters_do_not_hide_that_ranges_are_impossible(rows: DataFrame) -> None:

@@ -77,7 +77,7 @@ def test_an_observation_that_does_not_wait_is_read_again() -> None:
     counters = make_counters(Observation(answers.pop))
     assert str(counters) == f"{NOT_FINISHED}finished"
     assert repr(counters) == "<Counters: no action has finished>"
-    assert counters.values()["events"] == 4
+    assert counters.values()["rows"] == 4
 
 
 def test_an_observation_that_cannot_be_read_says_why() -> None:
