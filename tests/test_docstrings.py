@@ -40,7 +40,7 @@ MORE = {
 }  # docs/contributing/decisions/tools.md
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 SHOWN = re.compile(
-    r"^::: matchrec\.([\w.]+)\n(?:    options:\n      members: (?:\[(.*)\]|(false))\n)?", re.M
+    r"^<!-- ::: matchrec\.([\w.]+)(?:\n    options:\n      members: (?:\[(.*)\]|(false)))?", re.M
 )
 
 

@@ -2,9 +2,16 @@
 
     python -m tests.pages.reference
 
-The site makes an entry from each line `:::`. Readers of a clone see the entry that this module
-writes after that line; the site leaves it out. Run the module when a
-public signature or docstring has changed: a test compares the pages.
+An entry of a public name begins with a comment, which GitHub does not show:
+
+    <!-- ::: matchrec.Options
+        options:
+          members: false
+    -->
+
+The site makes an entry from this comment: see `uncover_entries`. Readers of a clone or of GitHub
+see the entry that this module writes after the comment; the site leaves it out. Run the module when
+a public signature or docstring has changed: a test compares the pages.
 """
 
 from __future__ import annotations
@@ -25,14 +32,16 @@ BEGIN, END = "<!-- in a clone -->", "<!-- end -->"
 # They keep `ruff format` from changing the examples, which are the same as in the docstrings.
 FORMAT_OFF, FORMAT_ON = "<!-- fmt: off -->", "<!-- fmt: on -->"
 WRITTEN = re.compile(rf"\n*{BEGIN}\n.*?{END}\n", re.S)
-ENTRY = re.compile(r"^::: (?P<name>matchrec\.[\w.]+)\n(?P<options>(?:    .*\n)*)", re.M)
+ENTRY = re.compile(
+    r"^<!-- ::: (?P<name>matchrec\.[\w.]+)(?: |\n(?P<options>(?:    .*\n)*))-->\n", re.M
+)
 MEMBERS = re.compile(r"members: (?:\[(?P<names>.*)\]|(?P<none>false))")
 WIDTH = 100
 MADE_BY_USERS = ("matchrec.Options", "matchrec.Counters")  # classes that are shown as calls
 
 
 def write_entries(page: str) -> str:
-    """Return a page of the reference with a new entry after each line `:::`."""
+    """Return a page of the reference with a new entry after each comment `:::`."""
     return ENTRY.sub(
         lambda entry: f"{entry[0]}\n{BEGIN}\n{FORMAT_OFF}\n{describe(entry)}\n{FORMAT_ON}\n{END}\n",
         remove_entries(page),
@@ -40,25 +49,35 @@ def write_entries(page: str) -> str:
 
 
 def remove_entries(page: str) -> str:
-    """Return a page without entries, as the site reads it.
-
-    >>> remove_entries("::: matchrec.sql\\n\\n<!-- in a clone -->\\ntext\\n<!-- end -->\\n\\nmore")
-    '::: matchrec.sql\\n\\nmore'
-    """
+    """Return a page without the entries that this module has written."""
     return WRITTEN.sub("\n", page)
 
 
+def uncover_entries(page: str) -> str:
+    """Return a page as the site reads it: each comment `:::` as the line of mkdocstrings.
+
+    >>> uncover_entries("<!-- ::: matchrec.sql -->\\n<!-- in a clone -->\\ntext\\n<!-- end -->\\n")
+    '::: matchrec.sql\\n'
+    >>> uncover_entries("<!-- ::: matchrec.Why\\n    options:\\n      members: false\\n-->\\n")
+    '::: matchrec.Why\\n    options:\\n      members: false\\n'
+    """
+    return ENTRY.sub(
+        lambda entry: f"::: {entry['name']}\n{entry['options'] or ''}", remove_entries(page)
+    )
+
+
 def describe(entry: re.Match[str]) -> str:
-    """Return the entry of one line `:::`: the name, then the members that the line shows."""
+    """Return the entry of one comment `:::`: the name, then the members that it shows."""
     name = entry["name"]
+    options = entry["options"] or ""
     value = resolve_name(name)
     parts = [f"## {name}\n\n{describe_name(name, value)}"]
-    chosen = MEMBERS.search(entry["options"])
+    chosen = MEMBERS.search(options)
     if isinstance(value, type) and (chosen or not issubclass(value, Exception)):
         names = list(vars(value))
         if chosen:
             names = [] if chosen["none"] else chosen["names"].split(", ")
-        hidden = re.findall(r'"!([^"]+)"', entry["options"]) or ["^_"]  # `filters` of the site
+        hidden = re.findall(r'"!([^"]+)"', options) or ["^_"]  # `filters` of the site
         for member in names:
             if any(re.search(pattern, member) for pattern in hidden):
                 continue

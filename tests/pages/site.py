@@ -44,9 +44,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Return the page with links to the files in the site, and without entries for a clone."""
+    """Return the page with links to the files in the site, and entries from docstrings."""
     sys.path.insert(0, str(ROOT))
-    from tests.pages.reference import remove_entries
+    from tests.pages.reference import uncover_entries
 
     sys.path.remove(str(ROOT))
     uri = page.file.src_uri
@@ -60,7 +60,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return link[1]
         return posixpath.relpath(target, posixpath.dirname(uri) or ".")
 
-    return unescape_pipes(LINK.sub(move_link, remove_entries(markdown)))
+    return unescape_pipes(LINK.sub(move_link, uncover_entries(markdown)))
 
 
 def unescape_pipes(markdown: str) -> str:
