@@ -12,12 +12,10 @@ clock (the watermark).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from matchrec.automaton.run_endings import NO_NEIGHBOUR_WINDOW
 from matchrec.conditions.evaluate import instructions as op
@@ -34,9 +32,6 @@ from matchrec.search.partitions import BoolArray, IntArray, Partitions, take_or_
 from matchrec.search.releasing import Release, release_matches
 from matchrec.search.runs_search import RunsSearch
 from matchrec.search.task import MAX_STREAM_BYTES, Capacity, Task
-
-# An array as it is stored. The type of its elements depends on its name.
-StoredArray = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,51 +85,6 @@ def make_empty_state(registers: int, columns: int = layout.NODE_SIZE) -> SearchS
         ),
         start_bounds=np.zeros((0, 2), np.int64),
         held=make_empty_matches(),
-    )
-
-
-# The fields of `Matches` that are set for matches that wait.
-STORED_MATCH_FIELDS = tuple(
-    field.name for field in fields(Matches) if getattr(make_empty_matches(), field.name) is not None
-)
-
-
-def pack_state(state: SearchState) -> dict[str, StoredArray]:
-    """Return a state as arrays with names, as it is stored. `unpack_state` is the inverse."""
-    arrays: dict[str, StoredArray] = {
-        "counts": np.array([state.rows_searched, state.last_match_number], np.int64),
-        "numbers": state.row_numbers,
-        "runs": state.live_runs.runs,
-        "registers": state.live_runs.registers,
-        "nodes": state.live_runs.nodes,
-        "start bounds": state.start_bounds,
-    }
-    return arrays | {f"held.{name}": getattr(state.held, name) for name in STORED_MATCH_FIELDS}
-
-
-def unpack_state(arrays: Mapping[str, StoredArray]) -> SearchState:
-    """Return the state that `pack_state` has turned into arrays."""
-    rows_searched, last_match_number = arrays["counts"].tolist()
-    return SearchState(
-        rows_searched=rows_searched,
-        last_match_number=last_match_number,
-        row_numbers=arrays["numbers"],
-        live_runs=LiveRuns(
-            runs=arrays["runs"], registers=arrays["registers"], nodes=arrays["nodes"]
-        ),
-        start_bounds=arrays["start bounds"],
-        held=replace(
-            make_empty_matches(),
-            partition=arrays["held.partition"],
-            number=arrays["held.number"],
-            start=arrays["held.start"],
-            offsets=arrays["held.offsets"],
-            classifiers=arrays["held.classifiers"],
-            excluded=arrays["held.excluded"],
-            rows=arrays["held.rows"],
-            completed=arrays["held.completed"],
-            kind=arrays["held.kind"],
-        ),
     )
 
 

@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.spark.streaming.key_state import read_key_states
-from matchrec.spark.streaming.search import COVERED, START
+from matchrec.spark.streaming.search import ContiguousStates
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
     ALGORITHMS,
@@ -124,8 +124,9 @@ def count_decided(streamed: StreamedRules, group: Group, frame: pd.DataFrame) ->
     keys = group.memory.keys.column(name).to_pylist()
     numbers = {search.name: number for number, search in enumerate(searches)}
     for search, needs in read_key_states(group.memory.arrays, searches).items():
-        starts = needs.states[START].values
-        kept = needs.states[COVERED].sizes
+        assert isinstance(needs.states, ContiguousStates)
+        starts = needs.states.start.values
+        kept = needs.states.covered.sizes
         for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
             decided[keys[key],][numbers[search]] += int(start - count)
     return decided

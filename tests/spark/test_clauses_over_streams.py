@@ -336,7 +336,7 @@ def test_totals_of_several_keys_in_pieces(spark: SparkSession) -> None:
 def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     clause = """PARTITION BY k ORDER BY ts MEASURES count(*) AS n PATTERN (A B* C)
         WITHIN INTERVAL 20 SECONDS DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c'"""
-    group, most = run_long_stream(
+    _, group, most = run_long_stream(
         spark, lambda frame: matchrec.match_recognize(frame, clause), "abbb"
     )
     assert most < 10_000

@@ -22,10 +22,11 @@ import matchrec
 from matchrec import AfterMatch, Pattern, memory
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.search import incremental
-from matchrec.search.incremental import SearchState, make_empty_state, pack_state, unpack_state
+from matchrec.search.incremental import SearchState
 from matchrec.spark.streaming import bucket
-from matchrec.spark.streaming.bucket import digest
-from matchrec.spark.streaming.key_state import read_states
+from matchrec.spark.streaming.bucket import Bucket, digest
+from matchrec.spark.streaming.key_state import read_key_states
+from matchrec.spark.streaming.selecting import SelectingStates
 from tests.tasks.stream_pieces import Group, Streamed, read_times
 
 pytestmark = pytest.mark.one_of(4)
@@ -292,24 +293,21 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     def query(events: DataFrame) -> DataFrame:
         return matchrec.match_pattern(events, AND_NO_MORE, order_by="ts", partition_by="k")
 
-    group, most = run_long_stream(spark, query, "ab")
+    streamed, group, most = run_long_stream(spark, query, "ab")
     assert most < 100_000
-    (state,) = list_states(group)
+    (state,) = list_states(streamed.bucket, group)
     assert state.is_idle
     assert not len(state.row_numbers)
 
 
-def list_states(group: Group) -> list[SearchState]:
+def list_states(bucket: Bucket, group: Group) -> list[SearchState]:
     """Return the state of the search with event selection for each key of a bucket."""
-    packed = read_states(group.memory.arrays, "0", pack_state(make_empty_state(0)))
-    columns = {name: column.split() for name, column in packed.items()}
-    keys = group.memory.keys.num_rows
-    return [
-        unpack_state({name: column[key] for name, column in columns.items()}) for key in range(keys)
-    ]
+    (key_state,) = read_key_states(group.memory.arrays, bucket.searches).values()
+    assert isinstance(key_state.states, SelectingStates)
+    return key_state.states.split()
 
 
-def run_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Group, int]:
+def run_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Streamed, Group, int]:
     """Run a query over 600 events of one key, until all windows have ended.
 
     Its state must not be larger in the second half of the stream than in the first.
@@ -318,7 +316,7 @@ def run_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Gro
         values: the values of `v`, which the events have in turn.
 
     Returns:
-        The group of the key, and the most bytes of its state.
+        The query, the group of the key, and the most bytes of its state.
     """
     rows = [("p", 100 + i, values[i % len(values)], i) for i in range(600)]
     streamed = Streamed(query, list_events(spark, rows), "ts")
@@ -333,7 +331,7 @@ def run_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Gro
     group.watermark += 100_000
     list(streamed.batch(frame[:0], group))
     assert group.timer is None
-    return group, max(sizes)
+    return streamed, group, max(sizes)
 
 
 def list_events(spark: SparkSession, rows: Sequence[Any]) -> DataFrame:

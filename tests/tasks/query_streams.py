@@ -15,9 +15,9 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.spark.pandas_encoding import PandasEncoding
 from matchrec.spark.streaming.arrival import Arriving, read_times
 from matchrec.spark.streaming.bucket import Bucket
-from matchrec.spark.streaming.key_state import PLACES, read_key_states
+from matchrec.spark.streaming.key_state import read_key_states
 from matchrec.spark.streaming.memory import ColumnMap
-from matchrec.spark.streaming.search import START, ContiguousSearch
+from matchrec.spark.streaming.search import ContiguousSearch, ContiguousStates
 from matchrec.worker import wire
 from matchrec.worker.wire import SortColumn
 from tests.tasks.query_batches import Run
@@ -130,8 +130,9 @@ def count_decided(bucket: Bucket, rows: pa.Table, group: Group) -> dict[int, int
         return decided
     keys = group.memory.keys.column(KEY).to_pylist()
     for needs in read_key_states(group.memory.arrays, bucket.searches).values():
-        starts = needs.states[START].values
-        kept = needs.states[PLACES].sizes
+        assert isinstance(needs.states, ContiguousStates)
+        starts = needs.states.start.values
+        kept = needs.places.sizes
         for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
             if keys[key] in decided:  # otherwise it is the key of a copy
                 decided[keys[key]] += int(start - count)

@@ -19,7 +19,7 @@ import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -34,9 +34,7 @@ from matchrec.search.partitions import IntArray
 from matchrec.spark.order_numbers import show_instant
 from matchrec.spark.streaming.arrival import ArrivedRows, Arriving, SearchRows, arrange, read_times
 from matchrec.spark.streaming.key_state import (
-    FAILED,
     NO_KEYS,
-    PLACES,
     KeyState,
     make_key_state,
     make_memory,
@@ -63,7 +61,7 @@ class Bucket:
     arriving: Arriving
     # A digest of the query, or of what all rules of a set share.
     query: str
-    searches: tuple[KeySearch, ...]
+    searches: tuple[KeySearch[Any], ...]
     # The rules, by the names of their searches. Empty for a query.
     versions: Mapping[str, Version]
     # Whether to store how far the watermark has come even if no row and no key is needed.
@@ -162,12 +160,12 @@ class Bucket:
         """
         search = self.searches[number]
         rows = select_rows(search, key_state, arrived, watermark)
-        new_states = yield from search.search(key_state.states, rows)
-        return key_state.advance(rows, new_states, search.end)
+        searched = yield from search.search(key_state.states, rows)
+        return key_state.advance(rows, searched, search.end)
 
 
 def find_due_keys(
-    search: KeySearch, stored: KeyState, arrived: ArrivedRows, watermark: int
+    search: KeySearch[Any], stored: KeyState, arrived: ArrivedRows, watermark: int
 ) -> IntArray:
     """Return the keys with which a search goes on, ascending, as indices of `arrived.keys`.
 
@@ -182,7 +180,7 @@ def find_due_keys(
     """
     keys_with_rows = np.flatnonzero(arrived.find_new_rows(search.version).sizes)
     keys_with_end = stored.keys[stored.next_end <= watermark]
-    failed_keys = stored.keys[stored.states[FAILED].values]
+    failed_keys = stored.keys[stored.failed]
     return np.setdiff1d(np.append(keys_with_rows, keys_with_end), failed_keys)
 
 
@@ -240,7 +238,7 @@ class RulesOfBucket(Bucket):
 
 
 def select_rows(
-    search: KeySearch, key_state: KeyState, arrived: ArrivedRows, watermark: int
+    search: KeySearch[Any], key_state: KeyState, arrived: ArrivedRows, watermark: int
 ) -> SearchRows:
     """Return the rows that a search reads of some keys: those that it has kept, then new ones.
 
@@ -251,7 +249,7 @@ def select_rows(
         watermark: in microseconds.
     """
     new = arrived.find_new_rows(search.version).take(key_state.keys)
-    return arrived.select(key_state.states[PLACES], new, watermark)
+    return arrived.select(key_state.places, new, watermark)
 
 
 def build_query_bucket(compiled_query: CompiledQuery, arriving: Arriving) -> Bucket:
@@ -302,7 +300,7 @@ def build_rules_bucket(output: RuleSetOutput, arriving: Arriving) -> RulesOfBuck
     )
 
 
-def choose_search(compiled_query: CompiledQuery) -> type[KeySearch]:
+def choose_search(compiled_query: CompiledQuery) -> type[KeySearch[Any]]:
     """Return the class of the search for a compiled query."""
     if compiled_query.task.needs_event_selection:
         return SelectingSearch

@@ -7,10 +7,11 @@ So the states of many keys are selected and joined without a loop over the keys.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
+from typing_extensions import Self
 
 from matchrec.search.partitions import IntArray, find_group_starts, list_positions
 from matchrec.spark.streaming.memory import Array
@@ -56,16 +57,20 @@ class ByKey:
         return np.split(self.values, np.cumsum(self.sizes)[:-1])
 
 
-# What a search needs to know about some keys: its states by their names. All states have the same
-# keys.
-KeyStates = Mapping[str, ByKey]
+@dataclass(frozen=True, slots=True)
+class KeyRecord:
+    """A record of k keys. Each field of a subclass is a `ByKey` with the values of these keys."""
 
+    def list_values(self) -> dict[str, ByKey]:
+        """Return the values of each field, by the name of the field."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
-def take_states(states: KeyStates, keys: IntArray) -> KeyStates:
-    """Return the states of some keys: see `ByKey.take`."""
-    return {name: state.take(keys) for name, state in states.items()}
+    def take(self, keys: IntArray) -> Self:
+        """Return the record of some keys, see `ByKey.take`."""
+        values = self.list_values().values()
+        return type(self)(*(values_of_field.take(keys) for values_of_field in values))
 
-
-def join_states(states: KeyStates, others: KeyStates) -> KeyStates:
-    """Return the states of some keys, then the states of other keys."""
-    return {name: state.append(others[name]) for name, state in states.items()}
+    def append(self, others: Self) -> Self:
+        """Return the record of these keys, then of other keys."""
+        pairs = zip(self.list_values().values(), others.list_values().values(), strict=True)
+        return type(self)(*(values.append(other_values) for values, other_values in pairs))

@@ -1,48 +1,53 @@
 """What the searches of a bucket need of each key, and how it is stored between micro-batches.
 
-`memory.Memory` is what is stored. Its states, one array for each, are those that a search keeps
-(`search.KeySearch`), and the three that the bucket adds: NEXT_END, FAILED and PLACES.
+A `KeyState` is what one search needs. `make_memory` writes the key states of all searches as the
+arrays of a `memory.Memory`, which is stored, and `read_key_states` reads them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import Version
-from matchrec.search.partitions import IntArray
+from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.spark.streaming.arrival import ArrivedRows, SearchRows
-from matchrec.spark.streaming.by_key import ByKey, KeyStates, join_states, take_states
+from matchrec.spark.streaming.by_key import ByKey, KeyRecord
 from matchrec.spark.streaming.memory import Array, Arrays, ColumnMap, Memory
-from matchrec.spark.streaming.search import IDLE, KEPT, NEXT_END, KeySearch
+from matchrec.spark.streaming.search import KeySearch, SearchedKeys
 
 NO_KEYS = np.zeros(0, np.int64)
-
-# Names of the states of each key that a bucket adds to the states of its search.
-PLACES = "places"  # the rows that the search has kept: indices among the rows of the bucket
-FAILED = "failed"  # whether the search has failed for the key, and leaves it alone for good
 
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """What a search needs of some keys of the bucket."""
+    """What a search needs of p keys of the bucket."""
 
     # int64[p], ascending indices of keys of the bucket.
     keys: IntArray
-    # The states of the search for these keys, then NEXT_END, FAILED and PLACES.
-    states: KeyStates
-
-    @property
-    def next_end(self) -> IntArray:
-        """int64[p], when to go on with each key though no event arrives."""
-        return self.states[NEXT_END].values
+    # What the search must know of each key to go on.
+    states: KeyRecord
+    # int64[p], when to go on with each key though no event arrives: microseconds, or NEVER.
+    next_end: IntArray
+    # bool[p], whether the search has failed for the key, and leaves it alone for good.
+    failed: BoolArray
+    # The rows that the search has kept: indices among the rows of the bucket.
+    places: ByKey
 
     def take(self, indices: IntArray) -> KeyState:
         """Return the state of some of these keys, given their indices in `keys`."""
-        return KeyState(self.keys[indices], take_states(self.states, indices))
+        return KeyState(
+            keys=self.keys[indices],
+            states=self.states.take(indices),
+            next_end=self.next_end[indices],
+            failed=self.failed[indices],
+            places=self.places.take(indices),
+        )
 
     def merge(self, others: KeyState) -> KeyState:
         """Return the state of these keys and of others. No key may be in both."""
@@ -51,25 +56,32 @@ class KeyState:
         if not len(others.keys):
             return self
         keys = np.append(self.keys, others.keys)
-        return KeyState(keys, join_states(self.states, others.states)).take(np.argsort(keys))
+        all_states = KeyState(
+            keys=keys,
+            states=self.states.append(others.states),
+            next_end=np.append(self.next_end, others.next_end),
+            failed=np.append(self.failed, others.failed),
+            places=self.places.append(others.places),
+        )
+        return all_states.take(np.argsort(keys))
 
-    def advance(self, rows: SearchRows, new_states: KeyStates, end: int) -> KeyState:
+    def advance(self, rows: SearchRows, searched: SearchedKeys[Any], end: int) -> KeyState:
         """Return the state after a search, without keys that no longer need a state.
 
         Args:
             rows: the rows that were searched.
-            new_states: what the search has returned for each key.
+            searched: what the search has returned of the keys.
             end: the time from which on the search sees no rows.
         """
-        is_needed = ~new_states[IDLE].values | (new_states[KEPT].sizes > 0)
-        needed = np.flatnonzero(is_needed)
-        states = dict(take_states(new_states, needed))
-        del states[IDLE]
-        kept = states.pop(KEPT)
-        states[PLACES] = ByKey(rows.indices[kept.values], kept.sizes)
-        states[FAILED] = ByKey.from_single_values(np.zeros(len(needed), np.bool_))
-        states[NEXT_END] = ByKey.from_single_values(np.minimum(states[NEXT_END].values, end))
-        return KeyState(self.keys[needed], states)
+        needed = np.flatnonzero(~searched.is_idle | (searched.kept.sizes > 0))
+        searched = searched.take(needed)
+        return KeyState(
+            keys=self.keys[needed],
+            states=searched.states,
+            next_end=np.minimum(searched.next_end, end),
+            failed=np.zeros(len(needed), np.bool_),
+            places=ByKey(rows.indices[searched.kept.values], searched.kept.sizes),
+        )
 
 
 def make_memory(
@@ -80,12 +92,7 @@ def make_memory(
 ) -> Memory:
     """Return the memory of a bucket: the keys that have any state, and each row once.
 
-    Its arrays are the inputs of `read_key_states`:
-
-        rows                   how many rows are stored of each key
-        <search> keys          the keys of the state of a search, as indices of the stored keys
-        <search> <state>       the values of a state of the search, key after key
-        <search> <state> sizes how many of them each key has; left out if each has one
+    Its arrays are how many rows are stored of each key, `rows`, and those of `write_key_state`.
 
     Args:
         key_states: what each search needs, by the name of the search.
@@ -94,7 +101,7 @@ def make_memory(
         versions: the rules, by the names of their searches.
     """
     keys = np.unique(np.concatenate([NO_KEYS, *(state.keys for state in key_states.values())]))
-    kept_by_search = [state.states[PLACES].values for state in key_states.values()]
+    kept_by_search = [state.places.values for state in key_states.values()]
     kept = np.unique(np.concatenate([NO_KEYS, *kept_by_search]))
 
     # Rows are stored key after key, so that the number of rows of each key says whose they are.
@@ -108,13 +115,13 @@ def make_memory(
 
     arrays: dict[str, Array] = {}
     for name, key_state in key_states.items():
-        rows_of_search = key_state.states[PLACES]
-        stored_places = ByKey(stored_index[rows_of_search.values], rows_of_search.sizes)
-        arrays[f"{name} keys"] = np.searchsorted(keys, key_state.keys)
-        for state_name, state in {**key_state.states, PLACES: stored_places}.items():
-            arrays[f"{name} {state_name}"] = state.values
-            if (state.sizes != 1).any():
-                arrays[f"{name} {state_name} sizes"] = state.sizes
+        places = key_state.places
+        stored_state = replace(
+            key_state,
+            keys=np.searchsorted(keys, key_state.keys),
+            places=ByKey(stored_index[places.values], places.sizes),
+        )
+        arrays |= write_key_state(name, stored_state)
     row_counts = np.bincount(np.searchsorted(keys, key_of_kept_row), minlength=len(keys))
     arrays["rows"] = row_counts.astype(np.int64)
     rows = pa.concat_tables([arrived.rows.take(pa.array(stored_rows)), arrived.later])
@@ -128,40 +135,80 @@ def make_memory(
     )
 
 
-def read_key_states(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeyState]:
+def write_key_state(search: str, key_state: KeyState) -> dict[str, Array]:
+    """Return the arrays in which the key state of a search is stored.
+
+        <search> keys          the keys, as indices of the stored keys
+        <search> <field>       the values of a field, key after key
+        <search> <field> sizes how many of them each key has; left out if each has one
+
+    Args:
+        search: the name of the search.
+        key_state: what it needs. Keys and rows are indices of those that are stored.
+    """
+    states = key_state.states.list_values()
+    values_by_name = {name_array(name): values for name, values in states.items()}
+    values_by_name["next end"] = ByKey.from_single_values(key_state.next_end)
+    values_by_name["failed"] = ByKey.from_single_values(key_state.failed)
+    values_by_name["places"] = key_state.places
+    arrays = {f"{search} keys": key_state.keys}
+    for name, values in values_by_name.items():
+        arrays[f"{search} {name}"] = values.values
+        if (values.sizes != 1).any():
+            arrays[f"{search} {name} sizes"] = values.sizes
+    return arrays
+
+
+def read_key_state(search: KeySearch[Any], arrays: Arrays) -> KeyState:
+    """Return the key state of a search, as `write_key_state` has written it."""
+
+    def read(name: str) -> ByKey:
+        """Return the values of a field."""
+        values = arrays[f"{search.name} {name}"]
+        sizes = arrays.get(f"{search.name} {name} sizes")
+        return ByKey.from_single_values(values) if sizes is None else ByKey(values, sizes)
+
+    states = {field.name: read(name_array(field.name)) for field in fields(search.states_type)}
+    # The end of a rule may not have been known when the state was stored.
+    next_end = np.minimum(read("next end").values, search.end)
+    return KeyState(
+        keys=arrays[f"{search.name} keys"],
+        states=search.states_type(**states),
+        next_end=next_end,
+        failed=read("failed").values,
+        places=read("places"),
+    )
+
+
+def name_array(field_name: str) -> str:
+    """Return the name of the array of a field, which stays, so that streams can go on.
+
+    >>> name_array("start_bounds"), name_array("held_rows")
+    ('start bounds', 'held.rows')
+    """
+    return re.sub("^held_", "held.", field_name).replace("_", " ")
+
+
+def read_key_states(arrays: Arrays, searches: Sequence[KeySearch[Any]]) -> dict[str, KeyState]:
     """Return the key states of each search, by its name, as `make_memory` has stored them.
 
     A search without any state is left out. States of searches that no longer exist are not read, so
     they will not be stored again.
     """
-    key_states = {}
-    for search in searches:
-        if f"{search.name} keys" in arrays:
-            state_names = make_key_state(search, NO_KEYS).states
-            states = read_states(arrays, search.name, state_names)
-            # The end of a rule may not have been known when the state was stored.
-            next_end = np.minimum(states[NEXT_END].values, search.end)
-            states = {**states, NEXT_END: ByKey.from_single_values(next_end)}
-            key_states[search.name] = KeyState(arrays[f"{search.name} keys"], states)
-    return key_states
-
-
-def read_states(arrays: Arrays, search: str, names: Iterable[str]) -> KeyStates:
-    """Return the states of these names of a search, as `make_memory` has stored them."""
-    states = {}
-    for name in names:
-        values = arrays[f"{search} {name}"]
-        sizes = arrays.get(f"{search} {name} sizes")
-        states[name] = ByKey.from_single_values(values) if sizes is None else ByKey(values, sizes)
-    return states
-
-
-def make_key_state(search: KeySearch, keys: IntArray, *, failed: bool = False) -> KeyState:
-    """Return the state of keys that have had no events, or for which the search has failed."""
-    states = {
-        **search.make_empty_states(),
-        NEXT_END: ByKey.from_single_values(np.array([search.end])),
-        FAILED: ByKey.from_single_values(np.array([failed])),
-        PLACES: ByKey.concatenate([NO_KEYS]),
+    return {
+        search.name: read_key_state(search, arrays)
+        for search in searches
+        if f"{search.name} keys" in arrays
     }
-    return KeyState(keys, take_states(states, np.zeros(len(keys), np.int64)))
+
+
+def make_key_state(search: KeySearch[Any], keys: IntArray, *, failed: bool = False) -> KeyState:
+    """Return the state of keys that have had no events, or for which the search has failed."""
+    count = len(keys)
+    return KeyState(
+        keys=keys,
+        states=search.make_empty_states().take(np.zeros(count, np.int64)),
+        next_end=np.full(count, search.end, np.int64),
+        failed=np.full(count, failed, np.bool_),
+        places=ByKey(NO_KEYS, np.zeros(count, np.int64)),
+    )

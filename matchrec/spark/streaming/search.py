@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +30,7 @@ from matchrec.search.partitions import (
     list_positions,
 )
 from matchrec.spark.streaming.arrival import SearchRows
-from matchrec.spark.streaming.by_key import ByKey, KeyStates
+from matchrec.spark.streaming.by_key import ByKey, KeyRecord
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_integers, take_column
 from matchrec.worker.batches import Piece
@@ -39,22 +40,48 @@ from matchrec.worker.match import BatchMaker, PieceWorker
 ALL_ROWS = Version("")
 NEVER = int(np.iinfo(np.int64).max)  # a time after all others
 
-# Names of states that every search returns for each key. The values are stored.
-KEPT = "kept"  # the rows to look at again: indices among the rows of the search, ascending
-NEXT_END = "next end"  # when to go on though no event arrives: microseconds, or NEVER
-IDLE = "idle"  # whether the other states may be forgotten if no row is kept
+# What a search must know of each key to go on.
+States = TypeVar("States", bound=KeyRecord)
 
-# Names of the other states of a `ContiguousSearch`.
-START = "start"  # the first undecided starting row, counted from the first row that is kept
-NUMBER = "number"  # the number of matches so far
-COVERED = "covered"  # for each row that is kept, whether a match covers it or it was output
 
-# Yields output rows of what is decided. Returns the states of each key.
-Searching = Generator[pa.RecordBatch, None, KeyStates]
+@dataclass(frozen=True, slots=True)
+class SearchedKeys(Generic[States]):
+    """What a search returns of the p keys that it has searched."""
+
+    # What it must know of each key to go on.
+    states: States
+    # The rows to look at again: indices among the rows of the search, ascending.
+    kept: ByKey
+    # int64[p], when to go on though no event arrives: microseconds, or NEVER.
+    next_end: IntArray
+    # bool[p], whether the states may be forgotten if no row is kept.
+    is_idle: BoolArray
+
+    def take(self, keys: IntArray) -> SearchedKeys[States]:
+        """Return what is known of some of the keys, see `ByKey.take`."""
+        return SearchedKeys(
+            states=self.states.take(keys),
+            kept=self.kept.take(keys),
+            next_end=self.next_end[keys],
+            is_idle=self.is_idle[keys],
+        )
+
+    def append(self, others: SearchedKeys[States]) -> SearchedKeys[States]:
+        """Return what is known of these keys, then of other keys."""
+        return SearchedKeys(
+            states=self.states.append(others.states),
+            kept=self.kept.append(others.kept),
+            next_end=np.append(self.next_end, others.next_end),
+            is_idle=np.append(self.is_idle, others.is_idle),
+        )
+
+
+# Yields output rows of what is decided. Returns what was found of the keys.
+Searching = Generator[pa.RecordBatch, None, SearchedKeys[States]]
 
 
 @dataclass(frozen=True)
-class KeySearch(ABC):
+class KeySearch(ABC, Generic[States]):
     """A search of a compiled query over the events of some keys. Picklable."""
 
     compiled_query: CompiledQuery
@@ -64,13 +91,15 @@ class KeySearch(ABC):
     version: Version = ALL_ROWS
     # Names the arrays in which the states are stored.
     name: str = "0"
+    # The type of `States`, as which stored states are read.
+    states_type: ClassVar[type[KeyRecord]]
 
     @abstractmethod
-    def make_empty_states(self) -> KeyStates:
-        """Return the states of one key that has had no events, but not KEPT, NEXT_END and IDLE."""
+    def make_empty_states(self) -> States:
+        """Return the states of one key that has had no events."""
 
     @abstractmethod
-    def search(self, states: KeyStates, rows: SearchRows) -> Searching:
+    def search(self, states: States, rows: SearchRows) -> Searching[States]:
         """Go on with the search of one or more keys.
 
         Args:
@@ -131,22 +160,37 @@ def find_neighbour_window_times(compiled_query: CompiledQuery, rows: pa.Table) -
     return np.stack([read_integers(take_column(rows, wire.name_column(index))) for index in ends])
 
 
+@dataclass(frozen=True, slots=True)
+class ContiguousStates(KeyRecord):
+    """What a `ContiguousSearch` must know of each key to go on."""
+
+    # The first undecided starting row, counted from the first row that is kept.
+    start: ByKey
+    # The number of matches so far.
+    number: ByKey
+    # For each row that is kept, whether a match covers it or it was output.
+    covered: ByKey
+
+
 @dataclass(frozen=True)
-class ContiguousSearch(KeySearch):
+class ContiguousSearch(KeySearch[ContiguousStates]):
     """Searches for matches of consecutive rows, all keys at once."""
 
-    def make_empty_states(self) -> KeyStates:
-        """Return the states of one key that has had no events."""
-        no_rows = ByKey.concatenate([np.zeros(0, np.bool_)])
-        return make_states(np.zeros(1, np.int64), np.zeros(1, np.int64), no_rows)
+    states_type = ContiguousStates
 
-    def search(self, states: KeyStates, rows: SearchRows) -> Searching:
+    def make_empty_states(self) -> ContiguousStates:
+        """Return the states of one key that has had no events."""
+        zero = ByKey.from_single_values(np.zeros(1, np.int64))
+        no_rows = ByKey.concatenate([np.zeros(0, np.bool_)])
+        return ContiguousStates(start=zero, number=zero, covered=no_rows)
+
+    def search(self, states: ContiguousStates, rows: SearchRows) -> Searching[ContiguousStates]:
         """Go on with the search of one or more keys, see `KeySearch.search`."""
         window_times = find_window_times(self.compiled_query, rows.rows)
         frontier = self.make_frontier(states, rows)
         partitions = self.open_partitions(frontier, window_times, rows)
         covered = np.zeros(rows.rows.num_rows, np.bool_)
-        covered_before = states[COVERED]
+        covered_before = states.covered
         covered[list_positions(rows.starts[:-1], covered_before.sizes)] = covered_before.values
         piece = Piece(
             table=rows.rows,
@@ -159,9 +203,9 @@ class ContiguousSearch(KeySearch):
         yield from PieceWorker(self.compiled_query, batch_maker=self.output).match_partitions(
             piece, partitions
         )
-        return self.find_states(piece, window_times, rows)
+        return self.describe_keys(piece, window_times, rows)
 
-    def make_frontier(self, states: KeyStates, rows: SearchRows) -> Frontier:
+    def make_frontier(self, states: ContiguousStates, rows: SearchRows) -> Frontier:
         """Return how far the search of each key has come.
 
         Args:
@@ -170,8 +214,8 @@ class ContiguousSearch(KeySearch):
         """
         first, last = rows.starts[:-1], rows.starts[1:]
         edge = np.maximum(first, last - self.lookaround.after)
-        start = first + states[START].values
-        number = states[NUMBER].values
+        start = first + states.start.values
+        number = states.number.values
         frontier = Frontier(start, edge, edge, number, np.zeros_like(number))
         if self.end <= rows.watermark:  # no further row arrives, so the partitions are complete
             no_edge = np.full(len(first), NO_EDGE)
@@ -204,8 +248,10 @@ class ContiguousSearch(KeySearch):
         assert lookaround is not None
         return lookaround
 
-    def find_states(self, piece: Piece, window_times: IntArray, rows: SearchRows) -> KeyStates:
-        """Return the states of the keys after the search of a piece.
+    def describe_keys(
+        self, piece: Piece, window_times: IntArray, rows: SearchRows
+    ) -> SearchedKeys[ContiguousStates]:
+        """Return what is known of the keys after the search of a piece.
 
         Args:
             piece: the piece, after its search.
@@ -222,24 +268,13 @@ class ContiguousSearch(KeySearch):
         ends = np.append(window_times, NEVER)[frontier.start]
         # a row whose window has ended is undecided only because it needs the row that follows
         waits_for_end = (ends > rows.watermark) & (frontier.start < rows.starts[1:])
-        return {
-            **make_states(start - dropped, frontier.number, covered),
-            KEPT: ByKey(kept, kept_sizes),
-            NEXT_END: ByKey.from_single_values(np.where(waits_for_end, ends, NEVER)),
-            IDLE: ByKey.from_single_values(self.may_forget(frontier.number)),
-        }
-
-
-def make_states(start: IntArray, number: IntArray, covered: ByKey) -> KeyStates:
-    """Return the states of a contiguous search, but not KEPT, NEXT_END and IDLE.
-
-    Args:
-        start: int64[k], see `START`.
-        number: int64[k], see `NUMBER`.
-        covered: see `COVERED`.
-    """
-    return {
-        START: ByKey.from_single_values(start),
-        NUMBER: ByKey.from_single_values(number),
-        COVERED: covered,
-    }
+        return SearchedKeys(
+            states=ContiguousStates(
+                start=ByKey.from_single_values(start - dropped),
+                number=ByKey.from_single_values(frontier.number),
+                covered=covered,
+            ),
+            kept=ByKey(kept, kept_sizes),
+            next_end=np.where(waits_for_end, ends, NEVER),
+            is_idle=self.may_forget(frontier.number),
+        )

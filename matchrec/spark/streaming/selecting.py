@@ -7,8 +7,9 @@ and no new event can begin one. Everything else is done once for all keys.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,23 +24,18 @@ from matchrec.search.incremental import (
     SearchState,
     find_windows_between,
     make_empty_state,
-    pack_state,
-    unpack_state,
 )
-from matchrec.search.live_runs import count_node_columns, list_row_extremes
+from matchrec.search.live_runs import LiveRuns, count_node_columns, list_row_extremes
 from matchrec.search.match_lists import join_chunks
-from matchrec.search.matches import Matches
+from matchrec.search.matches import Matches, make_empty_matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, list_positions
 from matchrec.search.task import Task
 from matchrec.spark.streaming.arrival import SearchRows, read_times
-from matchrec.spark.streaming.by_key import ByKey, KeyStates, join_states, take_states
-from matchrec.spark.streaming.memory import Array
+from matchrec.spark.streaming.by_key import ByKey, KeyRecord
 from matchrec.spark.streaming.search import (
-    IDLE,
-    KEPT,
     NEVER,
-    NEXT_END,
     KeySearch,
+    SearchedKeys,
     Searching,
     find_neighbour_window_times,
     find_window_times,
@@ -48,56 +44,142 @@ from matchrec.worker.encode import encode_partitions
 from matchrec.worker.locate import locate_failures, locate_row
 from matchrec.worker.match import PieceWorker
 
-# Names of states that `search.incremental.pack_state` gives.
-COUNTS = "counts"  # two of each key: how many rows were searched, and the last match number
-NUMBERS = "numbers"  # the number of each row that is kept, from 0
+
+@dataclass(frozen=True, slots=True)
+class SelectingStates(KeyRecord):
+    """The states of the searches of some keys: `search.incremental.SearchState` in flat arrays."""
+
+    # Two of each key: how many rows were searched, and the last match number.
+    counts: ByKey
+    # `SearchState.row_numbers`.
+    numbers: ByKey
+    # The fields of `SearchState.live_runs`.
+    runs: ByKey
+    registers: ByKey
+    nodes: ByKey
+    start_bounds: ByKey
+    # The fields of `SearchState.held` that matches of event selection have.
+    held_partition: ByKey
+    held_number: ByKey
+    held_start: ByKey
+    held_offsets: ByKey
+    held_classifiers: ByKey
+    held_excluded: ByKey
+    held_rows: ByKey
+    held_completed: ByKey
+    held_kind: ByKey
+
+    @staticmethod
+    def join(states: Sequence[SearchState]) -> SelectingStates:
+        """Return the states of one or more keys, given the state of each key."""
+        counts = [
+            np.array([state.rows_searched, state.last_match_number], np.int64) for state in states
+        ]
+        held = {
+            name: ByKey.concatenate([getattr(state.held, match_field) for state in states])
+            for name, match_field in HELD_FIELDS.items()
+        }
+        return SelectingStates(
+            counts=ByKey.concatenate(counts),
+            numbers=ByKey.concatenate([state.row_numbers for state in states]),
+            runs=ByKey.concatenate([state.live_runs.runs for state in states]),
+            registers=ByKey.concatenate([state.live_runs.registers for state in states]),
+            nodes=ByKey.concatenate([state.live_runs.nodes for state in states]),
+            start_bounds=ByKey.concatenate([state.start_bounds for state in states]),
+            **held,
+        )
+
+    def split(self) -> list[SearchState]:
+        """Return the state of each key: the inverse of `join`."""
+        arrays = {name: values.split() for name, values in self.list_values().items()}
+        states = []
+        for key, (rows_searched, last_match_number) in enumerate(self.counts.values.reshape(-1, 2)):
+            held: dict[str, Any] = {
+                match_field: arrays[name][key] for name, match_field in HELD_FIELDS.items()
+            }
+            states.append(
+                SearchState(
+                    rows_searched=int(rows_searched),
+                    last_match_number=int(last_match_number),
+                    row_numbers=arrays["numbers"][key],
+                    live_runs=LiveRuns(
+                        runs=arrays["runs"][key],
+                        registers=arrays["registers"][key],
+                        nodes=arrays["nodes"][key],
+                    ),
+                    start_bounds=arrays["start_bounds"][key],
+                    held=replace(make_empty_matches(), **held),
+                )
+            )
+        return states
+
+
+# The fields of `Matches` that are kept of matches that wait, by the names of fields here.
+HELD_FIELDS = {
+    field.name: field.name.removeprefix("held_")
+    for field in fields(SelectingStates)
+    if field.name.startswith("held_")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedKey:
+    """What the search of one key returns. The fields are those of `SearchedKeys`."""
+
+    state: SearchState
+    kept: IntArray
+    next_end: int
+    is_idle: bool
 
 
 @dataclass(frozen=True)
-class SelectingSearch(KeySearch):
+class SelectingSearch(KeySearch[SelectingStates]):
     """Searches with event selection, one key after the other."""
 
-    def make_empty_states(self) -> KeyStates:
+    states_type = SelectingStates
+
+    def make_empty_states(self) -> SelectingStates:
         """Return the states of one key that has had no events."""
         task = self.compiled_query.task
         compiled = compile_task(task, len(self.compiled_query.sent_columns.integers))
-        arrays = pack_state(make_empty_state(compiled.register_count, count_node_columns(task)))
-        return {name: ByKey.concatenate([array]) for name, array in arrays.items()}
+        empty_state = make_empty_state(compiled.register_count, count_node_columns(task))
+        return SelectingStates.join([empty_state])
 
-    def search(self, states: KeyStates, rows: SearchRows) -> Searching:
+    def search(self, states: SelectingStates, rows: SearchRows) -> Searching[SelectingStates]:
         """Go on with the search of one or more keys, see `KeySearch.search`."""
         numbered = NumberedRows.build(self.compiled_query, states, rows, self.end)
         is_quiet = self.find_quiet_keys(states, numbered)
         quiet = np.flatnonzero(is_quiet)
         busy = np.flatnonzero(~is_quiet)
-        quiet_states = self.count_rows(take_states(states, quiet), rows.new_counts[quiet])
+        quiet_keys = self.count_rows(states.take(quiet), rows.new_counts[quiet])
         if not len(busy):
-            return quiet_states
-        states_by_key = {name: state.split() for name, state in states.items()}
-        new_states: list[dict[str, Array]] = []  # of the busy keys
+            return quiet_keys
+        busy_states = states.take(busy).split()
+        searched: list[SearchedKey] = []  # the busy keys
 
         def search_keys() -> Iterator[Matches]:
-            """Search each key that has work, and record its new state."""
-            for key in busy.tolist():
-                state = unpack_state({name: arrays[key] for name, arrays in states_by_key.items()})
-                new_state = yield from self.search_key(numbered, key, state)
-                new_states.append(new_state)
+            """Search each key that has work, and record what is known of it."""
+            for key, state in zip(busy.tolist(), busy_states, strict=True):
+                searched.append((yield from self.search_key(numbered, key, state)))
 
         worker = PieceWorker(self.compiled_query, batch_maker=self.output)
         with locate_failures(numbered.locate):
             for matches in join_chunks(search_keys()):
                 out = find_output_rows(matches, self.compiled_query.rows_per_match)
                 yield from worker.make_batches(rows.rows, numbered.partitions, matches, out)
-        busy_states = {
-            name: ByKey.concatenate([state[name] for state in new_states]) for name in new_states[0]
-        }
+        busy_keys = SearchedKeys(
+            states=SelectingStates.join([key.state for key in searched]),
+            kept=ByKey.concatenate([key.kept for key in searched]),
+            next_end=np.array([key.next_end for key in searched], np.int64),
+            is_idle=np.array([key.is_idle for key in searched], np.bool_),
+        )
         order = np.argsort(np.append(busy, quiet))
-        return take_states(join_states(busy_states, quiet_states), order)
+        return busy_keys.append(quiet_keys).take(order)
 
     def search_key(
         self, rows: NumberedRows, key: int, state: SearchState
-    ) -> Generator[Matches, None, dict[str, Array]]:
-        """Yield the matches of one key, and return its states.
+    ) -> Generator[Matches, None, SearchedKey]:
+        """Yield the matches of one key, and return what is known of it.
 
         Args:
             rows: the rows of all keys.
@@ -116,9 +198,9 @@ class SelectingSearch(KeySearch):
                 if matches.count:
                     yield shift_to_partition(task, matches, key, rows_of_key.first)
         new_state, kept = search.finish()
-        return self.find_states(rows_of_key, call, new_state, kept)
+        return self.describe_key(rows_of_key, call, new_state, kept)
 
-    def find_quiet_keys(self, states: KeyStates, rows: NumberedRows) -> BoolArray:
+    def find_quiet_keys(self, states: SelectingStates, rows: NumberedRows) -> BoolArray:
         """Return the keys that have no rows from before and no new row that begins a run.
 
         Returns:
@@ -132,31 +214,32 @@ class SelectingSearch(KeySearch):
         starts_before = np.append(0, np.cumsum(possible_starts))
         begins = np.diff(starts_before[key_rows.starts]) > 0
         if task.most_matches is not None:  # no run begins once a key has all its matches
-            match_counts = states[COUNTS].values.reshape(-1, 2)[:, 1]
+            match_counts = states.counts.values.reshape(-1, 2)[:, 1]
             begins &= match_counts < task.most_matches
-        return np.asarray((states[NUMBERS].sizes == 0) & ~begins, np.bool_)
+        return np.asarray((states.numbers.sizes == 0) & ~begins, np.bool_)
 
-    def count_rows(self, states: KeyStates, new_counts: IntArray) -> KeyStates:
-        """Return the states of quiet keys, with their new rows counted.
+    def count_rows(
+        self, states: SelectingStates, new_counts: IntArray
+    ) -> SearchedKeys[SelectingStates]:
+        """Return what is known of quiet keys, with their new rows counted.
 
         Args:
             states: the states of these keys.
             new_counts: int64[p], how many new rows each of them has.
         """
-        counts = states[COUNTS].values.reshape(-1, 2)
+        counts = states.counts.values.reshape(-1, 2)
         counts = counts + np.stack([new_counts, np.zeros_like(new_counts)], axis=1)
-        return {
-            **states,
-            COUNTS: replace(states[COUNTS], values=counts.ravel()),
-            KEPT: ByKey(np.zeros(0, np.int64), np.zeros(len(new_counts), np.int64)),
-            NEXT_END: ByKey.from_single_values(np.full(len(new_counts), NEVER)),
-            IDLE: ByKey.from_single_values(self.may_forget(counts[:, 1])),
-        }
+        return SearchedKeys(
+            states=replace(states, counts=replace(states.counts, values=counts.ravel())),
+            kept=ByKey(np.zeros(0, np.int64), np.zeros(len(new_counts), np.int64)),
+            next_end=np.full(len(new_counts), NEVER),
+            is_idle=self.may_forget(counts[:, 1]),
+        )
 
-    def find_states(
+    def describe_key(
         self, rows: NumberedRows, call: SearchCall, state: SearchState, kept: IntArray
-    ) -> dict[str, Array]:
-        """Return the states of one key after its search.
+    ) -> SearchedKey:
+        """Return what is known of one key after its search.
 
         Args:
             rows: the rows of the key.
@@ -174,13 +257,13 @@ class SelectingSearch(KeySearch):
             waiting, window = find_windows_between(self.compiled_query.task, live)
             last_rows = kept[live.last_rows[waiting]]
             ends += rows.neighbour_window_times[window, last_rows].tolist()
-        is_idle = state.is_idle & self.may_forget(np.array([state.last_match_number]))
-        return {
-            **pack_state(state),
-            KEPT: rows.first + np.append(kept, np.arange(stop, len(rows.numbers))),
-            NEXT_END: np.array([min(ends, default=NEVER)], np.int64),
-            IDLE: is_idle,
-        }
+        (may_forget,) = self.may_forget(np.array([state.last_match_number]))
+        return SearchedKey(
+            state=state,
+            kept=rows.first + np.append(kept, np.arange(stop, len(rows.numbers))),
+            next_end=min(ends, default=NEVER),
+            is_idle=state.is_idle and bool(may_forget),
+        )
 
 
 def shift_to_partition(task: Task, matches: Matches, partition: int, first: int) -> Matches:
@@ -230,7 +313,7 @@ class NumberedRows:
 
     @staticmethod
     def build(
-        compiled_query: CompiledQuery, states: KeyStates, rows: SearchRows, end: int
+        compiled_query: CompiledQuery, states: SelectingStates, rows: SearchRows, end: int
     ) -> NumberedRows:
         """Return the rows of some keys.
 
@@ -240,8 +323,8 @@ class NumberedRows:
             rows: their rows.
             end: the time from which on no row is searched: all windows end then.
         """
-        kept = states[NUMBERS]
-        done = states[COUNTS].values[::2]
+        kept = states.numbers
+        done = states.counts.values[::2]
         numbers = np.empty(rows.rows.num_rows, np.int64)
         numbers[list_positions(rows.starts[:-1], kept.sizes)] = kept.values
         new_rows = list_positions(rows.starts[1:] - rows.new_counts, rows.new_counts)

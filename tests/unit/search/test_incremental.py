@@ -6,6 +6,7 @@ Rows arrive in pieces. A window ends by the clock before the next row arrives, o
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,19 +17,15 @@ from hypothesis import strategies as st
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.search.beginnings import find_possible_starts
 from matchrec.search.compiled_task import compile_task
-from matchrec.search.incremental import (
-    ResumedSearch,
-    SearchCall,
-    SearchState,
-    make_empty_state,
-    pack_state,
-    unpack_state,
-)
+from matchrec.search.incremental import ResumedSearch, SearchCall, SearchState, make_empty_state
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Task
+from matchrec.spark.streaming.by_key import ByKey
+from matchrec.spark.streaming.key_state import KeyState, read_key_state, write_key_state
 from matchrec.spark.streaming.memory import ColumnMap, Memory, read_memory, write_memory
+from matchrec.spark.streaming.selecting import SelectingSearch, SelectingStates
 from tests.generators.selection import cases, sequences
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
@@ -181,8 +178,21 @@ def make_call(
 
 def write_and_read(state: SearchState) -> SearchState:
     """Return the state after it was written to bytes and read again."""
-    memory = Memory(None, pack_state(state), pa.table({}), pa.table({}), ColumnMap({}, ()), {})
-    return unpack_state(read_memory(write_memory(memory, "of this test"), "of this test").arrays)
+    query: Any = None  # storing needs no query
+    key_state = KeyState(
+        keys=np.zeros(1, np.int64),
+        states=SelectingStates.join([state]),
+        next_end=np.zeros(1, np.int64),
+        failed=np.zeros(1, np.bool_),
+        places=ByKey.concatenate([np.zeros(0, np.int64)]),
+    )
+    arrays = write_key_state("0", key_state)
+    memory = Memory(None, arrays, pa.table({}), pa.table({}), ColumnMap({}, ()), {})
+    stored = read_memory(write_memory(memory, "of this test"), "of this test")
+    read_state = read_key_state(SelectingSearch(query), stored.arrays)
+    assert isinstance(read_state.states, SelectingStates)
+    (result,) = read_state.states.split()
+    return result
 
 
 def list_matches(chunks: list[Matches], numbers: IntArray) -> list[FoundMatch]:

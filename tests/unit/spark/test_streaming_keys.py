@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.plan.clauses import EventSelection, Grouping
+from matchrec.search.incremental import make_empty_state
 from matchrec.search.kernels import carried_totals as layout
-from matchrec.search.matches import make_one_row_matches
+from matchrec.search.matches import make_empty_matches, make_one_row_matches
 from matchrec.search.partitions import list_positions
 from matchrec.search.task import TaskTotals, Total, TotalFunction
 from matchrec.spark.streaming.by_key import ByKey
-from matchrec.spark.streaming.selecting import shift_to_partition
+from matchrec.spark.streaming.key_state import KeyState, write_key_state
+from matchrec.spark.streaming.selecting import HELD_FIELDS, SelectingStates, shift_to_partition
 from matchrec.worker.arrays import encode_equal, number_rows
 from tests.tasks.selection import build_task, make_query
 
@@ -47,6 +49,35 @@ def test_values_of_some_keys_in_another_order() -> None:
     both = values.append(chosen).take(np.array([4, 0]))
     assert both.values.tolist() == [4, 1, 2]
     assert list_positions(np.array([5, 0]), np.array([2, 3])).tolist() == [5, 6, 0, 1, 2]
+
+
+def test_arrays_of_a_state_keep_their_names() -> None:
+    """A stream goes on with the state that an earlier version has stored."""
+    key_state = KeyState(
+        keys=np.array([0]),
+        states=SelectingStates.join([make_empty_state(0)]),
+        next_end=np.array([5]),
+        failed=np.array([False]),
+        places=ByKey.concatenate([np.array([7])]),
+    )
+    arrays = write_key_state("rule", key_state)
+    single = ["keys", "next end", "failed", "places", "held.offsets"]
+    several = ["counts", "numbers", "runs", "registers", "nodes", "start bounds"]
+    several += ["held.partition", "held.number", "held.start", "held.classifiers"]
+    several += ["held.excluded", "held.rows", "held.completed", "held.kind"]
+    names = [*single, *several, *(f"{name} sizes" for name in several)]
+    assert sorted(arrays) == sorted(f"rule {name}" for name in names)
+    assert arrays["rule places"].tolist() == [7]
+    assert arrays["rule counts"].tolist() == [0, 0]
+    assert arrays["rule counts sizes"].tolist() == [2]
+
+
+def test_all_fields_of_matches_that_wait_are_kept() -> None:
+    matches = make_empty_matches()
+    set_fields = [
+        field.name for field in fields(matches) if getattr(matches, field.name) is not None
+    ]
+    assert sorted(HELD_FIELDS.values()) == sorted(set_fields)
 
 
 def test_rows_of_one_key_are_found_among_those_of_several() -> None:
