@@ -184,13 +184,13 @@ def find_clause_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
     from matchrec.dialects.rules.visible_columns import ClauseKinds
 
     with locate_errors(query.source):
-        evaluated = query.evaluate_first(count)
+        first_clauses = query.evaluate_first(count)
         kinds = []
-        for first in evaluated.clauses:
+        for first in first_clauses:
             input_kinds = find_column_kinds(first.clause.relation.rows)
             kinds.append(ClauseKinds(input_kinds, find_column_kinds(first.result.dataframe)))
         if count < len(query.node.sites):
-            next_clause = evaluated.build_clause(query.node.sites[count])
+            next_clause = query.build_clause(query.node.sites[count], first_clauses)
             kinds.append(ClauseKinds(find_column_kinds(next_clause.relation.rows)))
     return kinds
 

@@ -1,12 +1,11 @@
 """From a parsed query to the results of its clauses, and to the result of the query.
 
-    text ──parse──▶ ParsedQuery ──evaluate──▶ EvaluatedQuery ──to_df──▶ DataFrame
+    text ──parse──▶ ParsedQuery ──evaluate──▶ EvaluatedClauses ──build_result──▶ DataFrame
 
 A SQL query may have several clauses, and a clause may read the rows of another one: in a subquery,
 a common table expression or a JOIN. `SqlQuery.evaluate` goes through them in a plain loop,
-innermost first, and adds the result of each clause to the query: a DataFrame that the rest of the
-text can name. What remains is the query around the clauses, which the engine runs like any other
-query.
+innermost first. The result of each clause is a DataFrame that fills the hole of the clause in later
+texts. What remains is the query around the clauses, which the engine runs like any other query.
 
 A SASE+ text, a Pattern or a clause over a DataFrame has one clause and nothing around it. It is a
 `ClauseQuery`. A text without a clause is an `EngineQuery`: the engine runs it as it is.
@@ -45,20 +44,16 @@ from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import Site
 from matchrec.syntax.plain_select import match_plain_select
 
-
-class EvaluatedQuery(ABC):
-    """A query whose clauses have results."""
-
-    # The clauses, innermost first.
-    clauses: tuple[EvaluatedClause, ...]
-
-    @abstractmethod
-    def to_df(self) -> DataFrame:
-        """Return the result of the whole query. Runs no job."""
+# The clauses of a query with their results, innermost first.
+EvaluatedClauses = tuple[EvaluatedClause, ...]
 
 
 class ParsedQuery(ABC):
-    """A parsed query in any language. Nothing has been analysed or run yet."""
+    """A parsed query in any language. Nothing has been analysed or run yet.
+
+    A parsed query does not change. `evaluate` returns the results of its clauses, and
+    `build_result` takes them.
+    """
 
     @property
     @abstractmethod
@@ -76,11 +71,19 @@ class ParsedQuery(ABC):
         """The name of each clause: its alias, else the alias of its input, else ""."""
 
     @abstractmethod
-    def evaluate(self) -> EvaluatedQuery:
-        """Plan every clause. Runs no job.
+    def evaluate(self) -> EvaluatedClauses:
+        """Plan every clause, and return the clauses with their results. Runs no job.
 
         Raises:
             MatchRecognizeError: a clause has a mistake.
+        """
+
+    @abstractmethod
+    def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
+        """Return the result of the whole query. Runs no job.
+
+        Args:
+            clauses: what `evaluate` has returned.
         """
 
     @abstractmethod
@@ -164,44 +167,32 @@ class ClauseQuery(ParsedQuery):
         """Return the empty name of the only clause."""
         return ("",)
 
-    def evaluate(self) -> EvaluatedQuery:
+    def evaluate(self) -> EvaluatedClauses:
         """Plan the clause. Runs no job."""
-        return EvaluatedClauseQuery(self, (EvaluatedClause(self.clause, self.clause.evaluate()),))
+        return (EvaluatedClause(self.clause, self.clause.evaluate()),)
+
+    def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
+        """Return the result of the only clause. Front ends override this to change the result."""
+        (evaluated,) = clauses
+        return evaluated.result.dataframe
 
     def list_first_clauses(self, count: int) -> list[Clause]:
         """Return the only clause. It is not planned."""
         assert count == 1, "the query has one clause"
         return [self.clause]
 
-    def finish(self, result: ClauseResult) -> DataFrame:
-        """Return the rows that the user gets. Front ends override this to change the result."""
-        return result.dataframe
-
-
-@dataclass(frozen=True)
-class EvaluatedClauseQuery(EvaluatedQuery):
-    """A query of one clause, with the result of the clause."""
-
-    query: ClauseQuery
-    clauses: tuple[EvaluatedClause, ...]
-
-    def to_df(self) -> DataFrame:
-        """Return the finished result of the clause."""
-        return self.query.finish(self.clauses[0].result)
-
 
 # A text that the engine runs as it is.
 
 
 @dataclass(frozen=True)
-class EngineQuery(ParsedQuery, EvaluatedQuery):
+class EngineQuery(ParsedQuery):
     """A SQL text without a clause. The engine runs it as it is."""
 
     text: str
     spark: SparkSession
     args: Arguments | None
     frames: Frames
-    clauses = ()
 
     @property
     def source(self) -> Source:
@@ -213,16 +204,17 @@ class EngineQuery(ParsedQuery, EvaluatedQuery):
         """Return no names, because the query has no clauses."""
         return ()
 
-    def evaluate(self) -> EvaluatedQuery:
-        """Return the query itself, because there are no clauses to plan."""
-        return self
+    def evaluate(self) -> EvaluatedClauses:
+        """Return no results, because there are no clauses to plan."""
+        return ()
 
     @override
     def list_first_clauses(self, count: int) -> list[Clause]:
         """Return no clauses."""
         return []
 
-    def to_df(self) -> DataFrame:
+    @override
+    def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
         """Let the session run the text as it is."""
         args = dict(self.args) if isinstance(self.args, Mapping) else self.args
         return self.spark.sql(self.text, args, **self.frames)
@@ -232,18 +224,12 @@ class EngineQuery(ParsedQuery, EvaluatedQuery):
 
 
 @dataclass(frozen=True)
-class SqlQuery(ParsedQuery, EvaluatedQuery):
-    """A SQL query with clauses, before and after its clauses have results.
-
-    After parsing, no clause has a result. `add_result` returns the query with one more result. The
-    rows of a clause go to `runner.frames`, where they fill the hole of the clause in later texts.
-    The columns of a window's input go to `node`, where they replace `*`.
-    """
+class SqlQuery(ParsedQuery):
+    """A SQL query with clauses anywhere in it, and the values and DataFrames that it names."""
 
     node: QueryNode
     runner: Runner
     options: Options
-    clauses: tuple[EvaluatedClause, ...] = ()
 
     @property
     def source(self) -> Source:
@@ -255,35 +241,60 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
         """Return the name of each clause: its alias, else the alias of its input, else ""."""
         return [site.alias or "" for site in self.node.sites]
 
-    def evaluate(self) -> SqlQuery:
+    def evaluate(self) -> EvaluatedClauses:
         """Plan all clauses of the query."""
         return self.evaluate_first(len(self.node.sites))
 
-    def evaluate_first(self, count: int) -> SqlQuery:
-        """Plan the first `count` clauses, and return the query with their results."""
-        assert not self.clauses, "no clause has a result yet"
-        query = self
+    def evaluate_first(self, count: int) -> EvaluatedClauses:
+        """Plan the first `count` clauses, and return them with their results."""
+        clauses: EvaluatedClauses = ()
         for site in self.node.sites[:count]:
-            clause = query.build_clause(site)
-            query = query.add_result(EvaluatedClause(clause, clause.evaluate()))
-        return query
+            clause = self.build_clause(site, clauses)
+            result = clause.evaluate()
+            if site.calls is None:
+                check_renames(site, result)
+            clauses = (*clauses, EvaluatedClause(clause, result))
+        return clauses
 
-    def build_clause(self, site: Site) -> Clause:
-        """Return the clause of a site. The clauses that it reads must have results.
+    def build_clause(self, site: Site, earlier_clauses: EvaluatedClauses) -> Clause:
+        """Return the clause of a site.
+
+        Args:
+            site: the site.
+            earlier_clauses: all clauses before it, which it may read.
 
         Raises:
             MatchRecognizeUnsupportedError: it reads a stream, and so does a clause before it.
         """
         args = self.runner.args
         plan = lower_site(site, args if isinstance(args, Mapping) else {})
-        relation = self.build_input(site)
-        reads_stream = any(clause.result.reads_stream for clause in self.clauses)
+        relation = self.fill_holes(earlier_clauses).build_input(site)
+        reads_stream = any(clause.result.reads_stream for clause in earlier_clauses)
         if reads_stream and is_streaming(relation.rows):
             raise second_clause_over_stream(plan.pattern.span)
         return Clause(plan, relation, self.options, self.node.source, site=site)
 
+    def fill_holes(self, clauses: EvaluatedClauses) -> SqlQuery:
+        """Return the query with the rows of its first clauses in their holes.
+
+        The rows of a clause become a frame of the runner. The columns of a window's input go to the
+        node, where they replace `*`.
+        """
+        if not clauses:
+            return self
+        node = self.node
+        frames = {}
+        for evaluated in clauses:
+            site = evaluated.clause.site
+            assert site is not None, "the clause of a SQL query has a site"
+            rows = evaluated.result.dataframe
+            frames[site.view.name] = rows
+            if site.calls is not None:
+                node = limit_star_to_input(node, site, rows.columns)
+        return replace(self, node=node, runner=self.runner.with_frames(**frames))
+
     def build_input(self, site: Site) -> Relation:
-        """Return the input of the clause of a site. The clauses that it reads must have results."""
+        """Return the input of the clause of a site. The holes that it reads must be filled."""
         runner = replace(self.runner, with_clauses=query_pieces.write_with_clauses(self.node, site))
         relation_text = query_pieces.write_relation(self.node, site)
         if site.reads_previous_window:
@@ -309,41 +320,29 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
                 raise
             raise clearer_error from None
 
-    def add_result(self, evaluated: EvaluatedClause) -> SqlQuery:
-        """Return the query with the result of one more clause, which later clauses can read."""
-        site = evaluated.clause.site
-        assert site is not None
-        rows = evaluated.result.dataframe
-        node = self.node
-        if site.calls is None:
-            check_renames(site, evaluated.result)
-        else:
-            node = limit_star_to_input(node, site, rows.columns)
-        runner = self.runner.with_frames(**{site.view.name: rows})
-        return replace(self, node=node, runner=runner, clauses=(*self.clauses, evaluated))
-
     def list_first_clauses(self, count: int) -> list[Clause]:
         """Return the first `count` clauses: see `ParsedQuery.list_first_clauses`."""
         assert count > 0, "at least one clause is needed"  # -1 would mean all but the last one
-        evaluated = self.evaluate_first(count - 1)
-        last = evaluated.build_clause(self.node.sites[count - 1])
-        return [*(first.clause for first in evaluated.clauses), last]
+        first_clauses = self.evaluate_first(count - 1)
+        last_clause = self.build_clause(self.node.sites[count - 1], first_clauses)
+        return [*(evaluated.clause for evaluated in first_clauses), last_clause]
 
-    def to_df(self) -> DataFrame:
+    def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
         """Return the result of the query around the clauses."""
-        assert len(self.clauses) == len(self.node.sites), "every clause needs a result"
-        text = query_pieces.write_outer_query(self.node)
+        assert len(clauses) == len(self.node.sites), "every clause needs a result"
+        filled = self.fill_holes(clauses)
+        text = query_pieces.write_outer_query(filled.node)
         plain_select = match_plain_select(text)
         if plain_select is not None:
-            rows = select_columns(self.runner, plain_select)
+            rows = select_columns(filled.runner, plain_select)
             if rows is not None:
                 return rows
         try:
-            runner = self.runner.with_source(self.node.source)
-            return run_outer_query(self.node, runner, text)
+            runner = filled.runner.with_source(filled.node.source)
+            return run_outer_query(filled.node, runner, text)
         except AnalysisException as error:
-            evaluated = [clause for clause in self.clauses if not clause.clause.is_window]
-            advise_on_unknown_column(error, evaluated, self.node.source)
+            evaluated = [clause for clause in clauses if not clause.clause.is_window]
+            advise_on_unknown_column(error, evaluated, filled.node.source)
             raise
 
 

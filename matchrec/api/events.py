@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from matchrec.api.argument_kinds import ARGUMENTS, NAMED_VALUES, PATTERN_OUTPUT, SASE_OUTPUT
 from matchrec.api.clause import Clause
-from matchrec.api.evaluate import ClauseQuery, ParsedQuery
+from matchrec.api.evaluate import ClauseQuery, EvaluatedClauses, ParsedQuery
 from matchrec.api.frames import Frame, cast_to_dataframe
 from matchrec.api.inputs import ColumnsOrSql, build_relation, find_quote_dialect, write_terms
 from matchrec.api.query import FrontEnd, Query, resolve_options
@@ -41,7 +41,6 @@ from matchrec.plan.match_plan import MatchPlan, build_graph_plan
 from matchrec.source import Source
 from matchrec.spark.after.expand import mark_graph, unwind_graph
 from matchrec.spark.backends import find_backend
-from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.environment import check_session
 from matchrec.spark.errors.refusals import read_sentence
 from matchrec.spark.errors.type_checks import check_type_column
@@ -313,9 +312,9 @@ class GraphQuery(ClauseQuery):
     # The plan that the user wrote. The plan of the clause finds the pointers of the graph.
     plan: MatchPlan
 
-    def finish(self, result: ClauseResult) -> DataFrame:
+    def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
         """Return the graph with the metadata that `unwind_graph` needs."""
-        return mark_graph(result.dataframe, self.plan)
+        return mark_graph(super().build_result(clauses), self.plan)
 
 
 # Patterns
@@ -385,9 +384,9 @@ class LoweredPatternQuery(ClauseQuery):
 
     condition_columns: tuple[str, ...]  # their names; the user does not get them
 
-    def finish(self, result: ClauseResult) -> DataFrame:
-        """Drop the columns that were added for conditions."""
-        return result.dataframe.drop(*self.condition_columns)
+    def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
+        """Return the result without the columns that were added for conditions."""
+        return super().build_result(clauses).drop(*self.condition_columns)
 
 
 @dataclass(frozen=True)

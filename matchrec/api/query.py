@@ -149,16 +149,16 @@ class Query:
             if not isinstance(parsed, EngineQuery):
                 return self._evaluate(parsed)
         # Outside the `with`, so that the engine's own errors stay as they are.
-        return parsed.to_df()
+        return parsed.build_result(())
 
     def _evaluate(self, parsed: ParsedQuery) -> DataFrame:
         """Evaluate a parsed query, warn about probable mistakes in it, and return the result."""
-        evaluated = parsed.evaluate()
-        results = [clause.result for clause in evaluated.clauses]
+        clauses = parsed.evaluate()
+        results = [clause.result for clause in clauses]
         for result in results:
             warn_caller(*find_clause_warnings(result, parsed.source, parsed.language))
         warn_caller(*find_tuning_warnings(self._spark, [result.compiled for result in results]))
-        rows = evaluated.to_df()
+        rows = parsed.build_result(clauses)
         counters = self.options.counters
         if counters is None or self.language != "SQL" or not results:
             return rows
@@ -274,8 +274,8 @@ class Query:
         options = replace(self.options, counters=counters)
         with self._suggest_dialect(), self._parsing(options) as parsed:
             if aggregates is None:
-                evaluated = parsed.evaluate()
-                results = [evaluated_clause.result for evaluated_clause in evaluated.clauses]
+                clauses = parsed.evaluate()
+                results = [evaluated.result for evaluated in clauses]
                 if clause is not None:
                     results = [results[find_clause_number(parsed, clause) - 1]]
             else:
@@ -287,7 +287,7 @@ class Query:
             )
             if counters is None or not results:
                 return Explanation(explained)
-            rows = evaluated.to_df() if aggregates is None else totals
+            rows = parsed.build_result(clauses) if aggregates is None else totals
         count_without_rows(counters, rows)
         notes = [describe_range_savings(result) for result in results]
         notes.append(str(find_untuned_warning(self._spark) or ""))
@@ -532,11 +532,11 @@ class Query:
         from matchrec.explain.charts.series import ChartSource
 
         with self._parsing(self.options) as parsed:
-            evaluated = parsed.evaluate()
-            if not evaluated.clauses:
+            clauses = parsed.evaluate()
+            if not clauses:
                 raise missing_clause()
-            matches = evaluated.to_df()
-            rows = evaluated.clauses[-1].clause.relation.rows
+            matches = parsed.build_result(clauses)
+            rows = clauses[-1].clause.relation.rows
         return plot(ChartSource(matches, rows, x, y, by, between, match), page, panels)
 
     @check_arguments(**{**ARGUMENTS, "write": TARGET_DIALECT})
@@ -591,7 +591,8 @@ class Query:
 
     def _evaluate_in(self, dialect: str) -> DataFrame:
         """Return the result of the query if its text is in another dialect."""
-        return self._front_end.parse(dialect, NO_OPTIONS).evaluate().to_df()
+        parsed = self._front_end.parse(dialect, NO_OPTIONS)
+        return parsed.build_result(parsed.evaluate())
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
