@@ -37,7 +37,7 @@ Warnings = tuple[MatchRecognizeWarning, ...]
 
 def find_plan_warnings(query: SplitQuery, request: MatchRequest, source: Source) -> Warnings:
     """Return the warnings about a clause or a rule, with their locations in its text."""
-    warnings = list(find_warnings(query.written_plan))
+    warnings = list(find_warnings(query.resolved_plan))
     intervals = request.backend.find_windows_in_hours(query.plan, request.find_order_type)
     warnings += [
         days_counted_as_hours(interval.span, interval=interval.text) for interval in intervals
@@ -80,7 +80,7 @@ def find_clause_warnings(
         return warnings
     return (
         *warnings,
-        *find_state_warnings(result.query.written_plan, result.compiled_query, source),
+        *find_state_warnings(result.query.resolved_plan, result.compiled_query, source),
     )
 
 

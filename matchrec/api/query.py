@@ -660,7 +660,7 @@ def explain_result(result: ClauseResult, warnings: Warnings) -> ExplainedClause:
         key_filters=preparation.key_filters,
         warnings=tuple(map(str, warnings)),
         is_stream=result.reads_stream,
-        written_plan=result.query.written_plan,
+        resolved_plan=result.query.resolved_plan,
         sorter=preparation.sorter,
         reason_for_building_matches=result.reason_for_building_matches,
         ranges=result.ranges.describe(preparation.plan),

@@ -143,7 +143,7 @@ def warn_about_rules(built: build.BuiltRuleSet) -> None:
             warnings = find_plan_warnings(query, built.request, rule.source)
             if built.request.is_stream:
                 warnings += find_state_warnings(
-                    query.written_plan, linked.compiled_query, rule.source
+                    query.resolved_plan, linked.compiled_query, rule.source
                 )
         warn_caller(*(errors.name_rule(rule.name, warning) for warning in warnings))
     warn_caller(*find_tuning_warnings(built.rows.sparkSession, [built.compiled]))

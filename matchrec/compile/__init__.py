@@ -1,5 +1,8 @@
 """Compile a plan to a `CompiledQuery`: columns for Spark, a task for the search, and reads.
 
+A query is here what one clause asks for, or one rule of a rule set: each rule is compiled to a
+query, and the queries of a set share what Spark computes.
+
 `spark.compile.compile_request` takes the steps in this order. Each is a function in a module of its
 own, and makes one type of query from another (module, function, result):
 

@@ -123,7 +123,7 @@ def observe_tests(query: SplitQuery) -> CoverageQuery:
         observed.append(tie)
     return CoverageQuery(
         plan=plan,
-        written_plan=query.written_plan,
+        resolved_plan=query.resolved_plan,
         pattern=occurrences.pattern,
         outputs=outputs,
         all_outputs=outputs,

@@ -28,8 +28,8 @@ class ResolvedQuery:
 
     # The plan as it runs. Conditions may have become windows, and windows conditions.
     plan: MatchPlan
-    # The plan as the user wrote it, with names resolved.
-    written_plan: MatchPlan
+    # The plan before that, which explanations and warnings show: its names are resolved.
+    resolved_plan: MatchPlan
     # The row pattern. In a split query, it has tests instead of NOTs.
     pattern: CompiledPattern
     # The columns of the result that the query around the clause uses.
@@ -65,20 +65,19 @@ def resolve_query(
     Raises:
         MatchRecognizeError: the query is wrong, whatever the types of its columns are.
     """
-    resolved = resolve(plan, columns)
-    guarded = guard_reads(resolved)
+    resolved_plan = resolve(plan, columns)
+    guarded = guard_reads(resolved_plan)
     all_outputs = schema.find_output_columns(guarded, columns, name_expression, use)
     outputs = choose_outputs(all_outputs, use)
     pattern = compile_pattern(guarded)
     windowed = find_windows(guarded, pattern, find_order_type)
-    written_plan = resolved
     if outputs != all_outputs:
         measures = tuple(measure for measure in windowed.measures if measure in outputs)
         windowed = replace(windowed, measures=measures)
-        written_plan = replace(resolved, measures=measures)
+        resolved_plan = replace(resolved_plan, measures=measures)
     return ResolvedQuery(
         plan=windowed,
-        written_plan=written_plan,
+        resolved_plan=resolved_plan,
         pattern=pattern,
         outputs=outputs,
         all_outputs=all_outputs,

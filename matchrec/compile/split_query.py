@@ -150,7 +150,7 @@ def split_query(query: ResolvedQuery, scope: RowScope = RowScope.SPARK) -> Split
         row_filters = find_row_filters(plan, pattern, conditions)
     return SplitQuery(
         plan=plan,
-        written_plan=query.written_plan,
+        resolved_plan=query.resolved_plan,
         pattern=pattern,
         outputs=query.outputs,
         all_outputs=query.all_outputs,

@@ -51,8 +51,8 @@ class ExplainedClause:
     warnings: tuple[str, ...] = ()
     # Whether the clause runs over a stream.
     is_stream: bool = False
-    # The plan as the user wrote it; None if it is `plan`.
-    written_plan: MatchPlan | None = None
+    # The plan that pictures show, see `ResolvedQuery`; None if it is `plan`.
+    resolved_plan: MatchPlan | None = None
     # The sorter of the rows; None for a stream, and for a rule of a rule set.
     sorter: Sorter | None = None
     # The reason why the search builds matches although only aggregates over all matches are needed.
@@ -126,7 +126,7 @@ class ExplainedClause:
         """A railroad diagram of the row pattern, or of the stages."""
         from matchrec.explain.pictures.diagrams import draw_row_pattern, draw_stages
 
-        plan = self.written_plan or self.plan
+        plan = self.resolved_plan or self.plan
         conditions = {
             definition.variable: show_scalar(definition.condition)
             for definition in plan.definitions

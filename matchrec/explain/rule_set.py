@@ -43,7 +43,7 @@ def explain_rules(
             # The filters belong to all rules together, and are among the shared steps.
             replace(rule.compiled_query, row_filters=()),
             is_stream=sorter is None,
-            written_plan=queries[rule.name].written_plan,
+            resolved_plan=queries[rule.name].resolved_plan,
         )
         for rule in rule_set.rules
     ]

@@ -10,7 +10,7 @@ It takes these steps:
 - `check_unused_outputs` lets Spark check the output columns that nobody uses.
 - `choose_ranges` chooses how large partitions are cut into ranges, if that is possible and pays.
 - `match_and_project` builds the DataFrame. For that, `Preparation.send` writes the query of the
-  rows that are sent to the workers, `match_rows` lets the workers match them, and `project` lets
+  rows that are sent to the workers, `run_workers` lets the workers match them, and `project` lets
   Spark compute the columns of the result over what the workers read of the matches.
 
 If something goes wrong once a job runs, `watch_rows` and `keep_match_expressions` make it possible
@@ -93,7 +93,7 @@ class ClauseResult:
 
     @property
     def query(self) -> SplitQuery:
-        """Return the split query of the clause: its plan as it runs and as it was written."""
+        """Return the split query of the clause: its plan, and the parts of its conditions."""
         (query,) = self.compiled.queries
         return query
 
@@ -173,7 +173,7 @@ def match_and_project(compiled: CompiledRules, ranges: Ranges | WholePartitions)
     schema = build_read_schema(compiled_query, sent_rows.fields)
     token = ""
     if isinstance(sent_rows, SentRows):
-        matched = match_rows(compiled, sent_rows, schema, ranges)
+        matched = run_workers(compiled, sent_rows, schema, ranges)
         token = sent_rows.task_input.token
     else:
         matched = sent_rows.run_query(compiled_query, schema, name_operator(compiled_query))
@@ -345,7 +345,7 @@ def show_range_sizes(rows: int, range_sizes: Sequence[int]) -> str:
     return f"ranges: {text}; without ranges, one task would get all rows of a key"
 
 
-def match_rows(
+def run_workers(
     compiled: CompiledRules,
     sent_rows: SentRows,
     schema: StructType,

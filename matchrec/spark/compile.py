@@ -500,7 +500,7 @@ def check_types(request: MatchRequest, joined: JoinedQueries) -> None:
     """
     for rule, query in zip(request.rules, joined.queries, strict=True):
         with request.locate_rule_errors(rule):
-            request.backend.check_types(query.written_plan, request.relation)
+            request.backend.check_types(query.resolved_plan, request.relation)
 
 
 def check_dividing_columns(query: SplitQuery, conditions: TypedConditions) -> None:

@@ -262,7 +262,7 @@ def compute_identity(compiled: CompiledRules, rule_number: int, version: Version
     identity = digest(
         version.rule,
         version.since,
-        query.written_plan,
+        query.resolved_plan,
         request.rules[rule_number].columns,
         query.plan,
         column_types,

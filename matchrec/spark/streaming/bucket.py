@@ -41,7 +41,7 @@ from matchrec.spark.streaming.key_state import (
     read_key_states,
 )
 from matchrec.spark.streaming.memory import Arrays, Memory, read_memory, write_memory
-from matchrec.spark.streaming.search import NEVER, ContiguousSearch, KeySearch
+from matchrec.spark.streaming.search import NEVER, ContiguousSearch, StreamSearch
 from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.worker import wire
 from matchrec.worker.arrays import write_batches
@@ -61,7 +61,7 @@ class Bucket:
     arriving: Arriving
     # A digest of the query, or of what all rules of a set share.
     query: str
-    searches: tuple[KeySearch[Any], ...]
+    searches: tuple[StreamSearch[Any], ...]
     # The rules, by the names of their searches. Empty for a query.
     versions: Mapping[str, Version]
     # Whether to store how far the watermark has come even if no row and no key is needed.
@@ -165,7 +165,7 @@ class Bucket:
 
 
 def find_due_keys(
-    search: KeySearch[Any], stored: KeyState, arrived: ArrivedRows, watermark: int
+    search: StreamSearch[Any], stored: KeyState, arrived: ArrivedRows, watermark: int
 ) -> IntArray:
     """Return the keys with which a search goes on, ascending, as indices of `arrived.keys`.
 
@@ -238,7 +238,7 @@ class RulesOfBucket(Bucket):
 
 
 def select_rows(
-    search: KeySearch[Any], key_state: KeyState, arrived: ArrivedRows, watermark: int
+    search: StreamSearch[Any], key_state: KeyState, arrived: ArrivedRows, watermark: int
 ) -> SearchRows:
     """Return the rows that a search reads of some keys: those that it has kept, then new ones.
 
@@ -300,7 +300,7 @@ def build_rules_bucket(output: RuleSetOutput, arriving: Arriving) -> RulesOfBuck
     )
 
 
-def choose_search(compiled_query: CompiledQuery) -> type[KeySearch[Any]]:
+def choose_search(compiled_query: CompiledQuery) -> type[StreamSearch[Any]]:
     """Return the class of the search for a compiled query."""
     if compiled_query.task.needs_event_selection:
         return SelectingSearch

@@ -19,7 +19,7 @@ from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.spark.streaming.arrival import ArrivedRows, SearchRows
 from matchrec.spark.streaming.by_key import ByKey, KeyRecord
 from matchrec.spark.streaming.memory import Array, Arrays, ColumnMap, Memory
-from matchrec.spark.streaming.search import KeySearch, SearchedKeys
+from matchrec.spark.streaming.search import SearchedKeys, StreamSearch
 
 NO_KEYS = np.zeros(0, np.int64)
 
@@ -159,7 +159,7 @@ def write_key_state(search: str, key_state: KeyState) -> dict[str, Array]:
     return arrays
 
 
-def read_key_state(search: KeySearch[Any], arrays: Arrays) -> KeyState:
+def read_key_state(search: StreamSearch[Any], arrays: Arrays) -> KeyState:
     """Return the key state of a search, as `write_key_state` has written it."""
 
     def read(name: str) -> ByKey:
@@ -189,7 +189,7 @@ def name_array(field_name: str) -> str:
     return re.sub("^held_", "held.", field_name).replace("_", " ")
 
 
-def read_key_states(arrays: Arrays, searches: Sequence[KeySearch[Any]]) -> dict[str, KeyState]:
+def read_key_states(arrays: Arrays, searches: Sequence[StreamSearch[Any]]) -> dict[str, KeyState]:
     """Return the key states of each search, by its name, as `make_memory` has stored them.
 
     A search without any state is left out. States of searches that no longer exist are not read, so
@@ -202,7 +202,7 @@ def read_key_states(arrays: Arrays, searches: Sequence[KeySearch[Any]]) -> dict[
     }
 
 
-def make_key_state(search: KeySearch[Any], keys: IntArray, *, failed: bool = False) -> KeyState:
+def make_key_state(search: StreamSearch[Any], keys: IntArray, *, failed: bool = False) -> KeyState:
     """Return the state of keys that have had no events, or for which the search has failed."""
     count = len(keys)
     return KeyState(

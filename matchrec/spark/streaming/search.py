@@ -81,7 +81,7 @@ Searching = Generator[pa.RecordBatch, None, SearchedKeys[States]]
 
 
 @dataclass(frozen=True)
-class KeySearch(ABC, Generic[States]):
+class StreamSearch(ABC, Generic[States]):
     """A search of a compiled query over the events of some keys. Picklable."""
 
     compiled_query: CompiledQuery
@@ -173,7 +173,7 @@ class ContiguousStates(KeyRecord):
 
 
 @dataclass(frozen=True)
-class ContiguousSearch(KeySearch[ContiguousStates]):
+class ContiguousSearch(StreamSearch[ContiguousStates]):
     """Searches for matches of consecutive rows, all keys at once."""
 
     states_type = ContiguousStates
@@ -185,7 +185,7 @@ class ContiguousSearch(KeySearch[ContiguousStates]):
         return ContiguousStates(start=zero, number=zero, covered=no_rows)
 
     def search(self, states: ContiguousStates, rows: SearchRows) -> Searching[ContiguousStates]:
-        """Go on with the search of one or more keys, see `KeySearch.search`."""
+        """Go on with the search of one or more keys, see `StreamSearch.search`."""
         window_times = find_window_times(self.compiled_query, rows.rows)
         frontier = self.make_frontier(states, rows)
         partitions = self.open_partitions(frontier, window_times, rows)

@@ -34,9 +34,9 @@ from matchrec.spark.streaming.arrival import SearchRows, read_times
 from matchrec.spark.streaming.by_key import ByKey, KeyRecord
 from matchrec.spark.streaming.search import (
     NEVER,
-    KeySearch,
     SearchedKeys,
     Searching,
+    StreamSearch,
     find_neighbour_window_times,
     find_window_times,
 )
@@ -133,7 +133,7 @@ class SearchedKey:
 
 
 @dataclass(frozen=True)
-class SelectingSearch(KeySearch[SelectingStates]):
+class SelectingSearch(StreamSearch[SelectingStates]):
     """Searches with event selection, one key after the other."""
 
     states_type = SelectingStates
@@ -146,7 +146,7 @@ class SelectingSearch(KeySearch[SelectingStates]):
         return SelectingStates.join([empty_state])
 
     def search(self, states: SelectingStates, rows: SearchRows) -> Searching[SelectingStates]:
-        """Go on with the search of one or more keys, see `KeySearch.search`."""
+        """Go on with the search of one or more keys, see `StreamSearch.search`."""
         numbered = NumberedRows.build(self.compiled_query, states, rows, self.end)
         is_quiet = self.find_quiet_keys(states, numbered)
         quiet = np.flatnonzero(is_quiet)
