@@ -1,9 +1,9 @@
 """`Query`: a query in any of the languages that has not run, and everything a user can ask of it.
 
 Each method parses the text when it is called, so that a query can be built before its tables exist.
-What the languages do differently is behind `FrontEnd`, with a class for each of them in `sql` and
-`events`. The methods import what they need when they are called, because most programs call one
-or two of them.
+What the languages do differently is behind `FrontEnd`, with a class for each language in `sql`,
+`sase_query` and `pattern_query`. The methods import what they need when they are called, because
+most programs call one or two of them.
 """
 
 from __future__ import annotations

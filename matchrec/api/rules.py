@@ -25,7 +25,7 @@ from matchrec.api.clause_warnings import (
     find_state_warnings,
     find_tuning_warnings,
 )
-from matchrec.api.events import Events
+from matchrec.api.event_input import Events
 from matchrec.api.frames import Frame, cast_to_dataframe
 from matchrec.api.inputs import ColumnsOrSql, build_relation
 from matchrec.api.query import resolve_options

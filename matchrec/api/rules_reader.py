@@ -13,9 +13,10 @@ from hashlib import sha256
 from pyspark.sql import DataFrame
 
 from matchrec.api.dialects import parse_clause_in_dialect
-from matchrec.api.events import Events, add_conditions, lower_over
+from matchrec.api.event_input import Events
 from matchrec.api.inputs import build_relation
 from matchrec.api.parameters import fill_parameters
+from matchrec.api.pattern_query import add_condition_columns, lower_over_events
 from matchrec.api.rule_matches import RejectedRules, RuleMatches
 from matchrec.api.rule_versions import WrittenRule
 from matchrec.api.text_kinds import IS_SASE
@@ -187,9 +188,9 @@ class RulesReader:
         # The hash keeps the columns of several rules apart, whichever rules a call has.
         prefix = f"{sha256(written.name.encode()).hexdigest()[:8]}_"
         stages, conditions = name_columns(pattern.stages, prefix)
-        lowered = lower_over(self.events, replace(pattern, stages=stages))
+        lowered = lower_over_events(replace(pattern, stages=stages), self.events)
         with locate_errors(lowered.source, PATTERN_CALLS):
-            frame = add_conditions(frame, conditions)
+            frame = add_condition_columns(frame, conditions)
         column_texts = tuple(str(column) for column in conditions.values())
         rule = Rule(
             name=written.name,

@@ -37,7 +37,7 @@ from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.request import Options
 
 if TYPE_CHECKING:
-    from matchrec.api.events import Events
+    from matchrec.api.event_input import Events
     from matchrec.patterns.stages.builder import Pattern
 
 
@@ -321,13 +321,16 @@ def query(*args: Any, **kwargs: Any) -> Query:
     if is_session(source):
         return build_sql_query(**bind_call(sql, "query", args, kwargs))
     if is_pattern(query) or IS_SASE.match(str(query)) or "order_by" in kwargs:
-        from matchrec.api import events  # queries in SQL do not need it
+        # Imported here, because queries in SQL do not need it.
+        from matchrec.api.events import match_pattern, match_sase
+        from matchrec.api.pattern_query import build_pattern_query
+        from matchrec.api.sase_query import build_sase_query
 
         if is_pattern(query):
-            arguments = bind_call(events.match_pattern, "query", args, kwargs)
-            return events.build_pattern_query(pop_events(arguments), **arguments)
-        arguments = bind_call(events.match_sase, "query", args, kwargs)
-        return events.build_sase_query(pop_events(arguments), **arguments)
+            arguments = bind_call(match_pattern, "query", args, kwargs)
+            return build_pattern_query(pop_events(arguments), **arguments)
+        arguments = bind_call(match_sase, "query", args, kwargs)
+        return build_sase_query(pop_events(arguments), **arguments)
     QUERY_INPUT.check("`query`", "spark` or `df", source)
     QUERY.check("`query`", "query", query)
     return build_clause_query(**bind_call(match_recognize, "query", args, kwargs))
@@ -358,7 +361,7 @@ def find_named(kwargs: Mapping[str, Any], *names: str) -> Any:
 
 def pop_events(arguments: dict[str, Any]) -> Events:
     """Remove `df`, `order_by` and `partition_by` from the arguments, and return them as events."""
-    from matchrec.api.events import Events
+    from matchrec.api.event_input import Events
 
     df = arguments.pop("df")
     order_by = arguments.pop("order_by")
