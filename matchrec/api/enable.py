@@ -9,8 +9,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.argument_kinds import ARGUMENTS, HOLE_VALUE, PARAMETER_VALUES
 from matchrec.api.dialects import has_clause_in_dialect
+from matchrec.api.front_end import resolve_options
 from matchrec.api.inputs import Frames
-from matchrec.api.query import Query, resolve_options, run_clauses
+from matchrec.api.query import Query, run_clauses
 from matchrec.api.sql_texts import SqlText, convert_frames
 from matchrec.arguments import Arguments, DialectName, check_arguments
 from matchrec.spark.environment import check_session

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
+from matchrec.api.front_end import FrontEnd
 from matchrec.api.inputs import ColumnsOrSql, find_quote_dialect, write_terms
-from matchrec.api.query import FrontEnd
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
 from matchrec.patterns.sase import Streams, compile_sase

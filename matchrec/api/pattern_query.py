@@ -13,8 +13,9 @@ from typing_extensions import override
 from matchrec.api.clause import Clause
 from matchrec.api.evaluate import ClauseQuery, EvaluatedClauses, ParsedQuery
 from matchrec.api.event_input import EventFrontEnd, Events
+from matchrec.api.front_end import resolve_options
 from matchrec.api.inputs import build_relation, find_quote_dialect
-from matchrec.api.query import Query, resolve_options
+from matchrec.api.query import Query
 from matchrec.arguments import ColumnLike, NamedArguments, PatternOutput
 from matchrec.errors.calls import option_not_convertible
 from matchrec.errors.frames import condition_not_boolean, condition_rejected_by_engine

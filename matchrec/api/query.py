@@ -1,14 +1,12 @@
-"""`Query`: a query in any of the languages that has not run, and everything a user can ask of it.
+"""`Query`: a query in any of the languages, which has not run, and what users can do with it.
 
 Each method parses the text when it is called, so that a query can be built before its tables exist.
-What the languages do differently is behind `FrontEnd`, with a class for each language in `sql`,
-`sase_query` and `pattern_query`. The methods import what they need when they are called, because
-most programs call one or two of them.
+What the languages do differently is behind `front_end.FrontEnd`. The methods import what they need
+when they are called, because most programs call one or two of them.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -25,8 +23,9 @@ from matchrec.api.argument_kinds import (
     NAME,
     TARGET_DIALECT,
 )
-from matchrec.api.clause_warnings import Warnings, find_clause_warnings, find_tuning_warnings
-from matchrec.api.evaluate import EngineQuery, ParsedQuery, find_clause_number
+from matchrec.api.clause_warnings import find_clause_warnings, find_tuning_warnings
+from matchrec.api.evaluate import EngineQuery, EvaluatedClauses, ParsedQuery, find_clause_number
+from matchrec.api.front_end import FrontEnd
 from matchrec.api.suggested_dialects import suggest_dialect
 from matchrec.api.text_kinds import is_query
 from matchrec.arguments import (
@@ -63,44 +62,8 @@ if TYPE_CHECKING:
     from matchrec.explain.tracing.why import Why
     from matchrec.patterns.stages.builder import Pattern
 
-MAX_SHOWN_CHARACTERS = 60  # of the text of a query, in its repr
-
-
-class FrontEnd(ABC):
-    """The arguments of a query in one of the languages: its text or Pattern, its rows, its values.
-
-    Each language has a subclass, which knows how to parse the text and how to write it as SQL.
-    """
-
-    @property
-    @abstractmethod
-    def session(self) -> SparkSession:
-        """The session that runs the query."""
-
-    @abstractmethod
-    def parse(self, dialect: str, options: Options) -> ParsedQuery:
-        """Parse the text.
-
-        Args:
-            dialect: the product whose SQL it is. SASE+ and Patterns have no dialects.
-            options: how the query runs.
-
-        Raises:
-            MatchRecognizeError: the text has a mistake.
-        """
-
-    @abstractmethod
-    def convert(self, dialect: str, write: str, events: str) -> Conversion:
-        """Write the query in the SQL of a product, as `Query.to_sql` does.
-
-        Args:
-            dialect: the product whose SQL the text is.
-            write: the product whose SQL is written.
-            events: the name of the table with the rows, for a query without FROM.
-
-        Raises:
-            MatchRecognizeError: the query cannot be read, or a part of it cannot be written.
-        """
+# How many characters of its text the repr of a query shows.
+MAX_SHOWN_CHARACTERS = 60
 
 
 @dataclass(frozen=True, repr=False)
@@ -264,9 +227,7 @@ class Query:
         """
         from matchrec.api.totals import aggregate
         from matchrec.explain.explanation import Explanation
-        from matchrec.spark.clause_result import describe_range_savings
         from matchrec.spark.counters import Counters, check_can_count, count_without_rows
-        from matchrec.spark.tuning import find_untuned_warning
 
         if analyze:
             check_can_count(self._spark, current_surface().analyze)
@@ -275,23 +236,16 @@ class Query:
         with self._suggest_dialect(), self._parsing(options) as parsed:
             if aggregates is None:
                 clauses = parsed.evaluate()
-                results = [evaluated.result for evaluated in clauses]
-                if clause is not None:
-                    results = [results[find_clause_number(parsed, clause) - 1]]
+                results = find_results(parsed, clauses, clause)
             else:
                 result, totals = aggregate(parsed.find_clause(clause), aggregates, per)
                 results = [result]
-            explained = tuple(
-                explain_result(result, find_clause_warnings(result, parsed.source, parsed.language))
-                for result in results
-            )
+            explained = tuple(explain_result(result, parsed) for result in results)
             if counters is None or not results:
                 return Explanation(explained)
             rows = parsed.build_result(clauses) if aggregates is None else totals
         count_without_rows(counters, rows)
-        notes = [describe_range_savings(result) for result in results]
-        notes.append(str(find_untuned_warning(self._spark) or ""))
-        return Explanation(explained, counters, "\n".join(filter(None, notes)))
+        return Explanation(explained, counters, advise_on_speed(self._spark, results))
 
     @check_arguments(**ARGUMENTS)
     def why(
@@ -566,7 +520,7 @@ class Query:
         return self._front_end.session
 
     def _suggest_dialect(self) -> AbstractContextManager[None]:
-        """Make errors raised inside name the dialect in which the query can be run, if any."""
+        """Return a context whose errors name another dialect if the query can be planned in it."""
         text = str(self.text)
         # Other dialects are tried by planning the text. That must not happen to a statement that
         # writes, because Spark runs it as soon as it is planned.
@@ -576,7 +530,7 @@ class Query:
 
     @contextmanager
     def _parsing_without_session_check(self, options: Options) -> Iterator[ParsedQuery]:
-        """Parse the query, and let errors raised inside show their location in the text."""
+        """Parse the query. Errors raised in the `with` block show their location in the text."""
         with translate_stream_errors(self._spark):
             parsed = self._front_end.parse(self.dialect, options)
             with locate_errors(parsed.source, parsed.language):
@@ -584,13 +538,16 @@ class Query:
 
     @contextmanager
     def _parsing(self, options: Options) -> Iterator[ParsedQuery]:
-        """Parse the query as above. Raise an error first if the session has been stopped."""
+        """Check that the session has not been stopped, then parse the query.
+
+        Errors raised in the `with` block show their location in the text.
+        """
         check_session(self._spark)
         with self._parsing_without_session_check(options) as parsed:
             yield parsed
 
     def _evaluate_in(self, dialect: str) -> DataFrame:
-        """Return the result of the query if its text is in another dialect."""
+        """Return the result of the query, read as text in another dialect."""
         parsed = self._front_end.parse(dialect, NO_OPTIONS)
         return parsed.build_result(parsed.evaluate())
 
@@ -630,30 +587,26 @@ def run_clauses(query: Query) -> DataFrame | None:
         return query._evaluate(parsed)
 
 
-def resolve_options(call: str, options: Options | None, *unsupported: str) -> Options:
-    """Return the options of a call, or the default ones if there are none.
+def find_results(
+    parsed: ParsedQuery, clauses: EvaluatedClauses, clause: int | str | None
+) -> list[ClauseResult]:
+    """Return the result of one clause, or the results of all clauses.
 
     Args:
-        call: the name of the called function, for the error.
-        options: the options that the user passed.
-        unsupported: the names of the options that this function does not have.
-
-    Raises:
-        MatchRecognizePlanError: one of the unsupported options is set.
+        parsed: the query.
+        clauses: its clauses with their results.
+        clause: the clause, as in `Query.why`; None for all clauses.
     """
-    if options is None:
-        return NO_OPTIONS
-    for name in unsupported:
-        if getattr(options, name) != getattr(NO_OPTIONS, name):
-            raise errors.option_not_for_call(name=name, call=call)
-    return options
+    results = [evaluated.result for evaluated in clauses]
+    return results if clause is None else [results[find_clause_number(parsed, clause) - 1]]
 
 
-def explain_result(result: ClauseResult, warnings: Warnings) -> ExplainedClause:
-    """Return the explanation of a planned clause, with the warnings about it."""
+def explain_result(result: ClauseResult, parsed: ParsedQuery) -> ExplainedClause:
+    """Return the explanation of a planned clause of a query, with the warnings about it."""
     from matchrec.explain.clause import ExplainedClause
 
     preparation = result.compiled.preparation
+    warnings = find_clause_warnings(result, parsed.source, parsed.language)
     return ExplainedClause(
         plan=result.query.plan,
         compiled_query=result.compiled_query,
@@ -665,3 +618,15 @@ def explain_result(result: ClauseResult, warnings: Warnings) -> ExplainedClause:
         reason_for_building_matches=result.reason_for_building_matches,
         ranges=result.ranges.describe(preparation.plan),
     )
+
+
+def advise_on_speed(spark: SparkSession, results: Sequence[ClauseResult]) -> str:
+    """Return what would make clauses faster, one advice per line; "" if there is no advice."""
+    from matchrec.spark.clause_result import describe_range_savings
+    from matchrec.spark.tuning import find_untuned_warning
+
+    advice = [describe_range_savings(result) for result in results]
+    warning = find_untuned_warning(spark)
+    if warning is not None:
+        advice.append(str(warning))
+    return "\n".join(line for line in advice if line)

@@ -27,8 +27,8 @@ from matchrec.api.clause_warnings import (
 )
 from matchrec.api.event_input import Events
 from matchrec.api.frames import Frame, cast_to_dataframe
+from matchrec.api.front_end import resolve_options
 from matchrec.api.inputs import ColumnsOrSql, build_relation
-from matchrec.api.query import resolve_options
 from matchrec.api.rule_matches import RuleMatches
 from matchrec.api.rule_versions import RULES, Rules, read_rules
 from matchrec.api.rules_reader import RulesReader

@@ -11,8 +11,9 @@ from typing_extensions import override
 from matchrec.api.clause import Clause
 from matchrec.api.evaluate import ClauseQuery, EvaluatedClauses, ParsedQuery
 from matchrec.api.event_input import EventFrontEnd, Events
+from matchrec.api.front_end import resolve_options
 from matchrec.api.inputs import build_relation
-from matchrec.api.query import Query, resolve_options
+from matchrec.api.query import Query
 from matchrec.arguments import NamedArguments, SaseOutput
 from matchrec.errors.language import SASE
 from matchrec.plan.clauses import MatchOutput
@@ -107,4 +108,4 @@ class GraphQuery(ClauseQuery):
 
     def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
         """Return the graph with the metadata that `unwind_graph` needs."""
-        return mark_graph(super().build_result(clauses), self.plan)
+        return mark_graph(super().build_result(clauses), self.written_plan)

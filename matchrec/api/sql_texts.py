@@ -12,8 +12,9 @@ from matchrec.api.clause import Clause
 from matchrec.api.dialects import parse_clause_in_dialect, parse_query
 from matchrec.api.evaluate import ClauseQuery, EngineQuery, ParsedQuery, SqlQuery
 from matchrec.api.frames import to_dataframe
+from matchrec.api.front_end import FrontEnd, resolve_options
 from matchrec.api.inputs import Frames, build_relation, build_runner
-from matchrec.api.query import FrontEnd, Query, resolve_options
+from matchrec.api.query import Query
 from matchrec.api.text_kinds import IS_SASE, NO_QUERY
 from matchrec.arguments import Arguments, DialectName, NamedArguments
 from matchrec.errors import calls as errors

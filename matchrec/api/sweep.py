@@ -21,9 +21,9 @@ from matchrec.api.clause import Clause
 from matchrec.api.clause_warnings import find_clause_warnings
 from matchrec.api.dialects import parse_clause_in_dialect
 from matchrec.api.frames import Frame, cast_to_dataframe
+from matchrec.api.front_end import resolve_options
 from matchrec.api.inputs import build_relation
 from matchrec.api.parameters import check_parameter_names, find_clause_parameters
-from matchrec.api.query import resolve_options
 from matchrec.arguments import (
     ArgumentKind,
     DialectName,
