@@ -1,13 +1,17 @@
-"""`sweep`: a clause with every combination of some values, over rows that are sorted once.
+"""`sweep`: count the matches of a clause for every combination of some values, in one pass.
 
-Each combination becomes a rule of one rule set, so the rows are read, shuffled and sorted once. The
-matches of the rules are then counted by Spark.
+    FALL{:days,}, :fall   with {"days": [1, 2], "fall": [0, 5]}
+
+1. Each combination becomes a rule of one rule set, with its own names of parameters: `:days__0` and
+   `:fall__0`, `:days__1` and `:fall__1`, and so on.
+2. The rule set finds the matches of all rules. The rows are read, shuffled and sorted once.
+3. Spark counts the matches of each rule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from types import MappingProxyType
 from typing import Any
@@ -48,13 +52,15 @@ from matchrec.spark.rule_sets.build import build_rule_set, select_matches
 from matchrec.spark.types import has_distance, normalize_value
 from matchrec.syntax.lower import lower_clause
 
-MAX_POINTS = 1000
+# The most combinations of one sweep.
+MAX_COMBINATIONS = 1000
 
-Point = dict[str, Any]  # a combination: one value for each parameter
+# A value for each parameter, by the names of the parameters: `{"days": 3, "fall": 5}`.
+Combination = dict[str, Any]
 
 
 def is_list_of_values(values: Any) -> bool:
-    """Return whether this is a list or a one-dimensional array of NumPy or pandas, not empty."""
+    """Return whether this is a list, or an array of NumPy or pandas, with at least one value."""
     if isinstance(values, list | tuple | range):
         return len(values) > 0
     # The library is tested first, because a Column of PySpark has every attribute.
@@ -63,7 +69,7 @@ def is_list_of_values(values: Any) -> bool:
 
 
 def is_grid(grid: Any) -> bool:
-    """Return whether this is a dict, not empty, with a list of values for each parameter."""
+    """Return whether this is a dict with at least one parameter and a list of values for each."""
     has_lists = make_dict_test(is_list_of_values)
     return has_lists(grid) and len(grid) > 0 and all(name.isidentifier() for name in grid)
 
@@ -73,11 +79,13 @@ def convert_grid(_argument: str, grid: Grid) -> Grid:
     return {name: [convert_numpy_value(value) for value in values] for name, values in grid.items()}
 
 
+# The values of one parameter.
 CANDIDATES = ArgumentKind(
     "a list with at least one value",
     is_list_of_values,
     'write the values in brackets: grid={"days": [3, 5, 8]}',
 )
+# The values of all parameters.
 GRID = ArgumentKind(
     "a dict that maps parameter names to lists of values",
     is_grid,
@@ -123,19 +131,19 @@ def sweep(
     """
     rows = cast_to_dataframe(df)
     options = resolve_options("sweep", options, "transport", "counters")
-    points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    if len(points) > MAX_POINTS:
-        raise errors.too_many_combinations(count=len(points), limit=MAX_POINTS)
+    combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    if len(combinations) > MAX_COMBINATIONS:
+        raise errors.too_many_combinations(count=len(combinations), limit=MAX_COMBINATIONS)
     check_parameters(clause, grid)
-    first_point = points[0]
-    first_rule = build_rule(rows, clause, first_point, name="", dialect=dialect)
-    check_rule(rows, first_rule, first_point)
-    points_by_name = {show_point(point): point for point in points}
-    rules, args = build_rules(rows, clause, points_by_name, dialect)
+    swept_clause = SweptClause(rows, clause, dialect)
+    swept_clause.check(combinations[0])
+    combinations_by_name = {show_combination(values): values for values in combinations}
+    rules, args = swept_clause.build_rules(combinations_by_name)
     relation = build_relation(rows, args)
     request = MatchRequest(rules, relation, find_input_columns(relation), options, event_columns=())
     built = build_rule_set(request.rewrite_rules())
-    return Sweep(tuple(grid), tuple(count_matches(select_matches(built), points_by_name)))
+    figures = count_matches(select_matches(built), combinations_by_name)
+    return Sweep(parameters=tuple(grid), rows=tuple(figures))
 
 
 def check_parameters(clause: str, grid: Grid) -> None:
@@ -151,94 +159,116 @@ def check_parameters(clause: str, grid: Grid) -> None:
             raise with_source(error, Source(clause))
 
 
-def check_rule(df: DataFrame, rule: Rule, point: Point) -> None:
-    """Plan one rule by itself, so that errors and warnings show the clause as the user wrote it.
+def show_combination(combination: Combination) -> str:
+    """Return a combination as messages show it. It also serves as the name of a rule.
 
-    Raises:
-        MatchRecognizeError: the clause has a mistake.
-    """
-    assert rule.source is not None
-    clause = Clause(rule.plan, build_relation(df, point), NO_OPTIONS, rule.source)
-    with locate_errors(rule.source):
-        result = clause.evaluate()
-    warn_caller(*find_clause_warnings(result, clause.source, clause.language))
-
-
-def show_point(point: Point) -> str:
-    """Return a combination of values as messages show it.
-
-    >>> show_point({"days": 3, "kind": "rise"})
+    >>> show_combination({"days": 3, "kind": "rise"})
     "days = 3, kind = 'rise'"
     """
-    return ", ".join(f"{parameter} = {value!r}" for parameter, value in point.items())
+    return ", ".join(f"{parameter} = {value!r}" for parameter, value in combination.items())
 
 
-def build_rules(
-    df: DataFrame, clause: str, points: Mapping[str, Point], dialect: str
-) -> tuple[tuple[Rule, ...], dict[str, Any]]:
-    """Return a rule for each combination of values, and the values of all of their parameters.
+@dataclass(frozen=True)
+class SweptClause:
+    """A clause with parameters, and the rows to which it applies."""
 
-    All rules get one dict of values, so the names of the parameters differ between rules: `:days`
-    becomes `:days__0` in the first rule.
+    df: DataFrame
+    # The text of the clause.
+    text: str
+    # The product whose SQL the text is written in.
+    dialect: DialectName
 
-    Args:
-        df: the input of the clause.
-        clause: the text of the clause.
-        points: the combinations, by the names of their rules.
-        dialect: the product whose SQL the clause is written in.
-    """
-    rules = []
-    args: dict[str, Any] = {}
-    for number, (name, point) in enumerate(points.items()):
-        new_names = {parameter: f"{parameter}__{number}" for parameter in point}
-        for parameter, value in point.items():
-            args[new_names[parameter]] = value
-        try:
-            rule = build_rule(df, clause, point, name, dialect, new_names)
-        except MatchRecognizeError:
-            # Raise the same error with the names that the user wrote.
-            build_rule(df, clause, point, name, dialect)
-            raise
-        rules.append(rule)
-    return tuple(rules), args
+    def check(self, combination: Combination) -> None:
+        """Plan the clause for one combination, as the user wrote it, for its errors and warnings.
 
+        Errors of a rule set would show the new names of parameters.
 
-def build_rule(  # noqa: PLR0913 -- a clause, its values, and the names of the rule and its values
-    df: DataFrame,
-    clause: str,
-    point: Point,
-    name: str,
-    dialect: str,
-    new_names: Mapping[str, str] = MappingProxyType({}),
-) -> Rule:
-    """Return the clause for one combination of values.
+        Raises:
+            MatchRecognizeError: the clause has a mistake.
+        """
+        rule = self.build_rule("", combination)
+        assert rule.source is not None
+        clause = Clause(
+            plan=rule.plan,
+            relation=build_relation(self.df, combination),
+            options=NO_OPTIONS,
+            source=rule.source,
+        )
+        with locate_errors(rule.source):
+            result = clause.evaluate()
+        warn_caller(*find_clause_warnings(result, clause.source, clause.language))
 
-    Its result has one row for each match. The events of a match are all of its rows, also those in
-    exclusions.
+    def build_rules(
+        self, combinations: Mapping[str, Combination]
+    ) -> tuple[tuple[Rule, ...], dict[str, Any]]:
+        """Return a rule for each combination, and the values of the parameters of all rules.
 
-    Args:
-        df: the input of the clause.
-        clause: the text of the clause.
-        point: the combination of values.
-        name: the name of the rule.
-        dialect: the product whose SQL the clause is written in.
-        new_names: the names that the parameters get in this rule; empty if they keep theirs.
-    """
-    replacements = {parameter: f":{new_name}" for parameter, new_name in new_names.items()}
-    node, source = parse_clause_in_dialect(df, clause, dialect, replacements or None)
-    values = {new_names.get(parameter, parameter): value for parameter, value in point.items()}
-    with locate_errors(source):
-        plan = lower_clause(replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW), values)
-    plan = replace(
-        plan,
-        pattern=unwrap_exclusions(plan.pattern),
-        measures=(make_measure("match_number", MATCH_NUMBER),),
-    )
-    return Rule(name, plan, source)
+        All rules get one dict of values, so the names of the parameters differ between rules:
+        `:days` becomes `:days__0` in the first rule.
+
+        Args:
+            combinations: the combinations, by the names of their rules.
+        """
+        rules = []
+        args: dict[str, Any] = {}
+        for number, (name, combination) in enumerate(combinations.items()):
+            new_names = {parameter: f"{parameter}__{number}" for parameter in combination}
+            for parameter, value in combination.items():
+                args[new_names[parameter]] = value
+            try:
+                rule = self.build_rule(name, combination, new_names)
+            except MatchRecognizeError:
+                # Raise the same error with the names that the user wrote.
+                self.build_rule(name, combination)
+                raise
+            rules.append(rule)
+        return tuple(rules), args
+
+    def build_rule(
+        self,
+        name: str,
+        combination: Combination,
+        new_names: Mapping[str, str] = MappingProxyType({}),
+    ) -> Rule:
+        """Return the clause for one combination.
+
+        Its result has one row for each match. The events of a match are all of its rows, also those
+        in exclusions.
+
+        Args:
+            name: the name of the rule.
+            combination: the values of the parameters.
+            new_names: the names that the parameters get in this rule; empty if they keep theirs.
+
+        Raises:
+            MatchRecognizeError: the clause has a mistake.
+        """
+        replacements = {parameter: f":{new_name}" for parameter, new_name in new_names.items()}
+        node, source = parse_clause_in_dialect(
+            self.df, self.text, self.dialect, replacements or None
+        )
+        one_row_node = replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW)
+        values = {
+            new_names.get(parameter, parameter): value for parameter, value in combination.items()
+        }
+        with locate_errors(source):
+            plan = lower_clause(one_row_node, values)
+        plan = replace(
+            plan,
+            pattern=unwrap_exclusions(plan.pattern),
+            measures=(make_measure("match_number", MATCH_NUMBER),),
+        )
+        return Rule(name, plan, source)
 
 
 def write_span(time_type: DataType) -> str:
-    """Return SQL of the distance between the ends of a match; NULL if the type has no distance."""
+    """Return SQL for the time from the first to the last row of a match.
+
+    It is NULL if values of the type have no distance.
+
+    Args:
+        time_type: the type of the first ORDER BY column.
+    """
     if isinstance(time_type, IntegralType):
         # The distance between two numbers of a type may be too large for the type.
         start = "CAST(start_time AS DECIMAL(20, 0))"
@@ -247,17 +277,20 @@ def write_span(time_type: DataType) -> str:
     return "abs(end_time - start_time)" if has_distance(time_type) else "NULL"
 
 
-def count_matches(matches: DataFrame, points: Mapping[str, Point]) -> list[tuple[Any, ...]]:
-    """Return the rows of a `Sweep`: the values of each combination, then its figures. Runs a job.
+def count_matches(
+    matches: DataFrame, combinations: Mapping[str, Combination]
+) -> list[tuple[Any, ...]]:
+    """Return the rows of a `Sweep`: for each combination its values, then its figures. Runs a job.
 
     Args:
         matches: the matches of all rules, as in `RuleMatches.matches`.
-        points: the combinations, by the names of their rules.
+        combinations: the combinations, by the names of their rules.
     """
     keys = matches.columns[1 : matches.columns.index("match_number")]
     key_values = [normalize_value(quote_name(key), matches.schema[key].dataType) for key in keys]
     row_count = "coalesce(size(events), 0)"
     span = write_span(matches.schema["end_time"].dataType)
+    # In the order of `explain.charts.sweep.FIGURE_COLUMNS`.
     figures = [
         "count(*)",
         f"count(DISTINCT struct({', '.join(key_values)}))" if keys else "1",
@@ -267,8 +300,8 @@ def count_matches(matches: DataFrame, points: Mapping[str, Point]) -> list[tuple
     ]
     rows = matches.groupBy("rule").agg(*(expr(figure) for figure in figures)).collect()
     figures_by_name = {row[0]: tuple(row[1:]) for row in rows}
-    without_matches = (0, 0, 0, None, None)
+    figures_without_matches = (0, 0, 0, None, None)
     return [
-        (*point.values(), *figures_by_name.get(name, without_matches))
-        for name, point in points.items()
+        (*combination.values(), *figures_by_name.get(name, figures_without_matches))
+        for name, combination in combinations.items()
     ]

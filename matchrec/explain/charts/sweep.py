@@ -1,4 +1,4 @@
-"""`Sweep`, the results of one clause with many values: a table, and a line chart of it."""
+"""`Sweep`, the results of a clause for many values of its parameters: a table and a line chart."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-# The columns of the table that follow the columns of the values.
+# The columns of the table after those of the parameters. `api.sweep.count_matches` computes them.
 FIGURE_COLUMNS = ("matches", "partitions", "rows", "median_rows", "median_span")
 
 
@@ -38,7 +38,7 @@ class Sweep(PicturedText):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of the table."""
+        """The names of the columns of the table: the parameters, then the figures."""
         return (*self.parameters, *FIGURE_COLUMNS)
 
     @property
