@@ -83,7 +83,7 @@ def optional_kernel(function: Callable[P, R]) -> LateKernel[P, R]:
 
 
 def stopping_point(find_row: Callable[..., int]) -> Callable[[_F], _F]:
-    """Return a decorator for a part that a stoppable kernel calls when nothing is half done.
+    """Return a decorator for a part that a stoppable kernel calls between two pieces of its work.
 
     Each call is a step. Python may stop there.
 

@@ -4,18 +4,20 @@ A kernel is a Python function, so Python can run it, only more slowly. While the
 kernel is missing, Python runs the kernel and counts its steps. After `Shortcuts.max_python_steps`
 steps, the kernel is compiled, and machine code goes on. The caller does not notice.
 
-    class            decorator                    steps of a call
+A step is a small piece of work, about as long as one iteration of the kernel's innermost loop:
+
+    class            decorator                    how many steps a call takes
     LinearKernel     linear_kernel, allocating    the length of its longest array
     StoppableKernel  stoppable_kernel             counted while Python runs it
     LateKernel       optional_kernel              known to the caller, who runs something else
 
 Python runs a call of a linear kernel to its end, or not at all. A stoppable kernel keeps in its
 arguments how far it has come, so that it can be interrupted: a second call with the same arguments
-goes on from there. Python interrupts it at two kinds of functions that the kernel calls:
+goes on from there. Python interrupts it in two kinds of functions that the kernel calls:
 
-    stopping point   It is called when nothing is half done. If Python has no steps left, or will
-                     have too few for the rows that are left, it raises an exception that ends the
-                     run.
+    stopping point   The kernel calls it when it has completed a piece of its work, such as a
+                     starting row. If Python has no steps left, or probably too few for the
+                     remaining rows, it raises an exception that ends the run.
     stopping test    It returns whether the kernel must stop. If Python has no steps left, it
                      returns True. The kernel then returns as it always does when it must stop,
                      and the returned value is dropped.
@@ -32,22 +34,23 @@ For example, with `find_start` as a stopping point, and a stopping test in `sear
 
 In machine code, both are plain functions and cost nothing.
 
-A stopping test raises no exception, because the kernel must tidy up what is half done. Restoring a
-copy of the progress instead would not be enough: the arrays have been written to since, and a copy
-of all arrays would take too long.
+A stopping test raises no exception, because the kernel must first save how far it has come within
+the piece. To restore a copy of its progress instead would not be enough: the arrays have been
+written to since, and a copy of all arrays would take too long.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from time import thread_time
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from matchrec.jit.cached_function import CachedFunction, Types, describe_types
 from matchrec.jit.parts import KernelPart
@@ -57,7 +60,7 @@ from matchrec.shortcuts import current_shortcuts
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Before numba is loaded, Python may take the steps that it may take at all, divided by this.
+# Before numba is loaded, Python may take only this fraction of its steps: one eighth.
 DIVISOR_BEFORE_NUMBA = 8
 # How many steps Python takes in a second of CPU time, roughly.
 STEPS_PER_SECOND = 1 << 16
@@ -81,12 +84,12 @@ class LateKernel(CachedFunction[P, R]):
         self.steps_by_python: Counter[Types] = Counter()
 
     def allow_steps(self, types: Types, steps_needed: int) -> int:
-        """Return how many steps Python may take now; 0 if machine code must take all.
+        """Return how many steps Python may take now; 0 if machine code must run the call.
 
-        Machine code takes all steps if it is in memory or on disk, or if the call takes too many.
-        But only numba can tell whether code for these types is on disk, and it takes longer to load
-        than Python takes for a few steps. So before numba is loaded, Python takes the first eighth
-        of its steps without looking at the disk.
+        It must if the code is in memory or on disk, or if the call takes too many steps. But only
+        numba can tell whether code for these types is on disk, and it takes longer to load than
+        Python takes for a few steps. So before numba is loaded, Python takes the first eighth of
+        its steps without looking at the disk.
 
         Args:
             types: the types of the arguments of a call.
@@ -108,7 +111,7 @@ class LateKernel(CachedFunction[P, R]):
         return 0 if self.is_on_disk(types) else steps_left
 
     def take_steps(self, steps: int, arguments: tuple[Any, ...]) -> bool:
-        """Return whether a call may do without machine code. If so, count its steps.
+        """Return whether a call may do without machine code. If it may, count its steps.
 
         Args:
             steps: how many steps the call takes.
@@ -135,10 +138,10 @@ class LinearKernel(LateKernel[P, R]):
 
 
 class AllocatingKernel(LinearKernel[P, R]):
-    """A linear kernel of arrays that can be written to or not, and that writes to none of them.
+    """A linear kernel that writes to none of its arrays.
 
     They are passed read-only. Otherwise it would be compiled once for arrays that can be written
-    to, and once for others.
+    to, and once for read-only arrays.
     """
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
@@ -149,8 +152,8 @@ class AllocatingKernel(LinearKernel[P, R]):
 class StoppableKernel(LateKernel[P, R]):
     """A kernel that can be interrupted, and goes on where it was when it is called again.
 
-    What it goes through are arrays that cannot be written to. It is assumed to take at least as
-    many steps as the longest of them is long.
+    Its input are read-only arrays. It is assumed to take at least as many steps as the longest of
+    them is long.
     """
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
@@ -162,7 +165,7 @@ class StoppableKernel(LateKernel[P, R]):
             run = PythonRun(allowed, rows)
             result = run.call(self.function, arguments)
             self.steps_by_python[types] += run.count_steps()
-            if not run.is_stopped:
+            if not run.has_stopped:
                 return cast("R", result)
         return self.call_compiled(types, arguments)
 
@@ -172,31 +175,34 @@ class OutOfStepsError(Exception):
 
 
 class PythonRun:
-    """A run of a stoppable kernel in Python: how many steps it has taken, and whether it stopped.
+    """A run of a stoppable kernel in Python, which stops when it has no steps left.
 
-    Each stopping point and each stopping test is a step. Steps that take long count by their time:
-    a step may do much work without a test.
+    Each call of a stopping point or a stopping test is a step. Steps that take long count by their
+    time, because a kernel may do much work between two calls.
 
     Args:
-        allowed: how many steps Python may take.
-        rows: the number of rows that the kernel goes through.
+        allowed_steps: how many steps Python may take.
+        row_count: the number of rows that the kernel goes through.
     """
 
-    def __init__(self, allowed: int, rows: int) -> None:
-        self.allowed = allowed
-        self.rows = rows
-        # The row at the first stopping point.
-        self.first_row: int | None = None
-        self.counted = 0
-        # What `count_steps` returned at the last step.
+    def __init__(self, allowed_steps: int, row_count: int) -> None:
+        self.allowed_steps = allowed_steps
+        self.row_count = row_count
+        # Whether the run has ended before the kernel was done.
+        self.has_stopped = False
+        # How many steps there were, whatever their time.
+        self.calls = 0
+        # The result of `count_steps` at the last step.
         self.last_count = 0
         # How many stopping tests there were since the last stopping point.
-        self.tests = 0
-        self.is_stopped = False
-        self.began = thread_time()
+        self.tests_since_point = 0
+        # The row at the first stopping point.
+        self.first_row: int | None = None
+        # The CPU time of the thread, in seconds.
+        self.start_time = thread_time()
 
     def call(self, function: Callable[..., object], arguments: tuple[Any, ...]) -> object:
-        """Run the function of a kernel; what it returns means nothing if the run was stopped."""
+        """Run the function of a kernel. Its result has no meaning if the run has stopped."""
         token = CURRENT_RUN.set(self)
         try:
             with let_integers_wrap():
@@ -207,101 +213,108 @@ class PythonRun:
             CURRENT_RUN.reset(token)
 
     def count_steps(self) -> int:
-        """Return how many steps there were; if they took longer than usual, as many by the time."""
-        return max(self.counted, int((thread_time() - self.began) * STEPS_PER_SECOND))
+        """Return how many steps there were, or how many usually take this time if that is more."""
+        usual_steps = int((thread_time() - self.start_time) * STEPS_PER_SECOND)
+        return max(self.calls, usual_steps)
 
     def take_step(self) -> bool:
-        """Count a step, and return True; stop the run and return False if no steps are left."""
+        """Count a step and return True. If no steps are left, stop the run and return False."""
         self.last_count = self.count_steps()
-        if self.last_count >= self.allowed:
-            self.is_stopped = True
+        if self.last_count >= self.allowed_steps:
+            self.has_stopped = True
         else:
-            self.counted += 1
-        return not self.is_stopped
+            self.calls += 1
+        return not self.has_stopped
 
     def give_up_early(self, row: int) -> None:
-        """Use up all steps if they are probably too few for the rows that are left.
+        """Use up all steps if they are probably too few for the remaining rows.
 
-        It is assumed that each of these takes as many steps as the rows before did. Then compiled
-        code is needed anyway, and Python would waste up to 2 seconds before it runs out of steps.
+        Then machine code is needed anyway, and Python would waste up to 2 seconds before it runs
+        out of steps. Each remaining row is assumed to take as many steps as the rows before it.
 
         Args:
-            row: the first row that is left.
+            row: the first of the remaining rows.
         """
         if self.first_row is None:
             self.first_row = row
-        steps_taken = max(self.counted, self.last_count)
+        steps_taken = max(self.calls, self.last_count)
         if steps_taken < STEPS_BEFORE_ESTIMATE:
             return
-        if steps_taken * (self.rows - row) > (self.allowed - steps_taken) * (row - self.first_row):
-            self.counted = max(self.counted, self.allowed)
+        steps_left = self.allowed_steps - steps_taken
+        rows_done = row - self.first_row
+        rows_left = self.row_count - row
+        # That is: steps_taken / rows_done * rows_left > steps_left, but no row may be done.
+        if steps_taken * rows_left > steps_left * rows_done:
+            self.calls = max(self.calls, self.allowed_steps)
 
 
 # The run in this thread, the innermost one if there are several; None if Python runs no kernel.
 CURRENT_RUN: ContextVar[PythonRun | None] = ContextVar("run", default=None)
 
 
-class StoppingPoint(KernelPart):
-    """A part that a kernel calls only when nothing is half done, so that Python can stop there.
+class CountedPart(KernelPart):
+    """A part whose calls Python counts as steps. In machine code it is a plain function."""
+
+    def __init__(self, part: KernelPart) -> None:
+        super().__init__(part.py_func, part.options)
+
+    @property
+    def callable_for_python(self) -> Callable[..., Any]:
+        """Return this object instead of its function, so that calls by other parts count, too."""
+        return self
+
+
+class StoppingPoint(CountedPart):
+    """A part that a kernel calls when it has completed a piece of its work. Python can stop there.
 
     Args:
-        part: the same part without the end of steps in Python.
+        part: the same part, without a stop.
         find_row: returns the row from which the kernel goes on, given the arguments of the part.
     """
 
     def __init__(self, part: KernelPart, find_row: Callable[..., int]) -> None:
-        super().__init__(part.py_func, part.options)
+        super().__init__(part)
         self.find_row = find_row
-
-    @property
-    def callable_for_python(self) -> Callable[..., Any]:
-        """Return this part, which other parts call, too, and not its function."""
-        return self
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the function in Python.
 
         Raises:
-            OutOfStepsError: Python runs a kernel, and may take no more steps.
+            OutOfStepsError: Python runs a stoppable kernel and has no steps left.
         """
         run = CURRENT_RUN.get()
         if run is not None:
             run.give_up_early(self.find_row(*arguments))
             if not run.take_step():
                 raise OutOfStepsError
-            run.tests = 0
+            run.tests_since_point = 0
         return super().__call__(*arguments)
 
 
-class StoppingTest(KernelPart):
+class StoppingTest(CountedPart):
     """A part that returns whether the kernel that calls it must stop.
 
     Args:
-        part: the same part without the end of steps in Python.
-        uncount: is called if Python stops, with the number of tests since the last stopping point,
-            and with the arguments of the test. It takes back what the tests have counted, because
-            they will be repeated.
+        part: the same part, without a stop.
+        uncount: undoes what the tests since the last stopping point have counted, because machine
+            code will repeat them. It is called with the number of these tests, then the arguments
+            of the test, if Python has no steps left.
     """
 
     def __init__(self, part: KernelPart, uncount: Callable[..., None]) -> None:
-        super().__init__(part.py_func, part.options)
+        super().__init__(part)
         self.uncount = uncount
 
-    @property
-    def callable_for_python(self) -> Callable[..., Any]:
-        """Return this part, which other parts call, too, and not its function."""
-        return self
-
     def __call__(self, *arguments: Any) -> Any:
-        """Run the function in Python; return True if Python may take no more steps."""
+        """Run the function in Python. Return True if Python has no steps left."""
         run = CURRENT_RUN.get()
         if run is None:
             return super().__call__(*arguments)
         if run.take_step():
-            run.tests += 1
+            run.tests_since_point += 1
             return super().__call__(*arguments)
-        self.uncount(run.tests, *arguments)
-        run.tests = 0
+        self.uncount(run.tests_since_point, *arguments)
+        run.tests_since_point = 0
         return True
 
 
@@ -311,22 +324,20 @@ def let_integers_wrap() -> AbstractContextManager[object]:
 
 
 def find_longest(arguments: tuple[Any, ...]) -> int:
-    """Return the length of the longest array in some arguments and their records, at least 1."""
-    longest = 1
-    for argument in arguments:
-        if isinstance(argument, np.ndarray):
-            longest = max(longest, len(argument))
-        elif isinstance(argument, tuple):
-            longest = max(longest, find_longest(argument))
-    return longest
+    """Return the length of the longest array in some arguments and their records; at least 1."""
+    return max((len(array) for array in iterate_arrays(arguments)), default=1) or 1
 
 
 def find_longest_input(arguments: tuple[Any, ...]) -> int:
-    """Return the length of the longest array that cannot be written to, at least 1."""
-    longest = 1
+    """Return the length of the longest read-only array; at least 1."""
+    lengths = (len(array) for array in iterate_arrays(arguments) if not array.flags.writeable)
+    return max(lengths, default=1) or 1
+
+
+def iterate_arrays(arguments: tuple[Any, ...]) -> Iterator[npt.NDArray[Any]]:
+    """Yield the arrays among some arguments, and in their records."""
     for argument in arguments:
-        if isinstance(argument, np.ndarray) and not argument.flags.writeable:
-            longest = max(longest, len(argument))
+        if isinstance(argument, np.ndarray):
+            yield argument
         elif isinstance(argument, tuple):
-            longest = max(longest, find_longest_input(argument))
-    return longest
+            yield from iterate_arrays(argument)
