@@ -1,6 +1,6 @@
-"""Parentheses around operands where sqlglot groups operators otherwise than a product.
+"""Add parentheses around operations that sqlglot would group otherwise than a product.
 
-For sqlglot, `|`, `^`, `&`, shifts and `||` are equally strong, and weaker than `+`:
+sqlglot gives `|`, `^`, `&`, shifts and `||` the same precedence, which is lower than that of `+`:
 
     product                 text          sqlglot reads    the product reads
     Spark SQL, BigQuery     a | b & c     (a | b) & c      a | (b & c)
@@ -23,27 +23,38 @@ from matchrec.source import Span
 from matchrec.syntax.tokenize import make_sequence
 from matchrec.syntax.tokens import TokenSequence, split_words
 
-# How strong operators are: a stronger one takes its operands first. Equal ones go from the left.
-Strengths = Mapping[str, int]
+# The precedence of each operator: one with a higher precedence takes its operands first. Operators
+# with the same precedence are grouped from the left.
+Precedences = Mapping[str, int]
 
 _FACTORS = {"*": 6, "/": 6, "%": 6, "DIV": 6}
-_SQLGLOT: Strengths = {
+_SQLGLOT: Precedences = {
     **dict.fromkeys(("|", "^", "&", "<<", ">>", "||"), 1),
-    "+": 5,
-    "-": 5,
+    **dict.fromkeys(("+", "-"), 5),
     **_FACTORS,
 }
-_SPARK: Strengths = {"|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "||": 5, **_FACTORS}
-# `||` is as strong as `*`.
-_BIGQUERY: Strengths = {**_SPARK, "||": 6}
-_AZURE: Strengths = {**dict.fromkeys(("+", "-", "&", "^", "|"), 5), **_FACTORS}
+_SPARK: Precedences = {
+    "|": 1,
+    "^": 2,
+    "&": 3,
+    **dict.fromkeys(("<<", ">>"), 4),
+    **dict.fromkeys(("+", "-", "||"), 5),
+    **_FACTORS,
+}
+# `||` has the precedence of `*`.
+_BIGQUERY: Precedences = {**_SPARK, "||": 6}
+_AZURE: Precedences = {**dict.fromkeys(("+", "-", "&", "^", "|"), 5), **_FACTORS}
 
-# By the name of a product. Trino and Snowflake have no such operators but `||`, which is weak.
-_STRENGTHS: Mapping[str, Strengths] = {
+# The precedences in each product. Trino and Snowflake have only `||`, which is weaker than `+` as
+# for sqlglot.
+_PRODUCTS: Mapping[str, Precedences] = {
     **dict.fromkeys(("spark", "standard", "databricks", "oracle"), _SPARK),
     **dict.fromkeys(("bigquery", "flink"), _BIGQUERY),
     "azure": _AZURE,
 }
+
+# Only in texts with these operators do sqlglot and a product differ. `||` has a `|`.
+_DISPUTED_OPERATORS = ("|", "^", "&", "<<", ">>")
 
 # Words with which no operand begins.
 _KEYWORDS = frozenset(
@@ -53,35 +64,38 @@ _KEYWORDS = frozenset(
         "THEN UNION USING VALUES WHEN WHERE WINDOW"
     )
 )
+# What may precede an operand. `@` begins a parameter of BigQuery.
 _SIGNS = ("-", "+", "~", "@")
 
 
 @dataclass(frozen=True, slots=True)
 class _Operation:
-    """An operator and its operands, each an operation or the number of an operand in the text."""
+    """An operator and its two operands."""
 
-    left: _Operation | int
+    left: _Operand
     operator: str
-    right: _Operation | int
+    right: _Operand
 
-    @property
-    def first(self) -> int:
-        """Return the number of the first operand."""
-        return self.left if isinstance(self.left, int) else self.left.first
 
-    @property
-    def last(self) -> int:
-        """Return the number of the last operand."""
-        return self.right if isinstance(self.right, int) else self.right.last
+# An operation, or the tokens of an operand that has no operators outside of its brackets.
+_Operand = _Operation | range
+
+
+def _find_tokens(operand: _Operand) -> range:
+    """Return the indices of the tokens of an operand."""
+    if isinstance(operand, range):
+        return operand
+    return range(_find_tokens(operand.left).start, _find_tokens(operand.right).stop)
 
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """Operands with operators between them, at one level of parentheses."""
+    """Operands with operators between them, at one level of brackets: `a | (b + c) & d`."""
 
-    # The tokens of each operand, as half open ranges.
-    operands: list[range]
-    operators: list[str]
+    # The tokens of each operand.
+    operands: Sequence[range]
+    # The operators, one fewer than operands.
+    operators: Sequence[str]
 
 
 def parenthesize_chains(text: str, tokens: Sequence[Token], product: Product) -> str:
@@ -92,57 +106,71 @@ def parenthesize_chains(text: str, tokens: Sequence[Token], product: Product) ->
         tokens: its tokens.
         product: the product whose SQL it is.
     """
-    strengths = _STRENGTHS.get(product.name)
-    if strengths is None or not any(operator in text for operator in ("|", "^", "&", "<<", ">>")):
+    precedences = _PRODUCTS.get(product.name)
+    if precedences is None or not any(operator in text for operator in _DISPUTED_OPERATORS):
         return text
     sequence = make_sequence(tokens, text)
-    return apply_edits(text, _find_edits(sequence, strengths)).text
+    return apply_edits(text, _find_parentheses(sequence, precedences)).text
 
 
-def _find_edits(tokens: TokenSequence, strengths: Strengths) -> Iterator[Edit]:
+def _find_parentheses(tokens: TokenSequence, precedences: Precedences) -> Iterator[Edit]:
     """Yield the edits that add parentheses to all chains."""
-    read_tokens: set[int] = set()  # the tokens of chains, without those in their parentheses
+    for chain in _find_chains(tokens):
+        if len(chain.operators) < 2 or not {*chain.operators} <= precedences.keys():
+            continue
+        operation = _group(chain, precedences)
+        if operation == _group(chain, _SQLGLOT):
+            continue
+        for operand in _walk_inner_operations(operation):
+            operand_tokens = _find_tokens(operand)
+            start = tokens[operand_tokens[0]].span.start
+            end = tokens[operand_tokens[-1]].span.end
+            yield Edit(Span(start, start), "(")
+            yield Edit(Span(end, end), ")")
+
+
+def _find_chains(tokens: TokenSequence) -> Iterator[_Chain]:
+    """Yield the chains of a text, each in full length. A chain in brackets is one of its own."""
+    read_tokens: set[int] = set()  # the tokens of chains, without those in their brackets
     for index in range(len(tokens)):
         if index in read_tokens:
             continue
         chain = _read_chain(tokens, index)
         if chain.operands:
             read_tokens.update(tokens.walk_level(index, chain.operands[-1].stop))
-        if len(chain.operators) < 2 or not {*chain.operators} <= strengths.keys():
-            continue
-        operation = _group(chain.operators, strengths)
-        if operation == _group(chain.operators, _SQLGLOT):
-            continue
-        for part in _walk_inner_operations(operation):
-            start = tokens[chain.operands[part.first][0]].span.start
-            end = tokens[chain.operands[part.last][-1]].span.end
-            yield Edit(Span(start, start), "(")
-            yield Edit(Span(end, end), ")")
+            yield chain
 
 
 def _read_chain(tokens: TokenSequence, start: int) -> _Chain:
-    """Return the longest chain that begins with a token."""
-    chain = _Chain([], [])
+    """Return the longest chain that begins with a token. It is empty if no operand begins there."""
+    operands: list[range] = []
+    operators: list[str] = []
+    operator = ""  # the one before the next operand
     index = start
-    while True:
-        end = _find_end_of_operand(tokens, index)
-        if end is None:
-            if chain.operators:
-                chain.operators.pop()
-            return chain
-        chain.operands.append(range(index, end))
-        operator = tokens.key(end)
-        index = end + 1
-        if operator in ("<", ">") and tokens.key(end + 1) == operator:
-            operator *= 2
-            index += 1
+    while (end := _find_end_of_operand(tokens, index)) is not None:
+        if operands:
+            operators.append(operator)
+        operands.append(range(index, end))
+        operator, index = _read_operator(tokens, end)
         if operator not in _SQLGLOT:
-            return chain
-        chain.operators.append(operator)
+            break
+    return _Chain(operands, operators)
+
+
+def _read_operator(tokens: TokenSequence, index: int) -> tuple[str, int]:
+    """Return the key at an index, and the index after it. `<<` and `>>` are two tokens each."""
+    key = tokens.key(index)
+    if key in ("<", ">") and tokens.key(index + 1) == key:
+        return key * 2, index + 2
+    return key, index + 1
 
 
 def _find_end_of_operand(tokens: TokenSequence, start: int) -> int | None:
-    """Return the index after the operand that begins with a token; None if none begins there."""
+    """Return the index after the operand that begins with a token; None if none begins there.
+
+    An operand is a name, a constant, a call, a CASE or something in brackets, with all signs before
+    it and everything that follows it directly: `-f(x) OVER w`, `a.b[1]::INT`.
+    """
     index = start
     while tokens.key(index) in _SIGNS:
         index += 1
@@ -181,32 +209,36 @@ def _find_end_of_case(tokens: TokenSequence, start: int) -> int:
     return len(tokens)
 
 
-def _group(operators: Sequence[str], strengths: Strengths) -> _Operation | int:
-    """Return the operation of a chain.
+def _group(chain: _Chain, precedences: Precedences) -> _Operand:
+    """Return the operation that a chain is; its operand if it has no operators.
 
-    >>> _group(["|", "&"], _SPARK)
-    _Operation(left=0, operator='|', right=_Operation(left=1, operator='&', right=2))
+    In Spark SQL, `a | b & c` is this operation, where `b` is the token at index 2:
+
+    >>> chain = _Chain([range(0, 1), range(2, 3), range(4, 5)], ["|", "&"])
+    >>> _group(chain, _SPARK).right
+    _Operation(left=range(2, 3), operator='&', right=range(4, 5))
     """
-    # Operations whose right operand is not read yet, from the weakest to the strongest.
-    waiting: list[tuple[_Operation | int, str]] = []
-    operand: _Operation | int = 0
-    for number, operator in enumerate(operators):
-        while waiting and strengths[waiting[-1][1]] >= strengths[operator]:
-            left, earlier_operator = waiting.pop()
+    operand: _Operand = chain.operands[0]
+    # Operators whose right operand is not complete yet, each after its left operand. Their
+    # precedences increase.
+    pending: list[tuple[_Operand, str]] = []
+    for operator, next_operand in zip(chain.operators, chain.operands[1:], strict=True):
+        while pending and precedences[pending[-1][1]] >= precedences[operator]:
+            left, earlier_operator = pending.pop()
             operand = _Operation(left, earlier_operator, operand)
-        waiting.append((operand, operator))
-        operand = number + 1
-    while waiting:
-        left, operator = waiting.pop()
+        pending.append((operand, operator))
+        operand = next_operand
+    while pending:
+        left, operator = pending.pop()
         operand = _Operation(left, operator, operand)
     return operand
 
 
-def _walk_inner_operations(operation: _Operation | int) -> Iterator[_Operation]:
-    """Yield the operations that are operands of others in the tree of an operation."""
-    if isinstance(operation, int):
+def _walk_inner_operations(operand: _Operand) -> Iterator[_Operation]:
+    """Yield the operations inside of an operation, which are operands of others."""
+    if isinstance(operand, range):
         return
-    for operand in (operation.left, operation.right):
-        if not isinstance(operand, int):
-            yield operand
-            yield from _walk_inner_operations(operand)
+    for inner in (operand.left, operand.right):
+        if isinstance(inner, _Operation):
+            yield inner
+            yield from _walk_inner_operations(inner)
