@@ -36,8 +36,8 @@ from matchrec.source import Span
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import ClauseTokens, find_sections, read_clause
 from matchrec.syntax.nodes import MatchRecognize
+from matchrec.syntax.parameter_values import walk_parameters
 from matchrec.syntax.pattern_windows import PatternWindow, cut_out_window_tokens, is_unnamed_item
-from matchrec.syntax.row_pattern import walk_parameters
 from matchrec.syntax.tokens import TokenKind, TokenSequence
 
 

@@ -29,7 +29,7 @@ from matchrec.plan.pattern import (
 )
 from matchrec.source import Span, read_table
 from matchrec.syntax.nodes import MatchRecognize, NamedExpression
-from matchrec.syntax.row_pattern import walk_parameters
+from matchrec.syntax.parameter_values import walk_parameters
 from matchrec.syntax.tokens import PHYSICAL, TokenSequence
 
 # A name with or without quotes, and a column with its qualifiers.

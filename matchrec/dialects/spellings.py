@@ -34,7 +34,8 @@ from matchrec.source import Span
 from matchrec.syntax.clause_locations import ClauseLocation
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import ClauseTokens, cut_out_tokens, find_sections, read_section_tokens
-from matchrec.syntax.row_pattern import ParameterValues, read_pattern_tokens
+from matchrec.syntax.parameter_values import ParameterValues
+from matchrec.syntax.pattern_tokens import read_pattern_tokens
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence, pair_brackets
 
 # The comments that all products have. A sign inside of them starts no comment.

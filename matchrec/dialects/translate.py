@@ -48,7 +48,7 @@ from matchrec.syntax.grammar import read_section_tokens
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import Site
-from matchrec.syntax.row_pattern import read_parameter
+from matchrec.syntax.parameter_values import read_parameter
 from matchrec.syntax.tokenize import make_sequence, rename_token
 from matchrec.syntax.tokens import TokenSequence, find_data_frames
 

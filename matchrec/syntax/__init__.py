@@ -5,7 +5,9 @@ Text and tokens:
     tokens             split a text into tokens, and pair its brackets
     named_parameters   find `:name` in a text
     durations          read lengths of windows that are values or texts
-    row_pattern        parse the text of PATTERN; also for SASE+ and other dialects
+    row_pattern        parse the text of PATTERN, which `pattern_tokens` splits into tokens; also
+                       for SASE+ and other dialects
+    parameter_values   find parameters in a clause, and replace them by values
     expressions        parse an expression; also for SASE+ and `Pattern`
 
 The query around the clauses:

@@ -35,12 +35,14 @@ from matchrec.syntax import nodes
 from matchrec.syntax.amounts import read_number_of_rows, read_whole_number, reject_unit_in_number
 from matchrec.syntax.durations import WrittenDuration, build_interval, is_length_of_time
 from matchrec.syntax.expressions.reader import ClausePart, split_items
-from matchrec.syntax.row_pattern import make_symbol_outside_error, parse_row_pattern, read_parameter
+from matchrec.syntax.parameter_values import read_parameter
+from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.syntax.sections import (
     NOT_AT_END_OF_EXPRESSION,
     ClauseTokens,
     Section,
     cut_out_tokens,
+    explain_symbol_outside_pattern,
     find_sections,
     read_section_tokens,
     read_words_after_pattern,
@@ -194,7 +196,7 @@ def _explain_words_after_pattern(
     if token.key in _FIRST_WORDS_OF_OPTIONS:
         words = clause.cut_out(start, section.end)
         return errors.malformed_event_selection(words.full_span, text=words.text)
-    outside = make_symbol_outside_error(clause, section.start - 1, start)
+    outside = explain_symbol_outside_pattern(clause, section.start - 1, start)
     return outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
 
 

@@ -39,9 +39,9 @@ from matchrec.syntax.misspelt_clauses import (
     reject_window_without_pattern,
 )
 from matchrec.syntax.nodes import Site
+from matchrec.syntax.parameter_values import walk_parameters
 from matchrec.syntax.relation import find_relation
 from matchrec.syntax.result_use import find_renames, find_use
-from matchrec.syntax.row_pattern import walk_parameters
 from matchrec.syntax.spellings import Spelling
 from matchrec.syntax.stored_text import reject_stored_text, stores_text
 from matchrec.syntax.tokenize import read_tokens

@@ -42,7 +42,12 @@ from matchrec.syntax.negations import (
     check_absence_conditions,
     take_out_negations,
 )
-from matchrec.syntax.row_pattern import ParameterValues, fill_bounds, look_up_value, read_number
+from matchrec.syntax.parameter_values import (
+    ParameterValues,
+    fill_bounds,
+    look_up_number,
+    look_up_value,
+)
 from matchrec.syntax.tokenize import read_tokens
 
 
@@ -152,7 +157,7 @@ def _fill_first_matches(first: FirstMatches | None, values: ParameterValues) -> 
     """Return `FIRST k MATCHES` with the value of its parameter, if it has one."""
     if first is None or first.parameter is None:
         return first
-    count = read_number(first.parameter, values, "the number of matches in FIRST", least=1)
+    count = look_up_number(first.parameter, values, "the number of matches in FIRST", least=1)
     return FirstMatches(count, first.span)
 
 
@@ -163,7 +168,7 @@ def _find_window_rows(clause: nodes.MatchRecognize, values: ParameterValues) -> 
         return None
     if window.parameter is None:
         return window.rows
-    return read_number(window.parameter, values, "the number of rows in WITHIN", least=1)
+    return look_up_number(window.parameter, values, "the number of rows in WITHIN", least=1)
 
 
 def _lower_within(clause: nodes.MatchRecognize, values: ParameterValues) -> Within | None:

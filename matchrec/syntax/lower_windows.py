@@ -34,7 +34,7 @@ from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.frame_restriction import FrameRestriction
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import InitialOrSeek, MatchRecognize, WindowCall, name_uncalled
-from matchrec.syntax.row_pattern import ParameterValues, read_number
+from matchrec.syntax.parameter_values import ParameterValues, look_up_number
 from matchrec.syntax.seek import build_seek_plan, read_match_only
 from matchrec.syntax.tokens import TokenSequence
 from matchrec.syntax.window_functions import read_function
@@ -71,7 +71,7 @@ def lower_window(
     frame = clause.frame
     assert frame is not None
     if isinstance(frame.rows, patterns.Parameter):
-        frame = replace(frame, rows=read_number(frame.rows, values, "the length of a frame"))
+        frame = replace(frame, rows=look_up_number(frame.rows, values, "the length of a frame"))
     constant_length = None  # one that the engine computes, such as 2 + 3
     if isinstance(frame.rows, TokenSequence):
         length = parse_row_expression(frame.rows, ClausePart.FRAME)

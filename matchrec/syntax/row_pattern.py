@@ -7,8 +7,8 @@
                   | '{-' alternatives '-}' | PERMUTE '(' alternatives (',' alternatives)* ')'
     negation     := NOT (name | '(' name ('|' name)* ')')
 
-The text is split into tokens first, and a recursive descent parser reads these. Bounds of
-quantifiers may be parameters: they stay in the tree until `fill_bounds` replaces them by values.
+`pattern_tokens` splits the text into tokens first, and a recursive descent parser reads these.
+Bounds of quantifiers may be parameters, which stay in the tree: see `parameter_values`.
 
 White space and comments are allowed between any two symbols. A name without quotes is folded to
 upper case and must not be a reserved word. A name in backticks or double quotes keeps its case. An
@@ -18,22 +18,17 @@ Source: ISO/IEC 19075-5, row pattern syntax.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from matchrec.arguments import is_whole
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import positional_parameter_without_value, unbound_parameter
-from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import pattern as errors
-from matchrec.errors.wording import describe_value
 from matchrec.plan import pattern as patterns
-from matchrec.plan.parameters import find_positional_parameter, name_parameter
+from matchrec.plan.parameters import name_parameter
 from matchrec.plan.words import is_reserved
 from matchrec.source import Span
 from matchrec.syntax.amounts import MOST_ROWS, read_whole_number
-from matchrec.syntax.tokens import Cursor, Token, TokenKind, TokenSequence, split_words
+from matchrec.syntax.pattern_tokens import read_pattern_tokens
+from matchrec.syntax.tokens import Cursor, Token, TokenKind, TokenSequence
 
 # How many groups may be nested. More would exceed Python's stack in a later pass.
 MOST_NESTED_GROUPS = 100
@@ -373,214 +368,6 @@ class _Parser(Cursor):
         raise errors.wrong_bracket(
             opening.span, span, opening=_OPENING_BRACKETS[closing], closed_by=key, closing=closing
         )
-
-
-# `trap` is `{--`, which may be meant as the start of an exclusion, but `--` starts a comment.
-# `bound` is a quantifier or exclusion with a number that cannot be in it: `{1.5}`, `{- 2 -}`.
-_TOKEN = re.compile(
-    r"""
-    (?P<blank>   \s+ | --[^\n]* )
-  | (?P<comment> /\* )
-  | (?P<trap>    \{-- )
-  | (?P<bound>   \{-?\s*[0-9]+\.[0-9]*[^}]*\}? | \{-\s*[0-9][^}]*\}? )
-  | (?P<symbol>  \{- | -\} | [()|*+?{},^$:@] )
-  | (?P<number>  [0-9]+ )
-  | (?P<name>    [^\W\d]\w* )
-  | (?P<quoted>  `(?:[^`]|``)*` | "(?:[^"]|"")*" )
-    """,
-    re.VERBOSE,
-)
-_KINDS = {"name": TokenKind.WORD, "number": TokenKind.NUMBER}
-_COMMENT_MARK = re.compile(r"/\*|\*/")
-
-
-def read_pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
-    """Return the tokens of a row pattern without comments, and an END token after them.
-
-    Args:
-        text: the text of the query.
-        span: where the pattern is in it.
-
-    Raises:
-        MatchRecognizeError: a character, a number or a comment is not allowed.
-
-    >>> [token.text for token in read_pattern_tokens("a?? {-b-}||$", Span(0, 12))]
-    ['a', '?', '?', '{-', 'b', '-}', '|', '|', '$', '']
-    """
-    tokens = []
-    position = span.start
-    while position < span.end:
-        match = _TOKEN.match(text, position, span.end)
-        if match is None:
-            raise _explain_stray_character(text, position)
-        token_span = Span(*match.span())
-        position = token_span.end
-        match match.lastgroup:
-            case "blank":
-                continue
-            case "comment":
-                position = _find_comment_end(text, token_span, span.end)
-            case "trap":
-                raise errors.comment_after_brace(token_span)
-            case "bound":
-                raise errors.malformed_quantifier(token_span)
-            case "quoted":
-                quote = match[0][0]
-                name = match[0][1:-1]
-                if not name:
-                    raise errors.empty_variable_name(token_span)
-                tokens.append(Token(TokenKind.QUOTED, name.replace(quote * 2, quote), token_span))
-            case kind:
-                tokens.append(Token(_KINDS.get(kind or "", TokenKind.SYMBOL), match[0], token_span))
-    return (*tokens, Token(TokenKind.END, "", Span(span.end, span.end)))
-
-
-def _explain_stray_character(text: str, position: int) -> MatchRecognizeError:
-    """Return the error for a character that starts no token of a row pattern."""
-    span = Span(position, position + 1)
-    if text[position] in '`"':
-        return errors.unclosed_variable_name(span)
-    if text.startswith("->", position):  # as other languages write "A, then B"
-        return errors.stray_character(Span(position, position + 2), text="->")
-    return errors.stray_character(span, text=text[position])
-
-
-def _find_comment_end(text: str, opening: Span, end: int) -> int:
-    """Return the position after a bracketed comment. Comments nest, as in Spark.
-
-    Args:
-        text: the text of the query.
-        opening: the `/*` of the comment.
-        end: where the pattern ends.
-
-    Raises:
-        MatchRecognizeError: the comment is not closed before `end`.
-    """
-    depth = 0
-    for mark in _COMMENT_MARK.finditer(text, opening.start, end):
-        depth += 1 if mark.group() == "/*" else -1
-        if depth == 0:
-            return mark.end()
-    raise errors.unclosed_comment(opening)
-
-
-_SYMBOLS_OF_PATTERNS = split_words("^ $ * + ? { |")
-
-
-def make_symbol_outside_error(
-    tokens: TokenSequence, keyword: int, symbol: int
-) -> MatchRecognizeError | None:
-    """Return the error for a symbol of a row pattern outside of PATTERN's parentheses.
-
-    Args:
-        tokens: the tokens of the clause.
-        keyword: the index of the word PATTERN.
-        symbol: the index of a token outside of its parentheses. None is returned if no row pattern
-            can have it.
-    """
-    if tokens.key(symbol) not in _SYMBOLS_OF_PATTERNS:
-        return None
-    # The text to put into parentheses: all symbols, the parentheses, and the variables after `|`.
-    start = keyword + 1
-    end = start
-    while end < len(tokens) and (
-        tokens[end].kind is TokenKind.SYMBOL or tokens.key(end - 1) == "|"
-    ):
-        end = tokens.index_after(end)
-    text = tokens.text_at(tokens.span(start, end))
-    return clause_errors.symbol_outside_pattern(
-        tokens[symbol].span, symbol=tokens[symbol].text, text=text
-    )
-
-
-# The values of parameters, by their names, as the caller of a query gives them.
-ParameterValues = Mapping[str, object]
-
-
-def walk_parameters(pattern: patterns.RowPattern) -> Iterator[patterns.Parameter]:
-    """Yield the parameters that are bounds of quantifiers, from left to right."""
-    for node in patterns.walk_pattern(pattern):
-        if isinstance(node, patterns.Quantified):
-            parameters = (node.least_parameter, node.most_parameter)
-            yield from (parameter for parameter in parameters if parameter is not None)
-
-
-def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patterns.RowPattern:
-    """Return the pattern with its parameters replaced by their values.
-
-    `A{2,:most}` and `{"most": 5}` give `A{2,5}`.
-
-    Raises:
-        MatchRecognizeError: a parameter has no value, or one that cannot be a bound, or a lower
-            bound is greater than its upper bound.
-    """
-    if next(walk_parameters(pattern), None) is None:
-        return pattern
-    filled = patterns.replace_children(pattern, lambda part: fill_bounds(part, values))
-    if not isinstance(filled, patterns.Quantified):
-        return filled
-    what = "the bound of a quantifier in PATTERN"
-    least = filled.least
-    if filled.least_parameter is not None:
-        least = read_number(filled.least_parameter, values, what)
-    most = filled.most
-    if filled.most_parameter is not None:
-        most = read_number(filled.most_parameter, values, what)
-    check_quantifier_bounds(least, most, filled.bounds_span)
-    return replace(filled, least=least, most=most, least_parameter=None, most_parameter=None)
-
-
-def read_parameter(tokens: Sequence[Token]) -> patterns.Parameter | None:
-    """Return the parameter that all of the tokens are: `:name` or `?`. Else return None."""
-    if len(tokens) == 1 and tokens[0].key == "?":
-        return patterns.Parameter(name_parameter(tokens[0].span), "?", tokens[0].span)
-    if len(tokens) == 2 and tokens[0].key == ":" and tokens[1].is_word:
-        return patterns.Parameter(tokens[1].text, ":", tokens[0].span.to(tokens[1].span))
-    return None
-
-
-def look_up_value(parameter: patterns.Parameter, values: ParameterValues) -> object:
-    """Return the value of a parameter.
-
-    Raises:
-        MatchRecognizeError: it has no value, or it is an `@name`, which only other dialects have.
-    """
-    span = parameter.span
-    if parameter.mark == "@":
-        raise errors.parameter_in_foreign_syntax(span, name=parameter.name)
-    if parameter.name not in values:
-        question_mark = find_positional_parameter(parameter.name)
-        if question_mark is not None:
-            raise positional_parameter_without_value(question_mark)
-        raise unbound_parameter(span, name=parameter.name, parameters=tuple(values))
-    return values[parameter.name]
-
-
-def read_number(
-    parameter: patterns.Parameter, values: ParameterValues, what: str, least: int = 0
-) -> int:
-    """Return the value of a parameter that is written instead of a whole number.
-
-    Args:
-        parameter: the parameter.
-        values: the values of all parameters.
-        what: what the number is, for messages, such as `the bound of a quantifier in PATTERN`.
-        least: the least number that is allowed.
-
-    Raises:
-        MatchRecognizeError: it has no value, or its value is not a whole number from `least` to
-            `MOST_ROWS`.
-    """
-    value = look_up_value(parameter, values)
-    if not is_whole(value) or not least <= value <= MOST_ROWS:
-        raise errors.parameter_not_a_number(
-            parameter.span,
-            parameter=parameter.text,
-            what=what,
-            value="NULL" if value is None else describe_value(value),
-            least=least,
-        )
-    return value
 
 
 def check_quantifier_bounds(least: int, most: int | None, span: Span | None) -> None:

@@ -31,7 +31,7 @@ from matchrec.syntax.amounts import make_first_matches
 from matchrec.syntax.clause_locations import find_part_at
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.expressions.reader import ClausePart, reject_unquoted_characters
-from matchrec.syntax.row_pattern import make_symbol_outside_error, read_parameter
+from matchrec.syntax.parameter_values import read_parameter
 from matchrec.syntax.tokens import TokenKind, TokenSequence, pair_brackets, split_words
 
 _PARTS_IN_ORDER = tuple(ClausePart)
@@ -56,6 +56,8 @@ _PARTS_AFTER_PATTERN = (ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
 NOT_AT_END_OF_EXPRESSION = read_words("NOT AT AN END")
 # CASE starts an expression if WHEN is the first of these words after it.
 _WORDS_AFTER_CASE = split_words("WHEN CASE AS PATTERN")
+# Symbols of row patterns that may be outside of PATTERN by mistake.
+_SYMBOLS_OF_PATTERNS = split_words("^ $ * + ? { |")
 UNITS_OF_FRAMES = ("ROWS", "RANGE", "GROUPS")
 
 
@@ -432,7 +434,7 @@ def _explain_missing_parentheses(clause: ClauseTokens, index: int) -> MatchRecog
         following += 1
     has_start_before_parenthesis = following > index + 1 and clause.key(following) == "("
     if has_start_before_parenthesis:
-        outside = make_symbol_outside_error(clause, index, index + 1)
+        outside = explain_symbol_outside_pattern(clause, index, index + 1)
         if outside:
             return outside
     if clause.has_keys(index + 1, "SEQ", "("):
@@ -475,3 +477,27 @@ def _reject_missing_pattern(clause: ClauseTokens, sections: dict[ClausePart, Sec
     closing = Span(clause.inside.end, clause.inside.end + 1)
     has_closing = closing.end <= len(clause.text)
     raise errors.missing_pattern(closing if has_closing else clause[-1].span)
+
+
+def explain_symbol_outside_pattern(
+    tokens: TokenSequence, keyword: int, symbol: int
+) -> MatchRecognizeError | None:
+    """Return the error for a symbol of a row pattern outside of PATTERN's parentheses.
+
+    Args:
+        tokens: the tokens of the clause.
+        keyword: the index of the word PATTERN.
+        symbol: the index of a token outside of its parentheses. None is returned if no row pattern
+            can have it.
+    """
+    if tokens.key(symbol) not in _SYMBOLS_OF_PATTERNS:
+        return None
+    # The text to put into parentheses: all symbols, the parentheses, and the variables after `|`.
+    start = keyword + 1
+    end = start
+    while end < len(tokens) and (
+        tokens[end].kind is TokenKind.SYMBOL or tokens.key(end - 1) == "|"
+    ):
+        end = tokens.index_after(end)
+    text = tokens.text_at(tokens.span(start, end))
+    return errors.symbol_outside_pattern(tokens[symbol].span, symbol=tokens[symbol].text, text=text)

@@ -43,7 +43,7 @@ from matchrec.syntax.expressions.call_parts import (
 )
 from matchrec.syntax.expressions.match_functions import read_classifier
 from matchrec.syntax.expressions.reader import ExpressionCursor
-from matchrec.syntax.row_pattern import read_number, read_parameter
+from matchrec.syntax.parameter_values import look_up_number, read_parameter
 from matchrec.syntax.tokens import LOGICAL, PHYSICAL, SEMANTICS, TokenKind, TokenRange
 
 
@@ -149,7 +149,7 @@ def _read_offset(
     parameter = read_parameter(reader.tokens[start:end])
     if parameter is not None and reader.scope.values is not None:
         what = f"the offset of {name} in {reader.where}"
-        return read_number(parameter, reader.scope.values, what)
+        return look_up_number(parameter, reader.scope.values, what)
     token = reader.tokens[start]
     rows = reader.tokens[end - 1].text
     if token.key == "-" and end == start + 2 and rows.isdigit():

@@ -33,7 +33,7 @@ from matchrec.plan.text import quote_name
 from matchrec.plan.words import read_words
 from matchrec.source import Span
 from matchrec.syntax.from_relations import find_qualified_names, list_relation_names
-from matchrec.syntax.row_pattern import ParameterValues
+from matchrec.syntax.parameter_values import ParameterValues
 from matchrec.syntax.tokens import (
     CLOSING,
     OPENING,

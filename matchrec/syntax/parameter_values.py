@@ -1,0 +1,112 @@
+"""Parameters in a clause, and their values.
+
+Instead of some numbers and lengths of time, a clause may have `:name` or `?`. The parser keeps
+these as `plan.pattern.Parameter`, because the same clause may be run with other values. The
+functions that lower a clause look up the values:
+
+    PATTERN (A{2,:most})    with {"most": 5}    PATTERN (A{2,5})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from matchrec.arguments import is_whole
+from matchrec.errors.calls import positional_parameter_without_value, unbound_parameter
+from matchrec.errors.sql import pattern as errors
+from matchrec.errors.wording import describe_value
+from matchrec.plan import pattern as patterns
+from matchrec.plan.parameters import find_positional_parameter, name_parameter
+from matchrec.syntax.amounts import MOST_ROWS
+from matchrec.syntax.row_pattern import check_quantifier_bounds
+from matchrec.syntax.tokens import Token
+
+# The values of parameters, by their names, as the caller of a query gives them.
+ParameterValues = Mapping[str, object]
+
+
+def walk_parameters(pattern: patterns.RowPattern) -> Iterator[patterns.Parameter]:
+    """Yield the parameters that are bounds of quantifiers, from left to right."""
+    for node in patterns.walk_pattern(pattern):
+        if isinstance(node, patterns.Quantified):
+            parameters = (node.least_parameter, node.most_parameter)
+            yield from (parameter for parameter in parameters if parameter is not None)
+
+
+def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patterns.RowPattern:
+    """Return the pattern with its parameters replaced by their values.
+
+    `A{2,:most}` and `{"most": 5}` give `A{2,5}`.
+
+    Raises:
+        MatchRecognizeError: a parameter has no value, or one that cannot be a bound, or a lower
+            bound is greater than its upper bound.
+    """
+    if next(walk_parameters(pattern), None) is None:
+        return pattern
+    filled = patterns.replace_children(pattern, lambda part: fill_bounds(part, values))
+    if not isinstance(filled, patterns.Quantified):
+        return filled
+    what = "the bound of a quantifier in PATTERN"
+    least = filled.least
+    if filled.least_parameter is not None:
+        least = look_up_number(filled.least_parameter, values, what)
+    most = filled.most
+    if filled.most_parameter is not None:
+        most = look_up_number(filled.most_parameter, values, what)
+    check_quantifier_bounds(least, most, filled.bounds_span)
+    return replace(filled, least=least, most=most, least_parameter=None, most_parameter=None)
+
+
+def read_parameter(tokens: Sequence[Token]) -> patterns.Parameter | None:
+    """Return the parameter that all of the tokens are: `:name` or `?`. Else return None."""
+    if len(tokens) == 1 and tokens[0].key == "?":
+        return patterns.Parameter(name_parameter(tokens[0].span), "?", tokens[0].span)
+    if len(tokens) == 2 and tokens[0].key == ":" and tokens[1].is_word:
+        return patterns.Parameter(tokens[1].text, ":", tokens[0].span.to(tokens[1].span))
+    return None
+
+
+def look_up_value(parameter: patterns.Parameter, values: ParameterValues) -> object:
+    """Return the value of a parameter.
+
+    Raises:
+        MatchRecognizeError: it has no value, or it is an `@name`, which only other dialects have.
+    """
+    span = parameter.span
+    if parameter.mark == "@":
+        raise errors.parameter_in_foreign_syntax(span, name=parameter.name)
+    if parameter.name not in values:
+        question_mark = find_positional_parameter(parameter.name)
+        if question_mark is not None:
+            raise positional_parameter_without_value(question_mark)
+        raise unbound_parameter(span, name=parameter.name, parameters=tuple(values))
+    return values[parameter.name]
+
+
+def look_up_number(
+    parameter: patterns.Parameter, values: ParameterValues, what: str, least: int = 0
+) -> int:
+    """Return the value of a parameter that is written instead of a whole number.
+
+    Args:
+        parameter: the parameter.
+        values: the values of all parameters.
+        what: what the number is, for messages, such as `the bound of a quantifier in PATTERN`.
+        least: the least number that is allowed.
+
+    Raises:
+        MatchRecognizeError: it has no value, or its value is not a whole number from `least` to
+            `MOST_ROWS`.
+    """
+    value = look_up_value(parameter, values)
+    if not is_whole(value) or not least <= value <= MOST_ROWS:
+        raise errors.parameter_not_a_number(
+            parameter.span,
+            parameter=parameter.text,
+            what=what,
+            value="NULL" if value is None else describe_value(value),
+            least=least,
+        )
+    return value

@@ -1,0 +1,113 @@
+"""Split the text of a row pattern into tokens.
+
+sqlglot's tokenizer, which reads all other text, would join symbols that are apart in a row pattern:
+`||` are two bars, `??` two signs, and `{-` is one bracket.
+"""
+
+from __future__ import annotations
+
+import re
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.sql import pattern as errors
+from matchrec.source import Span
+from matchrec.syntax.tokens import Token, TokenKind
+
+# Two groups are only for errors. `trap` is `{--`, which may be meant as the start of an exclusion,
+# but `--` starts a comment. `bound` is a quantifier or an exclusion with a number that cannot be in
+# it: `{1.5}`, `{- 2 -}`.
+_TOKEN = re.compile(
+    r"""
+    (?P<blank>   \s+ | --[^\n]* )
+  | (?P<comment> /\* )
+  | (?P<trap>    \{-- )
+  | (?P<bound>   \{-?\s*[0-9]+\.[0-9]*[^}]*\}? | \{-\s*[0-9][^}]*\}? )
+  | (?P<symbol>  \{- | -\} | [()|*+?{},^$:@] )
+  | (?P<number>  [0-9]+ )
+  | (?P<name>    [^\W\d]\w* )
+  | (?P<quoted>  `(?:[^`]|``)*` | "(?:[^"]|"")*" )
+    """,
+    re.VERBOSE,
+)
+# The kinds of tokens that are kept as they are written, by the name of their group.
+_KINDS = {"symbol": TokenKind.SYMBOL, "number": TokenKind.NUMBER, "name": TokenKind.WORD}
+_COMMENT_MARK = re.compile(r"/\*|\*/")
+
+
+def read_pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
+    """Return the tokens of a row pattern without comments, and an END token after them.
+
+    Args:
+        text: the text of the query.
+        span: where the pattern is in it.
+
+    Raises:
+        MatchRecognizeError: a character, a number or a comment is not allowed.
+
+    >>> [token.text for token in read_pattern_tokens("a?? {-b-}||$", Span(0, 12))]
+    ['a', '?', '?', '{-', 'b', '-}', '|', '|', '$', '']
+    """
+    tokens = []
+    position = span.start
+    while position < span.end:
+        match = _TOKEN.match(text, position, span.end)
+        if match is None:
+            raise _explain_stray_character(text, position)
+        token_span = Span(*match.span())
+        position = token_span.end
+        match match.lastgroup:
+            case "blank":
+                continue
+            case "comment":
+                position = _find_comment_end(text, token_span, span.end)
+            case "trap":
+                raise errors.comment_after_brace(token_span)
+            case "bound":
+                raise errors.malformed_quantifier(token_span)
+            case "quoted":
+                tokens.append(_read_quoted_name(match[0], token_span))
+            case "symbol" | "number" | "name" as group:
+                tokens.append(Token(_KINDS[group], match[0], token_span))
+    return (*tokens, Token(TokenKind.END, "", Span(span.end, span.end)))
+
+
+def _read_quoted_name(quoted_text: str, span: Span) -> Token:
+    """Return the token of a name in backticks or double quotes.
+
+    Raises:
+        MatchRecognizeError: the name is empty.
+    """
+    quote = quoted_text[0]
+    name = quoted_text[1:-1]
+    if not name:
+        raise errors.empty_variable_name(span)
+    return Token(TokenKind.QUOTED, name.replace(quote * 2, quote), span)
+
+
+def _explain_stray_character(text: str, position: int) -> MatchRecognizeError:
+    """Return the error for a character that starts no token of a row pattern."""
+    span = Span(position, position + 1)
+    if text[position] in '`"':
+        return errors.unclosed_variable_name(span)
+    if text.startswith("->", position):  # as other languages write "A, then B"
+        return errors.stray_character(Span(position, position + 2), text="->")
+    return errors.stray_character(span, text=text[position])
+
+
+def _find_comment_end(text: str, opening: Span, end: int) -> int:
+    """Return the position after a bracketed comment. Comments nest, as in Spark.
+
+    Args:
+        text: the text of the query.
+        opening: the `/*` of the comment.
+        end: where the pattern ends.
+
+    Raises:
+        MatchRecognizeError: the comment is not closed before `end`.
+    """
+    depth = 0
+    for mark in _COMMENT_MARK.finditer(text, opening.start, end):
+        depth += 1 if mark.group() == "/*" else -1
+        if depth == 0:
+            return mark.end()
+    raise errors.unclosed_comment(opening)
