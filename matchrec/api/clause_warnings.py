@@ -108,7 +108,7 @@ def find_value_types(compiled: CompiledRules) -> Iterator[DataType]:
 
     Keys and order are left out because nobody has kilobytes in them.
     """
-    sorted_by = {expression.text for expression in compiled.preparation.plan.sorted_by}
+    sorted_by = {expression.text for expression in compiled.preparation.joined.sorted_by}
     for column, field in compiled.fields.items():
         if not (column.reads_one_row and column.text in sorted_by):
             yield field.dataType

@@ -616,7 +616,7 @@ def explain_result(result: ClauseResult, parsed: ParsedQuery) -> ExplainedClause
         resolved_plan=result.query.resolved_plan,
         sorter=preparation.sorter,
         reason_for_building_matches=result.reason_for_building_matches,
-        ranges=result.ranges.describe(preparation.plan),
+        ranges=result.ranges.describe(result.query.plan),
     )
 
 

@@ -18,8 +18,8 @@ from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.run.origins import SqlOrigin
+from matchrec.plan.clauses import RowExpression, SortItem
 from matchrec.plan.expression import Scalar
-from matchrec.plan.match_plan import MatchPlan
 
 
 class NearbyKey(NamedTuple):
@@ -41,8 +41,9 @@ class JoinedQueries:
     """
 
     queries: tuple[SplitQuery, ...]
-    # A plan with the partitions and the order of the rows.
-    plan: MatchPlan
+    # The expressions that divide the rows into partitions, and the order of the rows.
+    partition_keys: tuple[RowExpression, ...]
+    order_by: tuple[SortItem, ...]
     # The conditions that Spark computes, each once. The index of a condition is its bit.
     conditions: tuple[RowColumn, ...]
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
@@ -52,6 +53,11 @@ class JoinedQueries:
     # As in `SplitQuery`.
     origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
     conjuncts: Mapping[RowColumn, tuple[Scalar, ...]] = field(default_factory=dict)
+
+    @property
+    def sorted_by(self) -> tuple[RowExpression, ...]:
+        """Return the partition keys, then the keys of ORDER BY."""
+        return (*self.partition_keys, *(item.expression for item in self.order_by))
 
     @cached_property
     def columns(self) -> tuple[RowColumn, ...]:
@@ -81,7 +87,8 @@ def join_query(query: SplitQuery) -> JoinedQueries:
     """Return what Spark computes for a single query."""
     return JoinedQueries(
         queries=(query,),
-        plan=query.plan,
+        partition_keys=query.plan.partition_keys,
+        order_by=query.plan.order_by,
         conditions=query.row_conditions,
         filters=query.row_filters,
         origins=query.origins,

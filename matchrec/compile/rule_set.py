@@ -92,10 +92,9 @@ def join_rule_queries(queries: Sequence[SplitQuery], event_columns: Iterable[str
         event_columns: the names of the columns that the events of a match have.
     """
     first_plan = queries[0].plan
-    plan = MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
     shared_columns = [
-        *find_key_columns(plan),
-        find_order_column(plan),
+        *find_key_columns(first_plan),
+        find_order_column(first_plan),
         *(build_row_column(quote_name(name)) for name in event_columns),
     ]
     conditions: list[RowColumn] = []
@@ -108,7 +107,8 @@ def join_rule_queries(queries: Sequence[SplitQuery], event_columns: Iterable[str
         conjuncts.update(query.conjuncts)
     return JoinedQueries(
         queries=tuple(queries),
-        plan=plan,
+        partition_keys=first_plan.partition_by,  # the other keys belong to a single rule
+        order_by=first_plan.order_by,
         conditions=tuple(dict.fromkeys(conditions)),
         filters=join_filters(queries),
         shared_columns=tuple(dict.fromkeys(shared_columns)),

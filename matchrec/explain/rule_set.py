@@ -17,7 +17,7 @@ from matchrec.conditions.row_column import show_column
 from matchrec.explain.clause import ExplainedClause
 from matchrec.explain.explanation import Explanation
 from matchrec.explain.layout import ExplainedSection, join_sections
-from matchrec.explain.sections import describe_partitions
+from matchrec.explain.sections import show_order_by, show_partition_by
 from matchrec.plan.match_plan import MatchPlan
 
 # The lines about the state that a stream of a rule set keeps between two micro-batches.
@@ -63,13 +63,10 @@ def explain_shared_steps(rule_set: RuleSet, any_plan: MatchPlan, sorter: Sorter 
         any_plan: the plan of any rule. Only its partitions and order are read.
         sorter: who sorts the rows; None for a stream.
     """
-    # Equivalence tests belong to one rule, so this plan has none.
-    shared_plan = MatchPlan(any_plan.pattern, any_plan.partition_by, any_plan.order_by)
     return join_sections(
         [
             ExplainedSection(
-                "partitions and order of all rules",
-                describe_partitions(shared_plan, key_filters=(), sorter=sorter),
+                "partitions and order of all rules", describe_shared_partitions(any_plan, sorter)
             ),
             ExplainedSection(
                 "computed by the engine before the search, once for all rules",
@@ -80,6 +77,17 @@ def explain_shared_steps(rule_set: RuleSet, any_plan: MatchPlan, sorter: Sorter 
             ),
         ]
     )
+
+
+def describe_shared_partitions(any_plan: MatchPlan, sorter: Sorter | None) -> Iterator[str]:
+    """Yield lines about the partitions and the order that all rules share.
+
+    Equivalence tests are not among them, because they belong to one rule.
+    """
+    yield show_partition_by(any_plan.partition_by)
+    yield show_order_by(any_plan.order_by)
+    if sorter is not None:
+        yield f"sorted by {sorter}"
 
 
 def describe_shared_work(rule_set: RuleSet, sorter: Sorter | None) -> Iterator[str]:

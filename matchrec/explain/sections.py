@@ -6,7 +6,7 @@ the kind. The functions are in the order in which a query runs: before, during a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from typing_extensions import assert_never
 
@@ -45,24 +45,30 @@ def describe_partitions(
         key_filters: see `ExplainedClause`.
         sorter: who sorts the rows; None for a stream and for a single rule of a rule set.
     """
-    if plan.partition_by:
-        keys = ", ".join(show_partition_key(key) for key in plan.partition_by)
-        yield f"partition by {keys}"
-    else:
-        yield "all rows form one partition"
+    yield show_partition_by(plan.partition_by)
     if plan.equivalence_keys:
         texts = ", ".join(expression.text for expression in plan.equivalence_keys)
         yield f"equivalence tests: all rows of a match have the same non-NULL {texts}"
     if key_filters:
         tests = " AND ".join(key_filters)
         yield f"only partitions with {tests}, which the outer query requires"
-    if plan.order_by:
-        orders = ", ".join(show_sort_item(item) for item in plan.order_by)
-        yield f"order by {orders}"
-    else:
-        yield "no ORDER BY: the result can differ from run to run"
+    yield show_order_by(plan.order_by)
     if sorter is not None:
         yield f"sorted by {sorter}"
+
+
+def show_partition_by(keys: Sequence[RowExpression]) -> str:
+    """Return the line about PARTITION BY."""
+    if not keys:
+        return "all rows form one partition"
+    return f"partition by {', '.join(show_partition_key(key) for key in keys)}"
+
+
+def show_order_by(items: Sequence[SortItem]) -> str:
+    """Return the line about ORDER BY."""
+    if not items:
+        return "no ORDER BY: the result can differ from run to run"
+    return f"order by {', '.join(show_sort_item(item) for item in items)}"
 
 
 def show_partition_key(key: RowExpression) -> str:

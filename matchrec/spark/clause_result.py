@@ -301,7 +301,7 @@ def choose_ranges(compiled: CompiledRules) -> Ranges | WholePartitions:
     if not isinstance(preparation, UnsortedPreparation):
         check_may_stay_whole(request, str(preparation.sorter or ""))
         return WholePartitions()
-    plan = preparation.plan
+    plan = compiled.queries[0].plan
     if not request.must_cut_partitions and plan.within is None:
         return WITHOUT_WINDOW
     return find_ranges(request, plan, compiled.compiled_queries[0])
@@ -316,7 +316,7 @@ def describe_range_savings(result: ClauseResult) -> str:
     preparation = result.compiled.preparation
     if not isinstance(preparation, UnsortedPreparation):
         return ""
-    ranges = plan_ranges(request, preparation.plan, result.compiled_query)
+    ranges = plan_ranges(request, result.query.plan, result.compiled_query)
     if isinstance(ranges, WholePartitions):
         return ""
     columns = result.compiled_query.sent_columns.columns

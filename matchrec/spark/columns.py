@@ -57,7 +57,6 @@ from matchrec.conditions.typing.known_types import find_known_type
 from matchrec.errors.run.origins import mark_origin
 from matchrec.plan.clauses import SortItem
 from matchrec.plan.expression import ColumnReference, Reference
-from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.templates import Template, join_template
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
@@ -107,11 +106,6 @@ class Preparation(ABC):
     key_filters: tuple[str, ...] = ()
     # Who sorts the rows of each partition, and why; None for a stream.
     sorter: Sorter | None = None
-
-    @property
-    def plan(self) -> MatchPlan:
-        """Return a plan with the partitions and the order of the rows."""
-        return self.joined.plan
 
     @property
     def backend(self) -> Backend:
@@ -199,7 +193,7 @@ class Preparation(ABC):
 
     def list_order_columns(self, names: ColumnNames) -> tuple[OrderColumn, ...]:
         """Return the ORDER BY keys with the names of their columns."""
-        texts = [item.expression.text for item in self.plan.order_by]
+        texts = [item.expression.text for item in self.joined.order_by]
         return tuple(OrderColumn(text, names.by_text[text]) for text in texts)
 
     def send(self, columns: RowColumns, known_fields: KnownFields) -> SentRows | SentEvents:
@@ -282,7 +276,7 @@ class Preparation(ABC):
             texts: SQL over one row that the query computes in addition.
         """
         texts_of_clauses = (
-            *(expression.text for expression in self.plan.sorted_by),
+            *(expression.text for expression in self.joined.sorted_by),
             *self.key_filters,
             *(column.text for column in self.joined.filters),
         )
@@ -301,14 +295,14 @@ class Preparation(ABC):
 
     def build_sorting(self, names: ColumnNames) -> Sorting:
         """Return the columns by which rows are partitioned, and by which a worker sorts them."""
-        keys = tuple(names.by_text[key.text] for key in self.plan.partition_keys)
+        keys = tuple(names.by_text[key.text] for key in self.joined.partition_keys)
         order = tuple(
             SortColumn(
                 name=names.by_text[item.expression.text],
                 descending=item.descending,
                 nulls_first=not item.puts_nulls_last,
             )
-            for item in self.plan.order_by
+            for item in self.joined.order_by
         )
         return Sorting(keys, order)
 
@@ -381,8 +375,8 @@ class SortedPreparation(Preparation):
 
     def write_window(self, names: ColumnNames) -> str:
         """Return the window as SQL, for instance `PARTITION BY __c0 ORDER BY __x3`."""
-        order = ", ".join(self.write_order(names, item) for item in self.plan.order_by)
-        keys = ", ".join(self.write_key(names, key.text) for key in self.plan.partition_keys)
+        order = ", ".join(self.write_order(names, item) for item in self.joined.order_by)
+        keys = ", ".join(self.write_key(names, key.text) for key in self.joined.partition_keys)
         keys = self.backend.write_window_keys(keys)
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {order or '1'}"
@@ -430,7 +424,7 @@ class UnsortedPreparation(Preparation):
             for item, column in zip(names.select_sent(columns), columns, strict=True)
             if not column.fields
         ]
-        sorted_by = [expression.text for expression in self.plan.sorted_by]
+        sorted_by = [expression.text for expression in self.joined.sorted_by]
         texts = (*find_field_texts(columns), *sorted_by)
         return add_columns(items, [names.by_text[text] for text in texts])
 
@@ -483,7 +477,7 @@ class UnsortedPreparation(Preparation):
     def write_shuffle_keys(self, columns: RowColumns) -> list[str]:
         """Return the PARTITION BY keys as SQL over the columns, with the same bits if equal."""
         names = self.name_columns(columns)
-        return [self.write_key(names, key.text) for key in self.plan.partition_keys]
+        return [self.write_key(names, key.text) for key in self.joined.partition_keys]
 
     def shuffle_rows(self, rows: DataFrame, shuffle_keys: Sequence[str]) -> DataFrame:
         """Return the rows with all rows of equal keys in one task."""
@@ -513,7 +507,7 @@ class UnsortedPreparation(Preparation):
         names = self.name_columns(columns)
         sorting = self.build_sorting(names)
         if self.watches_ties:
-            tie_watch = watch_ties(self.relation.runner.spark, self.plan, sorting)
+            tie_watch = watch_ties(self.relation.runner.spark, self.joined, sorting)
             sorting = replace(sorting, tie_counter=tie_watch)
         return TaskInput(
             sorting=sorting,
@@ -563,7 +557,7 @@ class CutPreparation(UnsortedPreparation):
     @override
     def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
         """Return the rows that may be in a match, unsorted. All rows of a range are in one task."""
-        order = self.name_columns(columns).by_text[self.plan.order_by[0].expression.text]
+        order = self.name_columns(columns).by_text[self.joined.order_by[0].expression.text]
         shuffle_keys = self.write_shuffle_keys(columns)
         rows = self.ranges.assign(self.relation.runner, rows, shuffle_keys, order)
         return self.shuffle_rows(rows, [*shuffle_keys, wire.RANGE])

@@ -188,7 +188,7 @@ def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter | None
             return choose_spark_for_neighbours(request, reason)
     if request.engine_must_sort:
         return choose_spark(request, "the option sort is engine")
-    sorted_by = [expression.text for expression in joined.plan.sorted_by]
+    sorted_by = [expression.text for expression in joined.sorted_by]
     for text, sort_field in zip(sorted_by, request.relation.find_fields(sorted_by), strict=True):
         if not sorts_exactly(sort_field.dataType):
             type_name = sort_field.dataType.simpleString()
@@ -319,7 +319,7 @@ def build_preparation(
         from matchrec.spark.streaming.prepare import EventPreparation
 
         return EventPreparation(request.relation, joined)
-    key_filters = find_key_filters(request, joined.plan)
+    key_filters = find_key_filters(request, joined.queries[0].plan)
     if sorter.is_worker:
         watches_ties = request.purpose is Purpose.RESULT
         return UnsortedPreparation(

@@ -39,7 +39,7 @@ from matchrec.worker.sorting.ties import (
 )
 
 if TYPE_CHECKING:
-    from matchrec.plan.match_plan import MatchPlan
+    from matchrec.compile.joined_queries import JoinedQueries
     from matchrec.worker.wire import Sorting
 
 # The attribute of a function of PySpark that we have wrapped.
@@ -54,23 +54,23 @@ _warned: deque[str] = deque(maxlen=MOST_REMEMBERED)
 _accumulators: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
-def watch_ties(spark: SparkSession, plan: MatchPlan, sorting: Sorting) -> TieWatch | None:
+def watch_ties(spark: SparkSession, joined: JoinedQueries, sorting: Sorting) -> TieWatch | None:
     """Return the watch that counts the ties of one query.
 
     Returns None if there is no ORDER BY, or if the session's workers cannot report.
 
     Args:
         spark: the session of the query.
-        plan: what the rows are sorted for.
-        sorting: how the workers sort, with the keys and the order of the plan, in the same order.
+        joined: the query whose rows are sorted.
+        sorting: how the workers sort, with the keys and the order of the query, in the same order.
     """
     if not sorting.order:
         return None
     channel = find_channel(spark)
     if channel is None:
         return None
-    names = (*sorting.keys[: len(plan.partition_keys)], *(item.name for item in sorting.order))
-    shown_names = [unquote_column(expression.text) for expression in plan.sorted_by]
+    names = (*sorting.keys[: len(joined.partition_keys)], *(item.name for item in sorting.order))
+    shown_names = [unquote_column(expression.text) for expression in joined.sorted_by]
     columns = dict(zip(names, shown_names, strict=True))
     return TieWatch(
         query=uuid4().hex,

@@ -128,7 +128,8 @@ class PartitionCollector:
     @property
     def plan(self) -> MatchPlan:
         """Return the plan of the clause, as it runs."""
-        return self.compiled.preparation.plan
+        (query,) = self.compiled.queries
+        return query.plan
 
     @cached_property
     def key_texts(self) -> dict[str, str]:

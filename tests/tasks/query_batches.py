@@ -195,9 +195,9 @@ class QueryBatch:
     def columns(self, columns: tuple[RowColumn, ...]) -> DataFrame:
         """Return columns of all rows. Without conditions, Spark leaves no row out."""
         plan = next(iter(self.split_queries.values())).plan
-        return SortedPreparation(self.relation, JoinedQueries((), plan, (), ())).compute_rows(
-            columns
-        )
+        return SortedPreparation(
+            self.relation, JoinedQueries((), plan.partition_keys, plan.order_by, (), ())
+        ).compute_rows(columns)
 
     def prepared(
         self, compiled_queries: Iterable[CompiledQuery], others: Sequence[RowColumn] = ()

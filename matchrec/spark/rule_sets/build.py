@@ -145,11 +145,6 @@ class BuiltRuleSet:
         return dict(zip(names, self.compiled.queries, strict=True))
 
     @property
-    def plan(self) -> MatchPlan:
-        """Return a plan with the partitions and the order that all rules share."""
-        return self.compiled.preparation.plan
-
-    @property
     def times(self) -> OrderNumbers:
         """Return the converter of the times by which rows are ordered and rules are valid.
 
@@ -193,6 +188,7 @@ def check_shared_plan(request: MatchRequest) -> None:
         MatchRecognizeError: Spark rejects an expression in them.
     """
     first_plan = request.rules[0].plan
+    # Errors are explained by a plan. This one has no conditions and measures, which are not shared.
     shared_plan = MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
     with explain_refusals(shared_plan, request.relation, request.columns):
         texts = [expression.text for expression in shared_plan.sorted_by]
@@ -208,6 +204,7 @@ def link_rules(compiled: CompiledRules) -> RuleSet:
     """
     request = compiled.request
     joined = compiled.preparation.joined
+    first_plan = joined.queries[0].plan  # all rules have the same partition keys and order
     assert request.event_columns is not None, "the request is a rule set"
     columns = compiled.compiled_queries[-1].sent_columns.columns
     indices = {column: index for index, column in enumerate(columns)}
@@ -235,8 +232,8 @@ def link_rules(compiled: CompiledRules) -> RuleSet:
     return RuleSet(
         rules=tuple(linked_rules),
         columns=columns,
-        keys=find_indices(find_key_columns(joined.plan)),
-        order=indices[find_order_column(joined.plan)],
+        keys=find_indices(find_key_columns(first_plan)),
+        order=indices[find_order_column(first_plan)],
         events={
             name: indices[build_row_column(quote_name(name))] for name in request.event_columns
         },
@@ -319,7 +316,7 @@ def select_rows_of_kind(
         kind: the kind.
         columns: the columns of the workers' rows, by their names in the result.
     """
-    names = list_key_names(built.plan, built.request)
+    names = list_key_names(built)
     keys = [
         SelectItem(wire.name_rule_key(index), quote_name(name)) for index, name in enumerate(names)
     ]
@@ -440,9 +437,10 @@ def list_rule_columns(built: BuiltRuleSet) -> Iterator[SelectItem]:
         yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE_NUMBER} + 1)", name)
 
 
-def list_key_names(plan: MatchPlan, request: MatchRequest) -> Iterator[str]:
+def list_key_names(built: BuiltRuleSet) -> Iterator[str]:
     """Yield the names of the partition columns in a result."""
-    for key in dict.fromkeys(plan.partition_by):
+    request = built.request
+    for key in dict.fromkeys(built.compiled.preparation.joined.partition_keys):
         yield request.columns.find_by_text(key.text) or request.relation.find_name(key.text)
 
 
@@ -455,7 +453,7 @@ def check_input_names(built: BuiltRuleSet) -> None:
     folded = built.request.columns.fold_name
     our_names = (*NAMES, VERSION) if built.rule_set.has_versions else NAMES
     our_folded_names = {folded(name) for name in our_names}
-    for name in list_key_names(built.plan, built.request):
+    for name in list_key_names(built):
         if folded(name) in our_folded_names:
             raise column_name_taken(what="partition column", name=name)
     for name in built.request.event_columns or ():

@@ -98,7 +98,7 @@ class EventPreparation(Preparation):
             MatchRecognizeError: the time has no watermark.
         """
         if WATERMARK not in rows.schema[wire.EVENT_TIME].metadata:
-            first_item = self.plan.order_by[0].expression
+            first_item = self.joined.order_by[0].expression
             raise streams.missing_watermark(first_item.span, order=first_item.text)
         return rows.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 

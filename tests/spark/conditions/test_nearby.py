@@ -142,7 +142,8 @@ class SplitCondition:
 def prepare(spark: SparkSession, split: SplitQuery, columns: Iterable[RowColumn]) -> DataFrame:
     """Return the columns for all rows, sorted."""
     relation = Relation(make_runner(spark), ("awkward",))
-    nothing = JoinedQueries((), split.plan, (), ())
+    plan = split.plan
+    nothing = JoinedQueries((), plan.partition_keys, plan.order_by, (), ())
     return SortedPreparation(relation, nothing).compute_rows(tuple(columns))
 
 
