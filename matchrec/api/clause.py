@@ -58,7 +58,7 @@ class Clause:
         use: ResultUse = EVERYTHING,
         purpose: Purpose = Purpose.RESULT,
     ) -> MatchRequest:
-        """Return a request for a plan over the rows of the clause, rewritten for the session.
+        """Return a request for a plan over the rows of the clause.
 
         Args:
             plan: the plan of the clause, or another one.
@@ -72,7 +72,7 @@ class Clause:
         alias = None if self.site is None else self.site.relation_alias
         columns = find_input_columns(self.relation, alias)
         rules = (Rule("", plan),)
-        return MatchRequest(rules, self.relation, columns, options, use, purpose).rewrite_rules()
+        return MatchRequest.build(rules, self.relation, columns, options, use, purpose)
 
     def find_searched_plan(self, call: str) -> MatchPlan:
         """Return the plan that `why`, `coverage` and the like explain.

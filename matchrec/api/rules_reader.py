@@ -70,7 +70,7 @@ class RulesReader:
         relation = build_relation(frame)
         # Without the columns of conditions, which no rule may name.
         columns = find_input_columns(relation, names=self.events.df.columns)
-        request = MatchRequest(
+        request = MatchRequest.build(
             rules,
             relation,
             columns,
@@ -78,7 +78,7 @@ class RulesReader:
             event_columns=self.choose_event_columns(),
             on_error=self.on_error,
         )
-        built = build.build_rule_set(request.rewrite_rules())
+        built = build.build_rule_set(request)
         build.check_results(built)
         return RuleMatches(built)
 

@@ -140,8 +140,9 @@ def sweep(
     combinations_by_name = {show_combination(values): values for values in combinations}
     rules, args = swept_clause.build_rules(combinations_by_name)
     relation = build_relation(rows, args)
-    request = MatchRequest(rules, relation, find_input_columns(relation), options, event_columns=())
-    built = build_rule_set(request.rewrite_rules())
+    columns = find_input_columns(relation)
+    request = MatchRequest.build(rules, relation, columns, options, event_columns=())
+    built = build_rule_set(request)
     figures = count_matches(select_matches(built), combinations_by_name)
     return Sweep(parameters=tuple(grid), rows=tuple(figures))
 

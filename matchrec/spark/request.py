@@ -7,7 +7,7 @@ input's columns and the settings of the session. `spark.compile` compiles its ru
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -158,7 +158,10 @@ class Purpose(Enum):
 
 @dataclass(frozen=True)
 class MatchRequest:
-    """Rules over a relation, how they are run, and what for."""
+    """Rules over a relation, how they are run, and what for.
+
+    `build` is the only way to make one: the rules and the relation are rewritten for the session.
+    """
 
     rules: tuple[Rule, ...]
     relation: Relation
@@ -173,32 +176,39 @@ class MatchRequest:
     # What happens if a rule of a set fails in a partition.
     on_error: arguments.OnError = "raise"
 
-    def rewrite_rules(self) -> MatchRequest:
-        """Return the request with its rules rewritten for the session.
+    @classmethod
+    def build(  # noqa: PLR0913 -- the fields
+        cls,
+        rules: Iterable[Rule],
+        relation: Relation,
+        columns: InputColumns,
+        options: Options,
+        use: ResultUse = EVERYTHING,
+        purpose: Purpose = Purpose.RESULT,
+        *,
+        event_columns: tuple[str, ...] | None = None,
+        on_error: arguments.OnError = "raise",
+    ) -> MatchRequest:
+        """Return a request for rules as the user wrote them. The arguments are the fields.
 
-        Earlier measures are inlined, CHAR values are padded, and what the engine computes
-        differently from Spark is rewritten.
+        The rules and the relation are rewritten for the session: earlier measures are inlined, CHAR
+        values are padded, and what the engine computes differently from Spark is changed.
 
         Raises:
             MatchRecognizeError: a rule is wrong.
         """
-        columns = self.columns
-        backend = self.backend
-        relation = backend.rewrite_input(self.relation, columns.alias)
-
-        def is_known(name: str) -> bool:
-            """Return whether the session resolves a name in the input."""
-            with silence_analysis():
-                return find_refusal([name], relation) is None
-
-        rules = []
-        for rule in self.rules:
-            with rule.name_in_errors():
-                plan = inline_earlier_measures(rule.plan, columns, is_known)
-                plan = pad_chars(plan, relation, columns)
-                plan = backend.rewrite_plan(plan, relation, columns)
-            rules.append(replace(rule, plan=plan))
-        return replace(self, rules=tuple(rules), relation=relation)
+        backend = find_backend(relation.runner.spark)
+        relation = backend.rewrite_input(relation, columns.alias)
+        return cls(
+            rules=tuple(rewrite_rule(rule, relation, columns, backend) for rule in rules),
+            relation=relation,
+            columns=columns,
+            options=options,
+            use=use,
+            purpose=purpose,
+            event_columns=event_columns,
+            on_error=on_error,
+        )
 
     @property
     def runner(self) -> Runner:
@@ -330,6 +340,31 @@ class MatchRequest:
     def ansi(self) -> bool:
         """Return whether the session is in ANSI mode, so that overflow is an error."""
         return self.runner.settings["spark.sql.ansi.enabled"] == "true"
+
+
+def rewrite_rule(rule: Rule, relation: Relation, columns: InputColumns, backend: Backend) -> Rule:
+    """Return a rule with its plan rewritten for the session: see `MatchRequest.build`.
+
+    Args:
+        rule: the rule.
+        relation: its input, rewritten for the session.
+        columns: the columns of the input.
+        backend: the backend of the session.
+
+    Raises:
+        MatchRecognizeError: the rule is wrong.
+    """
+
+    def is_known(name: str) -> bool:
+        """Return whether the session resolves a name in the input."""
+        with silence_analysis():
+            return find_refusal([name], relation) is None
+
+    with rule.name_in_errors():
+        plan = inline_earlier_measures(rule.plan, columns, is_known)
+        plan = pad_chars(plan, relation, columns)
+        plan = backend.rewrite_plan(plan, relation, columns)
+    return replace(rule, plan=plan)
 
 
 def pad_chars(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:

@@ -218,7 +218,7 @@ def test_a_part_is_evaluated_only_if_those_before_it_are_true(
 def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     plan = lower_clause(parse_clause(SORTED_CLAUSE.format(order="day")))
     relation = build_relation(spark.table("covered_visits"))
-    request = MatchRequest(
+    request = MatchRequest.build(
         (Rule("", plan),),
         relation,
         find_input_columns(relation),
