@@ -285,7 +285,7 @@ class Query:
           then row 4 (day = 4) had to be FALL
         """
         from matchrec.api.questions import explain_partition
-        from matchrec.spark.tracing import Target
+        from matchrec.spark.targets import Target
 
         order_values = row if row is None or isinstance(row, tuple) else (row,)
         with self._parsing(self.options) as parsed:

@@ -24,10 +24,11 @@ from matchrec.plan.expression import Scalar
 from matchrec.plan.match_plan import MatchPlan, drop_output_options
 from matchrec.plan.show import show_scalar
 from matchrec.search.matches import RunFailure
+from matchrec.spark.collected_partition import CollectedPartition, collect_partition
 from matchrec.spark.coverage import count_starting_rows
 from matchrec.spark.request import MatchRequest, Options, Purpose
+from matchrec.spark.targets import Target
 from matchrec.spark.traced_measures import compute_measures
-from matchrec.spark.tracing import CollectedPartition, Target, collect_partition
 
 
 def cover(clause: Clause) -> ClauseCoverage:

@@ -152,7 +152,7 @@ class Purpose(Enum):
     RESULT = "result"
     # Figures of how far each starting row comes: see `compile.coverage`.
     COVERAGE = "coverage"
-    # The search of one partition, all of whose rows are shown: see `spark.tracing`.
+    # The search of one partition, all of whose rows are shown: see `spark.collected_partition`.
     TRACE = "trace"
 
 

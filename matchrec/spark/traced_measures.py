@@ -18,8 +18,8 @@ from matchrec.plan.text import quote_name
 from matchrec.search.matches import Matches
 from matchrec.spark import read_types, substitutes
 from matchrec.spark.clause_result import project
+from matchrec.spark.collected_partition import CollectedPartition
 from matchrec.spark.environment import use_own_interpreter
-from matchrec.spark.tracing import CollectedPartition
 from matchrec.worker.arrays import write_batches
 from matchrec.worker.gather import Gatherer
 

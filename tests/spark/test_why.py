@@ -19,8 +19,8 @@ from pyspark.sql.functions import col, expr
 import matchrec
 from matchrec import MatchRecognizeError
 from matchrec.explain.tracing.story_picture import draw_story
+from matchrec.spark.collected_partition import collect_table
 from matchrec.spark.literals import write_literal
-from matchrec.spark.tracing import collect_table
 from tests.properties.test_queries import settings
 
 pytestmark = pytest.mark.one_of(4)

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.api.dialects import parse_query
-from matchrec.spark import tracing
+from matchrec.spark import targets
 from tests.cases.case_file import CaseFile, QueryRecord
 from tests.cases.test_queries import FILES, place, register_tables
 from tests.quick.scale import LONG_RUN, PART
@@ -46,7 +46,7 @@ def test_traces_of_queries(
     record: QueryRecord,
 ) -> None:
     mark_refused_on_sail(request, record)
-    monkeypatch.setattr(tracing, "MOST_KEYS", 100)
+    monkeypatch.setattr(targets, "MOST_KEYS", 100)
     register_tables(spark, file)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

@@ -258,8 +258,8 @@ class Splitter:
             case MatchValue(MatchFunction.NUMBER):
                 yield from ("(", piece, f" % {MATCH_NUMBERS})")
             case Aggregate():
-                # An aggregate without the current row has running semantics. `spark.tracing` lets
-                # such a measure look from the row before the last one.
+                # An aggregate without the current row has running semantics.
+                # `spark.traced_measures` lets such a measure look from the row before the last one.
                 semantics = Semantics.RUNNING if self.looks_back(piece) else Semantics.FINAL
                 yield set_semantics(piece, semantics)
             case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):

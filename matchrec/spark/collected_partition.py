@@ -1,0 +1,209 @@
+"""Collect one partition of a clause's input as a search gets it, for `Query.why`.
+
+1. A `Target` names the partition and the row that the user asks about, see `spark.targets`.
+2. Spark computes columns and bits as for any query, only of this partition, and some more columns
+   (`AddedColumns`): the values of ORDER BY as texts, and tests of which rows the user has named.
+3. A function in a worker packs the rows as bytes of Arrow, so that values of every type arrive on
+   the driver unchanged. All rows are collected. Those that the query would not send to the search
+   are marked as irrelevant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import types as spark_types
+
+from matchrec.compile.compiled_query import CompiledQuery
+from matchrec.conditions.row_column import build_row_column
+from matchrec.errors import inspection as errors
+from matchrec.errors.run.location import RowLocation
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.search.partitions import BoolArray, Partitions
+from matchrec.spark.compile import CompiledRules, compile_request
+from matchrec.spark.environment import use_own_interpreter
+from matchrec.spark.relation import Relation
+from matchrec.spark.request import MatchRequest
+from matchrec.spark.session import silence_analysis
+from matchrec.spark.targets import OrderValues, Target, TargetFinder
+from matchrec.worker import wire
+from matchrec.worker.arrays import read_integers, take_column, write_batches
+from matchrec.worker.encode import encode_partitions
+from matchrec.worker.locate import locate_failures
+from matchrec.worker.windows import check_windows
+
+MOST_ROWS = 100_000  # of a partition that is collected
+
+
+@dataclass(frozen=True)
+class CollectedPartition:
+    """The rows of a partition on the driver, and the query that searches them."""
+
+    relation: Relation
+    plan: MatchPlan
+    compiled_query: CompiledQuery
+    # The rows, as a worker gets them, and the fields of the columns.
+    table: pa.Table
+    partitions: Partitions
+    fields: tuple[spark_types.StructField, ...]
+    # The values of the partition as SQL, by column.
+    keys: dict[str, str]
+    # The names of the ORDER BY columns, and their values on each row as texts.
+    orders: tuple[str, ...]
+    order_values: OrderValues
+    # The positions of the rows that the target names; none if it names all.
+    target_rows: tuple[int, ...]
+    # The positions of the rows that the query would not send to the search.
+    irrelevant: frozenset[int]
+
+
+@dataclass(frozen=True)
+class AddedColumns:
+    """What Spark adds to the columns of the search on each row, in the order of the columns."""
+
+    # For each ORDER BY item, its values as texts.
+    order_values: list[pa.Array]
+    # Whether the target names the row; and whether the row comes before the target.
+    is_target: BoolArray
+    is_before: BoolArray
+    # For each filter, whether the row passes it.
+    passes_filters: list[BoolArray]
+
+
+def collect_partition(request: MatchRequest, target: Target) -> CollectedPartition:
+    """Collect the partition of a target. Runs jobs.
+
+    Args:
+        request: has one rule: the clause. It is made for a trace.
+        target: the partition and the row.
+
+    Raises:
+        MatchRecognizeError: the target names no partition or no row, the partition is too large, or
+            the input is a stream.
+    """
+    if request.is_stream:
+        raise errors.method_not_for_stream(call="`why`")
+    (rule,) = request.rules
+    with silence_analysis(), request.locate_rule_errors(rule):
+        compiled = compile_request(request)
+        (query,) = compiled.queries
+        finder = TargetFinder(request, query.plan, target)
+        return collect_compiled_partition(compiled, finder)
+
+
+def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) -> CollectedPartition:
+    """Collect the partition of a target, for a compiled clause.
+
+    After the columns that the search needs, Spark computes others on each row: the texts of the
+    ORDER BY items, the tests of the target, and the filters. See `AddedColumns`.
+
+    Args:
+        compiled: the clause.
+        finder: finds the target in its input.
+    """
+    request = compiled.request
+    (query,) = compiled.queries
+    (compiled_query,) = compiled.compiled_queries
+    order_texts = finder.order_texts
+    search_columns = compiled_query.sent_columns.columns
+    order_columns = [build_row_column(finder.write_as_text(text)) for text in order_texts]
+    target_tests = finder.build_target_tests()
+    columns = (*search_columns, *order_columns, *target_tests, *query.row_filters)
+    preparation = compiled.preparation.with_key_filters(finder.key_tests)
+    sent = preparation.send(columns, compiled.fields)
+    table = collect_table(sent.rows)
+    if not table.num_rows:
+        raise finder.explain_no_rows()
+    starts = np.array([0, table.num_rows], np.int64)
+    with locate_failures(lambda row: RowLocation(finder.target.partition or {}, row + 1)):
+        check_windows(compiled_query, table, starts)
+    added_indices = range(len(search_columns), len(sent.fields))
+    added = read_added_columns(table, added_indices, len(order_texts))
+    order_values = read_order_values(added.order_values, table.num_rows)
+    rows_before = int(added.is_before.sum())
+    return CollectedPartition(
+        relation=request.relation,
+        plan=finder.plan,
+        compiled_query=compiled_query,
+        table=table,
+        partitions=encode_partitions(compiled_query, table, starts),
+        fields=sent.fields[: len(search_columns)],
+        keys=finder.sort_key_values(),
+        orders=tuple(request.columns.find_by_text(text) or text for text in order_texts),
+        order_values=order_values,
+        target_rows=finder.find_target_rows(order_values, added.is_target, rows_before),
+        irrelevant=find_irrelevant_rows(added.passes_filters),
+    )
+
+
+def read_added_columns(table: pa.Table, indices: Iterable[int], order_count: int) -> AddedColumns:
+    """Return the columns that Spark computes in addition to those that the search needs.
+
+    Args:
+        table: the rows.
+        indices: the indices of the added columns.
+        order_count: the number of ORDER BY items.
+    """
+    arrays = [take_column(table, wire.name_column(index)) for index in indices]
+    tests = [read_integers(array) != 0 for array in arrays[order_count:]]
+    is_target, is_before, *passes_filters = tests
+    return AddedColumns(
+        order_values=arrays[:order_count],
+        is_target=is_target,
+        is_before=is_before,
+        passes_filters=passes_filters,
+    )
+
+
+def read_order_values(order_columns: list[pa.Array], row_count: int) -> OrderValues:
+    """Return the values of the ORDER BY columns on each row, from columns of texts."""
+    if not order_columns:
+        return ((),) * row_count
+    texts = [order_column.fill_null("NULL").to_pylist() for order_column in order_columns]
+    return tuple(zip(*texts, strict=True))
+
+
+def find_irrelevant_rows(filters: list[BoolArray]) -> frozenset[int]:
+    """Return the rows that pass none of some filters; none if there are no filters."""
+    if not filters:
+        return frozenset()
+    return frozenset(np.flatnonzero(~np.logical_or.reduce(filters)).tolist())
+
+
+def collect_table(rows: DataFrame, max_rows: int = MOST_ROWS) -> pa.Table:
+    """Collect the rows of one partition as they are sent, in their order. Runs a job.
+
+    Raises:
+        MatchRecognizeUnsupportedError: there are more than `max_rows` rows.
+    """
+    with use_own_interpreter(rows.sparkSession):
+        packed = rows.mapInArrow(partial(pack, max_rows=max_rows), "packed binary")
+    tables = [pa.ipc.open_stream(row.packed).read_all() for row in packed.collect()]
+    if not tables:
+        return pa.table({wire.FIRST_BITS: pa.array([], pa.int64())})
+    table = pa.concat_tables(tables).combine_chunks()
+    if table.num_rows > max_rows:
+        raise errors.partition_too_large(limit=max_rows)
+    return table
+
+
+def pack(batches: Iterable[pa.RecordBatch], max_rows: int) -> Iterator[pa.RecordBatch]:
+    """Pack batches as one value of bytes.
+
+    Batches are dropped once there are more than `max_rows` rows, so that the caller sees that there
+    are more, and memory does not fill.
+    """
+    kept_batches: list[pa.RecordBatch] = []
+    kept_rows = 0
+    for batch in batches:
+        if batch.num_rows and kept_rows <= max_rows:
+            kept_batches.append(batch)
+            kept_rows += batch.num_rows
+    if kept_batches:
+        packed = pa.array([write_batches(kept_batches)], pa.binary())
+        yield pa.RecordBatch.from_arrays([packed], ["packed"])
