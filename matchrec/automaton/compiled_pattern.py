@@ -71,8 +71,8 @@ class CompiledPattern:
         folded = self.folding.choices
         if len(folded) > MOST_SEARCHED:
             return True
-        list_targets = partial(find_targets, folded)
-        reached = [set(find_reachable([state], list_targets)) for state in range(len(folded))]
+        iterate_targets = partial(find_targets, folded)
+        reached = [set(find_reachable([state], iterate_targets)) for state in range(len(folded))]
         for state, choices in enumerate(folded):
             leads_back = [
                 choice.target is not None and state in reached[choice.target] for choice in choices

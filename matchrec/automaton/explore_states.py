@@ -21,14 +21,14 @@ _State = TypeVar("_State", bound=Hashable)
 
 def number_states(
     starts: Iterable[_State],
-    list_choices: Callable[[_State], Iterable[tuple[Choice, _State | None]]],
+    iterate_choices: Callable[[_State], Iterable[tuple[Choice, _State | None]]],
 ) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
     """Explore states from some starts, and number them in the order in which they are met.
 
     Args:
         starts: the states with the first numbers.
-        list_choices: returns the choices of a state, and the state to which each leads, None if it
-            leads nowhere.
+        iterate_choices: returns the choices of a state, and the state to which each leads; None if
+            it leads nowhere.
 
     Yields:
         Each state with its choices, whose targets are numbers of states.
@@ -37,7 +37,7 @@ def number_states(
     numbers = {state: number for number, state in enumerate(order)}
     for state in order:  # grows while it is read
         choices = []
-        for choice, target in list_choices(state):
+        for choice, target in iterate_choices(state):
             if target is None:
                 choices.append(choice)
                 continue
@@ -65,7 +65,7 @@ def limit_choices(
 
 
 def find_reachable(
-    starts: Iterable[_State], list_targets: Callable[[_State], Iterable[_State]]
+    starts: Iterable[_State], iterate_targets: Callable[[_State], Iterable[_State]]
 ) -> Iterator[_State]:
     """Yield the starts and all states reachable from them, each once, in any order."""
     reached = set(starts)
@@ -73,6 +73,6 @@ def find_reachable(
     while waiting:
         state = waiting.pop()
         yield state
-        new_states = set(list_targets(state)) - reached
+        new_states = set(iterate_targets(state)) - reached
         reached |= new_states
         waiting += new_states

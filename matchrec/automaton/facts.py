@@ -162,7 +162,7 @@ def needs_condition(folding: Folding, variables: Collection[VariableId]) -> bool
     """
     ending_effects = (Effect.COMPLETE_RUN, Effect.TIME_OUT)
 
-    def list_targets(state: int) -> Iterator[int]:
+    def iterate_targets(state: int) -> Iterator[int]:
         """Yield where a run goes that maps no row by this condition."""
         waiting_state = folding.find_waiting_state(state)
         if waiting_state is not None:
@@ -179,7 +179,7 @@ def needs_condition(folding: Folding, variables: Collection[VariableId]) -> bool
             return True
         return folding.find_ending_kind(state) != NOTHING
 
-    states = find_reachable(range(folding.start_count), list_targets)
+    states = find_reachable(range(folding.start_count), iterate_targets)
     return not any(has_output(state) for state in states)
 
 
@@ -221,7 +221,7 @@ def can_find_match_twice(folding: Folding, waiting_states: tuple[int | None, ...
     folded = folding.choices
     completing = [can_complete(folding, state) for state in range(len(folded))]
 
-    def list_next_pairs(pair: RunPair) -> Iterator[RunPair]:
+    def iterate_next_pairs(pair: RunPair) -> Iterator[RunPair]:
         """Yield the pairs of states that two runs can reach with the next row."""
         left_waiting = waiting_states[pair.left]
         right_waiting = waiting_states[pair.right]
@@ -239,5 +239,5 @@ def can_find_match_twice(folding: Folding, waiting_states: tuple[int | None, ...
     first_pairs = (RunPair(left, right, left != right) for left in starts for right in starts)
     return any(
         pair.differs and completing[pair.left] and completing[pair.right]
-        for pair in find_reachable(first_pairs, list_next_pairs)
+        for pair in find_reachable(first_pairs, iterate_next_pairs)
     )

@@ -59,12 +59,12 @@ def number_program_states(
 ) -> Iterator[tuple[StateId, tuple[Choice, ...]]]:
     """Yield the states of a program that become folded states, with their choices, in order."""
 
-    def list_choices(state: StateId) -> Iterator[tuple[Choice, StateId | None]]:
+    def iterate_choices(state: StateId) -> Iterator[tuple[Choice, StateId | None]]:
         """Yield the choices of a state, each with the state that it leads to."""
         for choice in find_choices(program, state, every_way=every_way):
             yield choice, choice.target
 
-    return number_states([program.start], list_choices)
+    return number_states([program.start], iterate_choices)
 
 
 def find_choices(program: Program, state: StateId, *, every_way: bool) -> Iterator[Choice]:

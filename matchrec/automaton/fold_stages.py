@@ -100,7 +100,7 @@ def fold_stages(
         for waiting in folder.list_waiting_states(program.start)
         if waiting.state != program.final
     ]
-    numbered = limit_choices(number_states(starts, folder.list_choices_and_skip), None)
+    numbered = limit_choices(number_states(starts, folder.iterate_choices_and_skip), None)
     waiting_states, choices = zip(*numbered, strict=True)
     return Folding(
         choices=tuple(state_choices[:-1] for state_choices in choices),
@@ -170,7 +170,7 @@ class _StageFolder:
         """Return the edge on which a run skips a row, if there is one.
 
         A run that begins skips no row, because another run begins at the next row. The ignore edges
-        before the last one have tests of time: see `list_effect_choices`.
+        before the last one have tests of time: see `iterate_effect_choices`.
         """
         ignores = self.find_edges(waiting, Action.IGNORE)
         return ignores[-1] if ignores and not waiting.begins_runs else None
@@ -196,14 +196,16 @@ class _StageFolder:
             return ending_tests.difference(self.window_tests)
         return ending_tests
 
-    def list_choices_and_skip(
+    def iterate_choices_and_skip(
         self, waiting: WaitingState
     ) -> Iterator[tuple[Choice, WaitingState | None]]:
         """Yield the choices of a waiting state, and last _SKIP; each with the state it leads to."""
-        yield from self.list_choices(waiting)
+        yield from self.iterate_choices(waiting)
         yield _SKIP, self.find_state_after_skip(waiting)
 
-    def list_choices(self, waiting: WaitingState) -> Iterator[tuple[Choice, WaitingState | None]]:
+    def iterate_choices(
+        self, waiting: WaitingState
+    ) -> Iterator[tuple[Choice, WaitingState | None]]:
         """Yield what a row does to a run, in the order in which it is tried, and where it leads.
 
         The row may complete or end the run without being mapped. Otherwise the run maps it, if its
@@ -213,19 +215,19 @@ class _StageFolder:
             yield ACCEPT, None
             return
         ending_tests = self.find_ending_tests(waiting)
-        for effect_choice in self.list_effect_choices(waiting, ending_tests):
+        for effect_choice in self.iterate_effect_choices(waiting, ending_tests):
             yield effect_choice, None
         take = self.find_take_edge(waiting)
         ignore = self.find_ignore_edge(waiting)
         if take is not None:
-            yield from self.list_taking_choices(take, ignore, ending_tests)
+            yield from self.iterate_taking_choices(take, ignore, ending_tests)
             return
         # The run waits for the end of a pattern that ends with NOT.
         assert ignore is not None
         if ignore.target == self.program.final:
             yield Choice(guard=0, variable=None, target=None, effect=Effect.COMPLETE_RUN), None
 
-    def list_effect_choices(
+    def iterate_effect_choices(
         self, waiting: WaitingState, ending_tests: set[VariableId]
     ) -> Iterator[Choice]:
         """Yield what ends or completes a run before the row could be mapped.
@@ -245,7 +247,7 @@ class _StageFolder:
         for test in sorted(self.find_stopping_tests(waiting) - ending_tests):
             yield build_effect_choice(test, Effect.END_UNLESS_COMPLETED)
 
-    def list_taking_choices(
+    def iterate_taking_choices(
         self, take: Edge, ignore: Edge | None, ending_tests: set[VariableId]
     ) -> Iterator[tuple[Choice, WaitingState | None]]:
         """Yield the choices that map a row, and the effects that rule out other choices.

@@ -72,7 +72,7 @@ def replace_negations(
     """
     if any(choice.guard & ~ANCHORS for choice in folding.choices[0]):
         raise negation_at_start(span)
-    numbered = number_states([KnownState(0)], NextRowDivision(folding, span).list_choices)
+    numbered = number_states([KnownState(0)], NextRowDivision(folding, span).iterate_choices)
     known_states, choices = zip(*numbered, strict=True)
 
     tests: dict[Restriction, int] = {}
@@ -124,7 +124,7 @@ class NextRowDivision:
     # The first NOT in the query, for messages.
     span: Span | None
 
-    def list_choices(self, source: KnownState) -> Iterator[tuple[Choice, KnownState | None]]:
+    def iterate_choices(self, source: KnownState) -> Iterator[tuple[Choice, KnownState | None]]:
         """Yield the choices of a divided state, and the state to which each of them leads.
 
         A choice is yielded twice if the row after the one it maps decides where it leads.

@@ -90,7 +90,7 @@ def compile_occurrences(
         variables=variables,
         occurrence_by_choice=list_occurrences(folding.choices),
         remaining=remaining,
-        nearer_choices=tuple(list_nearer_choices(choices, remaining, siblings)),
+        nearer_choices=tuple(iterate_nearer_choices(choices, remaining, siblings)),
     )
 
 
@@ -167,7 +167,7 @@ def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrence
         variables=tuple(range(stages)),
         occurrence_by_choice=list_occurrences(folding.choices),
         remaining=remaining,
-        nearer_choices=tuple(list_nearer_choices(folding.choices, remaining, siblings)),
+        nearer_choices=tuple(iterate_nearer_choices(folding.choices, remaining, siblings)),
     )
 
 
@@ -196,7 +196,7 @@ def list_occurrences(folded: Folded) -> tuple[int, ...]:
     )
 
 
-def list_nearer_choices(
+def iterate_nearer_choices(
     folded: Folded, remaining: Sequence[int], siblings: Sequence[StateSet]
 ) -> Iterator[tuple[int, ...]]:
     """Yield for each state the numbers of its nearer choices, see `Occurrences`.

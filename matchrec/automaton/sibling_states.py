@@ -71,7 +71,7 @@ def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Foldin
         return folding, no_siblings
 
     start = StateCopy(0, StateSet([0]))
-    numbered = number_states([start], partial(list_choices_of_copy, folding.choices))
+    numbered = number_states([start], partial(iterate_choices_of_copy, folding.choices))
     copies, copied_choices = zip(*limit_choices(numbered, span), strict=True)
     differing_siblings = [find_differing_siblings(copy, remaining, awaited) for copy in copies]
     if not any(differing_siblings):
@@ -154,7 +154,7 @@ def find_differing_siblings(
     )
 
 
-def list_choices_of_copy(
+def iterate_choices_of_copy(
     folded: Folded, copy: StateCopy
 ) -> Iterator[tuple[Choice, StateCopy | None]]:
     """Yield the choices of a copy, and the copy to which each leads; None if it accepts.

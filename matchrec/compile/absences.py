@@ -149,7 +149,7 @@ class StateDivision:
     def build_folding(self) -> Folding:
         """Return the folding of the divided states. Runs still begin in its first state."""
         first_state = next(iter(self.moves))
-        states, choices = zip(*number_states([first_state], self.list_choices), strict=True)
+        states, choices = zip(*number_states([first_state], self.iterate_choices), strict=True)
         program_states = tuple(self.find_program_state(state) for state in states)
         return Folding(choices, program_states)
 
@@ -161,7 +161,7 @@ class StateDivision:
         folded_state = 0 if state == DEAD_STATE else state.state
         return self.task.pattern.folding.states[folded_state]
 
-    def list_choices(self, state: DividedState) -> Iterator[tuple[Choice, DividedState | None]]:
+    def iterate_choices(self, state: DividedState) -> Iterator[tuple[Choice, DividedState | None]]:
         """Yield the choices of a state in the order in which they are tried, and their targets.
 
         The row at which an absence ends may satisfy the condition of the absent variable. So the
@@ -181,19 +181,19 @@ class StateDivision:
         current_absences = find_absences_within(state.phases)
         tested = frozenset[int]()  # the absences whose choice that ends the run has been yielded
         moves = sorted(
-            self.list_effective_moves(state),
+            self.iterate_effective_moves(state),
             key=lambda move: len(find_absences_within(move.target.phases)),
         )
         for move in moves:
             continuing = current_absences & find_absences_within(move.target.phases)
             if not tested <= continuing:
                 raise errors.MustBuildMatchesError(errors.OVERLAPPING_ABSENCES)
-            yield from self.list_endings(continuing - tested)
+            yield from self.iterate_endings(continuing - tested)
             yield move.choice, move.target
             tested = continuing
-        yield from self.list_endings(current_absences - tested)
+        yield from self.iterate_endings(current_absences - tested)
 
-    def list_effective_moves(self, state: DividedState) -> Iterator[RunMove]:
+    def iterate_effective_moves(self, state: DividedState) -> Iterator[RunMove]:
         """Yield the moves of a state that matter for the run.
 
         A move to DEAD_STATE matters if a run may not skip a row that it can map, and no other move
@@ -206,7 +206,7 @@ class StateDivision:
             if move.target != DEAD_STATE or (must_map and move.choice not in live_choices):
                 yield move
 
-    def list_endings(self, indices: Iterable[int]) -> Iterator[tuple[Choice, None]]:
+    def iterate_endings(self, indices: Iterable[int]) -> Iterator[tuple[Choice, None]]:
         """Yield the choices by which a row that must be absent ends a run.
 
         Args:
@@ -235,7 +235,7 @@ def find_all_moves(
     for state in waiting:  # grows while it is read
         if state not in moves:
             check_ends_after_absences(state, folded)
-            moves[state] = list(list_moves_from(state, folded, absences))
+            moves[state] = list(iterate_moves_from(state, folded, absences))
             waiting += [move.target for move in moves[state] if move.target != DEAD_STATE]
     return moves
 
@@ -260,7 +260,7 @@ def can_be_match(state: DividedState, folded: Folded) -> bool:
     return accepts and Phase.AGAIN not in state.phases
 
 
-def list_moves_from(
+def iterate_moves_from(
     state: DividedState, folded: Folded, absences: tuple[AbsenceCondition, ...]
 ) -> Iterator[RunMove]:
     """Yield the moves of a state: one for each choice of a row and each guess of the run.

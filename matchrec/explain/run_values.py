@@ -46,7 +46,7 @@ def describe_registers(compiled_query: CompiledQuery) -> Iterator[str]:
         readers = list_readers(register, task, linked)
         use = f"; read by {', '.join(readers)}" if readers else "; used by other values"
         yield f"{names[register]} = {describer.show(register, meaning)}{use}"
-    yield from limit_lines(list_needed_values(names, task, linked), "more states")
+    yield from limit_lines(iterate_needed_values(names, task, linked), "more states")
 
 
 def list_readers(register: int, task: Task, linked: LinkedConditions) -> list[str]:
@@ -58,7 +58,7 @@ def list_readers(register: int, task: Task, linked: LinkedConditions) -> list[st
     ]
 
 
-def list_needed_values(
+def iterate_needed_values(
     names: Mapping[int, str], task: Task, linked: LinkedConditions
 ) -> Iterator[str]:
     """Yield a line for each state in which runs wait: the values that are still needed in it.

@@ -97,7 +97,7 @@ def find_output_columns(
     """
     outputs = list_table_columns(plan, columns, name_expression)
     if plan.totals is not None:
-        outputs = [*list_total_columns(plan, plan.totals, outputs)]
+        outputs = [*iterate_total_columns(plan, plan.totals, outputs)]
     elif plan.staging is not None and plan.staging.timeouts is not None:
         outputs.append(TimeoutOutput(plan.staging.timeouts))
     if plan.output is MatchOutput.GRAPH:
@@ -112,7 +112,7 @@ def find_output_columns(
     return tuple(outputs)
 
 
-def list_total_columns(
+def iterate_total_columns(
     plan: MatchPlan, totals: Totals, match_columns: list[OutputColumn]
 ) -> Iterator[OutputColumn]:
     """Yield the columns by which matches are grouped, then the totals.

@@ -110,12 +110,12 @@ def check_negated_variables(plan: MatchPlan) -> None:
     """Check that nothing but its own condition reads a variable under NOT: it has no rows."""
     if not plan.variables_without_rows:
         return
-    for use in list_variable_uses(plan):
+    for use in iterate_variable_uses(plan):
         if use.name is not None and use.name in plan.variables_without_rows:
             raise pattern_errors.variable_under_negation(use.span, name=use.name, clause=use.clause)
 
 
-def list_variable_uses(plan: MatchPlan) -> Iterator[VariableUse]:
+def iterate_variable_uses(plan: MatchPlan) -> Iterator[VariableUse]:
     """Yield the uses of variables outside PATTERN, except those in a variable's own condition."""
     skip = plan.after_match
     yield VariableUse(skip.variable, "AFTER MATCH SKIP", skip.span)
@@ -126,14 +126,14 @@ def list_variable_uses(plan: MatchPlan) -> Iterator[VariableUse]:
         yield VariableUse(gap.after, "WITHIN", gap.span)
         yield VariableUse(gap.to, "WITHIN", gap.span)
     for definition in plan.definitions:
-        for use in list_uses_in_expression(definition.condition, "DEFINE"):
+        for use in iterate_uses_in_expression(definition.condition, "DEFINE"):
             if use.name != definition.variable:
                 yield use
     for measure in plan.measures:
-        yield from list_uses_in_expression(measure.value, "MEASURES")
+        yield from iterate_uses_in_expression(measure.value, "MEASURES")
 
 
-def list_uses_in_expression(scalar: Scalar, clause: str) -> Iterator[VariableUse]:
+def iterate_uses_in_expression(scalar: Scalar, clause: str) -> Iterator[VariableUse]:
     """Yield the uses of variables in an expression of this part of the clause."""
     for reference in walk_references(scalar):
         yield VariableUse(find_variable(reference), clause, reference.span)
@@ -291,12 +291,12 @@ def check_classifiers(plan: MatchPlan) -> None:
     """
     if plan.selection is EventSelection.STRICT_CONTIGUITY:
         return
-    for reference in list_condition_references(plan):
+    for reference in iterate_condition_references(plan):
         if isinstance(reference, Classifier) and reference.navigation.physical_offset:
             raise errors.classifier_of_skipped_row(reference.span, selection=plan.selection.value)
 
 
-def list_condition_references(plan: MatchPlan) -> Iterator[Reference]:
+def iterate_condition_references(plan: MatchPlan) -> Iterator[Reference]:
     """Yield the references of all conditions, without those inside aggregates."""
     for definition in plan.definitions:
         yield from definition.condition.references
@@ -342,7 +342,7 @@ def check_rows_back(plan: MatchPlan) -> None:
 
     A run keeps the positions of all rows between its last row and the one it looks back to.
     """
-    for reference in list_condition_references(plan):
+    for reference in iterate_condition_references(plan):
         if not isinstance(reference, ColumnReference | Classifier):
             continue
         look_back = find_look_back(reference)

@@ -19,7 +19,7 @@ INITIAL_VALUES = {"partition": -1, "memo_window": -1, "best_start": -1, "match_k
 def make_progress(progress_class: type[layout.Progress], task: Task) -> layout.Progress:
     """Return the progress of a search that has not begun: a record of a class."""
     progress = layout.make_record(progress_class)
-    for field in layout.list_fields(progress_class):
+    for field in layout.iterate_fields(progress_class):
         setattr(progress, field, INITIAL_VALUES.get(field, 0))
     progress.match_limit = find_match_limit(task)
     max_steps = None if task.needs_event_selection else task.max_steps

@@ -226,7 +226,7 @@ class Task:
         """Return whether no condition depends on the run."""
         return all(condition.run_condition is None for condition in self.conditions)
 
-    def list_calls(self) -> Iterator[PythonExpression]:
+    def iterate_calls(self) -> Iterator[PythonExpression]:
         """Yield the parts of conditions on the run that Python computes."""
         for condition in self.conditions:
             if condition.run_condition is not None:

@@ -169,7 +169,7 @@ def merge_arrow_chunks(column: Any) -> Any:
     return pd.arrays.ArrowExtensionArray(pa.chunked_array([chunks.combine_chunks()]))
 
 
-def list_object_columns(frame: Any) -> Iterator[tuple[str, Any]]:
+def iterate_object_columns(frame: Any) -> Iterator[tuple[str, Any]]:
     """Yield the name and the values of each object column."""
     for name, column in frame.items():
         if column.dtype == object:
@@ -182,7 +182,7 @@ def find_unfit_value(frame: Any) -> UnfitValue | None:
     PyArrow converts the rows before this value, and fails as soon as the value is among the rows.
     So bisection over the number of rows finds it.
     """
-    for name, column in list_object_columns(frame):
+    for name, column in iterate_object_columns(frame):
         if find_conversion_error(column) is None:
             continue
         row_counts = range(1, len(column) + 1)
@@ -213,7 +213,7 @@ def find_changed_time(frame: Any) -> UnfitValue | None:
     """
     import pandas as pd
 
-    for name, column in list_object_columns(frame):
+    for name, column in iterate_object_columns(frame):
         if pd.api.types.infer_dtype(column, skipna=True) not in TIME_KINDS:
             continue
         values = column.to_numpy()
@@ -241,7 +241,7 @@ def find_beyond_bigint(frame: Any) -> UnfitValue | None:
     """Return the first whole number of an object column that is not a BIGINT."""
     import pandas as pd
 
-    for name, column in list_object_columns(frame):
+    for name, column in iterate_object_columns(frame):
         if pd.api.types.infer_dtype(column, skipna=True) != "integer":
             continue
         numbers = column[column.notna()]

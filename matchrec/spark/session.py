@@ -285,7 +285,7 @@ def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
         spark: a session of the application, or ALL_SESSIONS.
         answer: what is called. If it returns None, Spark's own `sql` answers.
     """
-    classes = list_session_classes() if spark is ALL_SESSIONS else type(spark).__mro__
+    classes = iterate_session_classes() if spark is ALL_SESSIONS else type(spark).__mro__
     with _changing:
         _answers[ALL_SESSIONS if spark is ALL_SESSIONS else find_application(spark)] = answer
         for cls in classes:
@@ -334,7 +334,7 @@ def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFr
     return sql
 
 
-def list_session_classes() -> Iterator[type]:
+def iterate_session_classes() -> Iterator[type]:
     """Yield PySpark's classes of sessions, Classic and Connect."""
     yield SparkSession
     try:

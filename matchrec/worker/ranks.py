@@ -37,7 +37,7 @@ def rank_columns(
     for index in sorted(compiled_query.sent_columns.ranked):
         shape = find_type_shape(table.column(wire.name_column(index)).type)
         indices_by_type.setdefault(shape, []).append(index)
-    calls_python = any(compiled_query.task.list_calls())
+    calls_python = any(compiled_query.task.iterate_calls())
     ranks: dict[int, pa.Array] = {}
     values_by_column: dict[int, list[object]] = {}
     for indices in indices_by_type.values():

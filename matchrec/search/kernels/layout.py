@@ -279,7 +279,7 @@ class Completion(Progress):
 R = TypeVar("R", bound=Record)
 
 
-def list_fields(kind: type[Record]) -> Iterator[str]:
+def iterate_fields(kind: type[Record]) -> Iterator[str]:
     """Yield the names of the fields of a record: its own first, then the fields of its bases.
 
     In this order, no record begins with all fields of another one. If one did, numba would run code
@@ -291,7 +291,7 @@ def list_fields(kind: type[Record]) -> Iterator[str]:
 
 def make_record_type(kind: type[Record]) -> np.dtype[np.void]:
     """Return the NumPy type of a record with the fields of a class."""
-    return np.dtype((np.record, [(field, np.int64) for field in list_fields(kind)]))
+    return np.dtype((np.record, [(field, np.int64) for field in iterate_fields(kind)]))
 
 
 def make_record(kind: type[R]) -> R:

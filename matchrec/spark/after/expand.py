@@ -51,11 +51,11 @@ def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
     exploded = result.selectExpr(
         *match_columns, f"explode({quote_name(rows_column)}) AS {MATCH_ROW}"
     )
-    items = list_columns(match_fields, row_type, names.are_same)
+    items = iterate_columns(match_fields, row_type, names.are_same)
     return exploded.selectExpr(*[str(item) for item in items])
 
 
-def list_columns(
+def iterate_columns(
     match_fields: list[StructField], row_type: StructType, same: Callable[[str, str], bool]
 ) -> Iterator[SelectItem]:
     """Yield the columns of a match, then those that only its rows have.

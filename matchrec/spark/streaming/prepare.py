@@ -287,7 +287,7 @@ def check_compiled_query(compiled_query: CompiledQuery) -> None:
         return
     if compiled_query.strategy.algorithm != "breadth_first":
         raise streams.algorithm_over_stream(algorithm=compiled_query.strategy.algorithm)
-    if any(isinstance(call, PythonAggregate) for call in task.list_calls()):
+    if any(isinstance(call, PythonAggregate) for call in task.iterate_calls()):
         raise streams.list_over_stream()
     # ranks are of the rows of one call, so no run may keep one until the next call
     ranked = frozenset(

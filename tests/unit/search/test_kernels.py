@@ -128,7 +128,7 @@ def test_no_progress_begins_with_all_fields_of_another() -> None:
     """Otherwise numba would run code that was compiled for the shorter record, and warn."""
     kinds = list_classes(layout.Progress)
     assert {DistanceProgress, SkippingProgress, AllMatchesProgress} <= kinds
-    fields = [tuple(layout.list_fields(kind)) for kind in kinds]
+    fields = [tuple(layout.iterate_fields(kind)) for kind in kinds]
     for names in fields:
         assert len(set(names)) == len(names)
         longer = [other for other in fields if len(other) > len(names)]
