@@ -3,7 +3,8 @@
              home    cart    pay
     user 1    o       o-------o       the points of a match are joined
 
-Texts that would overlap are below the point or left out.
+A text that would overlap with another one is below its point, or is left out. `lines` draws series
+of numbers.
 """
 
 from __future__ import annotations
@@ -23,27 +24,33 @@ from matchrec.explain.charts.axes import (
     style_panel,
 )
 from matchrec.explain.charts.legend import NO_ROWS, draw_legend
-from matchrec.explain.charts.series import MatchSpan, Series
+from matchrec.explain.charts.series import MatchSpan, Series, collect_times
 from matchrec.explain.pictures.figures import FAINT, INK, MATCH_BAND, MATCHED, POINTS_PER_INCH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# The number of characters of a text that a lane shows.
+# How many characters of a text a lane shows.
 MOST_TEXT = 16
 
-# The width of a character in points.
-CHARACTER_WIDTH = 4.6
+# The width of a character of a text, and the gap between two texts, in points.
+CHARACTER_WIDTH, TEXT_GAP = 4.6, 3
+
+# How far a text is above or below its point, in points.
+TEXT_OFFSET = 6
 
 # The part of a lane that is free before its first and after its last row.
 MARGIN = 0.05
 
-# The heights of a lane, and of the legend and the axis together, in inches.
+# The heights in inches: of a lane, and of the legend and the axis together.
 LANE_HEIGHT, REST_HEIGHT = 0.6, 0.9
 
-# The width of a character of a lane's name, and of everything else beside the lanes, in points.
+# The widths in points: of a character of a lane's name, and of everything else beside the lanes.
 NAME_CHARACTER_WIDTH, REST_WIDTH = 6, 60
+
+# How many characters of the label of the y axis fit beside a lane.
+LABEL_CHARACTERS_PER_LANE = 9
 
 
 def draw_lanes(
@@ -67,31 +74,66 @@ def draw_lanes(
         return
     figure.set_size_inches(WIDTH, LANE_HEIGHT * len(series) + REST_HEIGHT)
     panel = figure.subplots()
-    all_times = [time for points in series.values() for time in points.times]
-    all_times.extend(other_times)
+    all_times = [*collect_times(series), *other_times]
     names = [shorten(name) for name in series]
-    name_width = NAME_CHARACTER_WIDTH * max(map(len, names))
-    lane_width = (POINTS_PER_INCH * WIDTH - name_width - REST_WIDTH) / (1 + 2 * MARGIN)
+    axis = TimeAxis(first=min(all_times), last=max(all_times), width=measure_lane_width(names))
     for lane, (name, points) in enumerate(series.items()):
-        panel.scatter(points.times, [lane] * len(points.times), color=FAINT, zorder=2)
-        matched_times: set[Any] = set()
-        for span in spans:
-            if span.is_in_series(name):
-                matched_times.update(draw_span(panel, lane, points, span))
-        write_texts(
-            panel,
-            lane,
-            choose_texts(points, matched_times, min(all_times), max(all_times), lane_width),
-        )
+        draw_lane(panel, lane, points, [span for span in spans if span.is_in_series(name)], axis)
+    most_label_characters = min(LABEL_CHARACTERS_PER_LANE * len(names), MOST_CHARACTERS)
     lane_labels = AxisLabels(labels.x, labels.series)
-    most_y = min(9 * len(names), MOST_CHARACTERS)
-    style_panel(panel, "", lane_labels.shorten(MOST_CHARACTERS, most_y))
+    style_panel(panel, "", lane_labels.shorten(MOST_CHARACTERS, most_label_characters))
     show_times(panel, all_times)
     panel.set_yticks(range(len(names)), names)
-    panel.set_ylim(len(names) - 0.5, -0.65)
+    panel.set_ylim(len(names) - 0.5, -0.65)  # the first lane is on top
     panel.margins(x=MARGIN)
     if spans:
         draw_legend(figure, match_form="o-", other_form="o")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeAxis:
+    """The time axis of all lanes."""
+
+    # The first and the last time.
+    first: Any
+    last: Any
+    # The width between these times in points.
+    width: float
+
+    def find_position(self, time: Any) -> float:
+        """Return how far a time is right of the first time, in points."""
+        if self.first == self.last:
+            return 0.0
+        return self.width * float((time - self.first) / (self.last - self.first))
+
+
+def measure_lane_width(names: Sequence[str]) -> float:
+    """Return the width between the first and the last time in points.
+
+    Args:
+        names: the names of the lanes, which take space beside them.
+    """
+    name_width = NAME_CHARACTER_WIDTH * max(map(len, names))
+    return (POINTS_PER_INCH * WIDTH - name_width - REST_WIDTH) / (1 + 2 * MARGIN)
+
+
+def draw_lane(
+    panel: Axes, lane: int, points: Series, spans: Sequence[MatchSpan], axis: TimeAxis
+) -> None:
+    """Draw the points of a series on its lane, its matches, and the texts that fit.
+
+    Args:
+        panel: where to draw.
+        lane: the number of the lane, from 0.
+        points: the rows.
+        spans: the matches in these rows.
+        axis: the time axis.
+    """
+    panel.scatter(points.times, [lane] * len(points.times), color=FAINT, zorder=2)
+    matched_times: set[Any] = set()
+    for span in spans:
+        matched_times.update(draw_span(panel, lane, points, span))
+    write_texts(panel, lane, choose_texts(points, matched_times, axis))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,22 +151,20 @@ class LaneText:
 def write_texts(panel: Axes, lane: int, texts: Sequence[LaneText]) -> None:
     """Write the texts of a lane above or below its points."""
     for lane_text in texts:
-        offset, alignment = (6, "bottom") if lane_text.is_above else (-6, "top")
+        offset = TEXT_OFFSET if lane_text.is_above else -TEXT_OFFSET
         panel.annotate(
             lane_text.text,
             (lane_text.time, lane),
             xytext=(0, offset),
             textcoords="offset points",
             ha="center",
-            va=alignment,
+            va="bottom" if lane_text.is_above else "top",
             fontsize=SMALL,
             color=INK,
         )
 
 
-def choose_texts(
-    points: Series, matched_times: Collection[Any], first: Any, last: Any, width: float
-) -> list[LaneText]:
+def choose_texts(points: Series, matched_times: Collection[Any], axis: TimeAxis) -> list[LaneText]:
     """Return the texts of a lane that can be shown without overlapping, in order of time.
 
     A text that does not fit above its point may fit below it.
@@ -132,24 +172,29 @@ def choose_texts(
     Args:
         points: the rows of the lane.
         matched_times: the times of rows in matches. Their texts are chosen before others.
-        first: the first time along the axis.
-        last: the last time along the axis.
-        width: the width between these times in points.
+        axis: the time axis.
     """
     chosen: list[LaneText] = []
-    # The left and the right end of each chosen text in points: of those above, and of those below.
-    occupied: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
+    # The left and the right end in points of each chosen text.
+    intervals_above: list[tuple[float, float]] = []
+    intervals_below: list[tuple[float, float]] = []
     rows = list(zip(points.times, points.values, strict=True))
     for time, value in sorted(rows, key=lambda row: row[0] not in matched_times):
         text = shorten(str(value), MOST_TEXT)
-        middle = width * float((time - first) / (last - first)) if last > first else 0.0
-        half = (CHARACTER_WIDTH * len(text) + 3) / 2
-        for is_above, intervals in occupied.items():
-            if all(middle + half <= left or right <= middle - half for left, right in intervals):
+        middle = axis.find_position(time)
+        half_width = (CHARACTER_WIDTH * len(text) + TEXT_GAP) / 2
+        left, right = middle - half_width, middle + half_width
+        for is_above, intervals in ((True, intervals_above), (False, intervals_below)):
+            if is_free(intervals, left, right):
                 chosen.append(LaneText(time, text, is_above))
-                intervals.append((middle - half, middle + half))
+                intervals.append((left, right))
                 break
     return sorted(chosen, key=lambda lane_text: lane_text.time)
+
+
+def is_free(intervals: Sequence[tuple[float, float]], left: float, right: float) -> bool:
+    """Return whether no interval overlaps with the one from left to right."""
+    return all(right <= begin or end <= left for begin, end in intervals)
 
 
 def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> list[Any]:

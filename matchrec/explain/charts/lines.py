@@ -1,4 +1,7 @@
-"""Draw series of numbers: a panel with a line for each series, on which matches are coloured."""
+"""Draw series of numbers: a panel with a line for each series, on which matches are coloured.
+
+`lanes` draws series of texts.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +22,19 @@ from matchrec.explain.charts.axes import (
     style_panel,
 )
 from matchrec.explain.charts.legend import NO_ROWS, draw_legend
-from matchrec.explain.charts.series import MatchSpan, Series
+from matchrec.explain.charts.series import MatchSpan, Series, collect_times
 from matchrec.explain.pictures.figures import FAINT, MATCH_BAND, MATCHED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# The heights of a panel, and of the legend and the axis together, in inches.
+# The heights in inches: of a panel, and of the legend and the axis together.
 PANEL_HEIGHT, REST_HEIGHT = 2.2, 0.5
+
+# How many characters fit: in a title or below the x axis of a narrow panel, in the title of a wide
+# panel, and beside the y axis.
+MOST_NARROW, MOST_WIDE_TITLE, MOST_Y_LABEL = 18, 70, 20
 
 
 def draw_lines(
@@ -49,26 +56,39 @@ def draw_lines(
     is_narrow = column_count > 1
     figure.set_size_inches(WIDTH, PANEL_HEIGHT * row_count + REST_HEIGHT)
     panels = list(figure.subplots(row_count, column_count, sharex=True, squeeze=False).flat)
-    labels = labels.shorten(18 if is_narrow else MOST_CHARACTERS, 20)
+    short_labels = labels.shorten(MOST_NARROW if is_narrow else MOST_CHARACTERS, MOST_Y_LABEL)
     for panel, (name, line) in zip(panels, series.items(), strict=False):
         series_spans = [span for span in spans if span.is_in_series(name)]
         draw_line(panel, line, series_spans)
-        matches = show_count(len(series_spans), "match", "matches")
-        title = f"{shorten(name, 18 if is_narrow else 70)}: {matches}" if name else matches
-        style_panel(panel, title, labels)
+        title = write_title(name, len(series_spans), is_narrow=is_narrow)
+        style_panel(panel, title, short_labels)
         show_numbers(panel.yaxis, line.values)
-    all_times = [time for line in series.values() for time in line.times]
-    show_times(panels[0], all_times, is_narrow=is_narrow)
+    show_times(panels[0], collect_times(series), is_narrow=is_narrow)
     # Only the lowest panel of each column has a label below it.
     for panel in panels[:-column_count]:
         panel.set_xlabel("")
-    for index in range(len(series), len(panels)):
-        panels[index].set_visible(False)
-        lowest = panels[index - column_count]
+    has_unused_panel = len(panels) > len(series)
+    if has_unused_panel:
+        panels[-1].set_visible(False)
+        lowest = panels[-1 - column_count]
         lowest.tick_params(labelbottom=True)
-        style_panel(lowest, lowest.get_title(loc="left"), labels)
+        style_panel(lowest, lowest.get_title(loc="left"), short_labels)
     if spans:
         draw_legend(figure, match_form="-", other_form="-")
+
+
+def write_title(name: str, match_count: int, *, is_narrow: bool) -> str:
+    """Return the title of a panel, such as `ACME: 3 matches`.
+
+    Args:
+        name: the name of the series; "" if there is only one.
+        match_count: the number of its matches.
+        is_narrow: whether the panel has half the width of the picture.
+    """
+    matches = show_count(match_count, "match", "matches")
+    if not name:
+        return matches
+    return f"{shorten(name, MOST_NARROW if is_narrow else MOST_WIDE_TITLE)}: {matches}"
 
 
 def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:

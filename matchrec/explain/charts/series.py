@@ -7,7 +7,7 @@ the matches are (`match_spans`). Only what is drawn is collected.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,11 @@ class Series:
     values: Sequence[Any]
     # For each row, whether a match from before to after it may contain it.
     matched: Sequence[bool]
+
+
+def collect_times(series: Mapping[str, Series]) -> list[Any]:
+    """Return the times of all rows of some series, series after series."""
+    return [time for points in series.values() for time in points.times]
 
 
 @dataclass(frozen=True)
