@@ -58,7 +58,7 @@ from matchrec.syntax.with_clauses import WithClause, find_visible, find_with_cla
 
 if TYPE_CHECKING:
     from matchrec.syntax.pattern_windows import PatternWindow
-    from matchrec.syntax.window_blocks import Block
+    from matchrec.syntax.window_blocks import WindowBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class QueryNode:
     # TEMPORARY VIEW and CACHE TABLE. The views that fill its holes must then stay.
     keeps_text: bool = False
     # The SELECTs with row pattern windows.
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[WindowBlock, ...] = ()
     # Replacements for what Sail reads differently. `parse_sql` finds none: `spellings` does.
     spellings: tuple[Spelling, ...] = ()
 
@@ -158,7 +158,7 @@ def _find_windows(tokens: TokenSequence) -> tuple[PatternWindow, ...]:
 
 def _read_blocks(
     tokens: TokenSequence, windows: Sequence[PatternWindow], clauses: Sequence[ClauseLocation]
-) -> tuple[Block, ...]:
+) -> tuple[WindowBlock, ...]:
     """Return the SELECTs with row pattern windows. Their reader is imported only if there is one.
 
     Raises:
@@ -245,7 +245,7 @@ def _find_passed_frames(
 
 
 def _read_sites(
-    tokens: TokenSequence, clauses: Sequence[ClauseLocation], blocks: Sequence[Block]
+    tokens: TokenSequence, clauses: Sequence[ClauseLocation], blocks: Sequence[WindowBlock]
 ) -> tuple[Site, ...]:
     """Return the sites of clauses and windows in the order of evaluation.
 

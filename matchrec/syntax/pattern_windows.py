@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from matchrec.errors.sql import window as errors
 from matchrec.syntax import grammar, sections
 from matchrec.syntax.expressions.reader import ClausePart
-from matchrec.syntax.nodes import MatchRecognize, WindowCall
+from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.tokens import Token, TokenRange, TokenSequence, pair_brackets, split_words
 from matchrec.syntax.window_selects import Select, find_select
 
@@ -285,16 +285,14 @@ def _reject_derived_windows(tokens: TokenSequence, select: Select, window: int) 
 
 @dataclass(frozen=True)
 class ReadWindow:
-    """A row pattern window as a clause, with the calls over its matches."""
+    """A row pattern window, read as a clause."""
 
     # Where the window is in the query.
     location: PatternWindow
-    # The window, read as a clause.
+    # The clause.
     clause: MatchRecognize
     # The text of PARTITION BY and ORDER BY, also from the window that it is derived from.
     keys_text: str
-    # The calls, each with the column that replaces it.
-    calls: tuple[tuple[CallTokens, WindowCall], ...] = ()
 
 
 def read_window(tokens: TokenSequence, window: PatternWindow) -> ReadWindow:

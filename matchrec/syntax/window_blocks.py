@@ -2,16 +2,19 @@
 
     SELECT id, low OVER w, * FROM t WINDOW w AS (... PATTERN (...) ...)
 
-`read_blocks` groups the windows of a query by their SELECT and reads each as a clause. The result
-is a `Block` for each SELECT. Its windows are evaluated one after the other: see `Block.walk_sites`.
-Then columns replace the calls over them: see `Block.walk_edits`.
+`read_blocks` groups the windows of a query by their SELECT, reads each as a clause, and returns a
+`WindowBlock` for each SELECT. Its windows are evaluated one after the other: see `walk_sites`. Then
+columns replace the calls over them: see `walk_edits`.
+
+    SELECT id, `low OVER w` AS `low`, * FROM □ WINDOW w AS (...)
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql import window as errors
@@ -22,7 +25,7 @@ from matchrec.plan.text import quote_name
 from matchrec.source import Span
 from matchrec.syntax.clause_locations import ClauseLocation
 from matchrec.syntax.from_relations import read_relation
-from matchrec.syntax.nodes import Site, WindowCall, name_uncalled
+from matchrec.syntax.nodes import MatchRecognize, Site, WindowCall, name_uncalled
 from matchrec.syntax.pattern_windows import (
     CallTokens,
     PatternWindow,
@@ -36,15 +39,13 @@ from matchrec.syntax.tokens import TokenSequence
 from matchrec.syntax.window_selects import Select
 from matchrec.syntax.with_clauses import WithClause, find_visible
 
-# A span of the query, and the text that replaces it.
-TextEdit = tuple[Span, str]
 # Tokens before a `*` that stands for columns. After others it multiplies.
 _KEYS_BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
 # Words after a `*` that change which columns it stands for.
 _CHANGES_OF_STAR = ("EXCEPT", "EXCLUDE", "REPLACE", "RENAME")
 
 
-def find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Iterator[Span]:
+def _find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Iterator[Span]:
     """Yield each `*` and `t.*` that stands for all columns of the input in the select list.
 
     Args:
@@ -73,7 +74,7 @@ def _find_star(tokens: TokenSequence, index: int, alias: str | None) -> Span | N
     rows, or follows a struct or the name of another relation.
 
     Raises:
-        MatchRecognizeError: see `find_stars`.
+        MatchRecognizeError: see `_find_stars`.
     """
     before = tokens.key(index - 1)
     counts_rows = (tokens.key(index - 2), before, tokens.key(index + 1)) == ("COUNT", "(", ")")
@@ -90,8 +91,36 @@ def _find_star(tokens: TokenSequence, index: int, alias: str | None) -> Span | N
     return None
 
 
+class TextEdit(NamedTuple):
+    """Characters of the query, and the text that replaces them."""
+
+    span: Span
+    text: str
+
+
+class LocatedCall(NamedTuple):
+    """A call over a window, and where it is in the query."""
+
+    tokens: CallTokens
+    call: WindowCall
+
+
 @dataclass(frozen=True)
-class Block:
+class BlockWindow:
+    """A row pattern window of a SELECT, with the calls over it."""
+
+    # Where the window is in the query.
+    location: PatternWindow
+    # The window, read as a clause.
+    clause: MatchRecognize
+    # The text of PARTITION BY and ORDER BY, also from the window that it is derived from.
+    keys_text: str
+    # The calls that read the rows of its matches.
+    calls: tuple[LocatedCall, ...]
+
+
+@dataclass(frozen=True)
+class WindowBlock:
     """A SELECT with row pattern windows, and what is replaced in it once they are evaluated."""
 
     # The tokens of the query.
@@ -99,7 +128,7 @@ class Block:
     # The locations of the parts of the SELECT.
     select: Select
     # The windows, in the order of evaluation.
-    windows: tuple[ReadWindow, ...]
+    windows: tuple[BlockWindow, ...]
     # The name by which columns of its rows may be qualified; None if its relation has no name.
     alias: str | None
     # Where the select list names all columns of the input.
@@ -109,12 +138,12 @@ class Block:
 
     @property
     def rows(self) -> Span:
-        """Return the text for the rows of the windows: relation and WHERE."""
+        """Return where the rows of the windows are written: relation and WHERE."""
         return self.tokens.span(self.select.relation[0], self.select.rows_end)
 
     @property
     def head(self) -> Span:
-        """Return the text from SELECT up to FROM."""
+        """Return where SELECT and its list are written, up to FROM."""
         return self.tokens.span(self.select.select, self.select.from_)
 
     def walk_sites(self, with_clauses: tuple[WithClause, ...]) -> Iterator[Site]:
@@ -124,17 +153,16 @@ class Block:
             with_clauses: the WITH clauses of the query.
         """
         names = list_names_outside(self.tokens)
+        used_names = None
+        if names is not None:
+            used_names = names | {
+                call.column.lower() for window in self.windows for _, call in window.calls
+            }
         visible = find_visible(self.tokens, with_clauses, self.select.relation[0])
-        call_columns = frozenset(
-            call.column.lower() for window in self.windows for _, call in window.calls
-        )
         for position, window in enumerate(self.windows):
-            # Calls with the same text have the same column.
-            calls = {call.column: call for _, call in window.calls}
             uncalled_measures = frozenset(
                 name_uncalled(measure.name).lower() for measure in window.clause.measures
             )
-            used_names = None if names is None else names | call_columns
             yield Site(
                 index=0,  # the caller numbers the sites of all blocks and clauses
                 clause=window.clause,
@@ -143,7 +171,7 @@ class Block:
                 replaced=self.rows,
                 with_clauses=visible,
                 use=ResultUse(used_names, unread=uncalled_measures),
-                calls=tuple(calls.values()),
+                calls=_drop_repeated_columns(call for _, call in window.calls),
                 reads_previous_window=position > 0,
             )
 
@@ -160,15 +188,21 @@ class Block:
                 text = quote_name(call.column)
                 if call.measure is not None and is_unnamed_item(tokens, call_tokens, self.select):
                     text = f"{text} AS {quote_name(call.measure)}"
-                yield tokens.span(call_tokens.start, call_tokens.end), text
+                yield TextEdit(tokens.span(call_tokens.start, call_tokens.end), text)
             location = window.location
             if location.stays:
-                yield tokens.span(location.opening + 1, location.closing), window.keys_text
+                inside = tokens.span(location.opening + 1, location.closing)
+                yield TextEdit(inside, window.keys_text)
+
+
+def _drop_repeated_columns(calls: Iterable[WindowCall]) -> tuple[WindowCall, ...]:
+    """Return one call for each column. Calls with the same text have the same column."""
+    return tuple({call.column: call for call in calls}.values())
 
 
 def read_blocks(
     tokens: TokenSequence, windows: Sequence[PatternWindow], clauses: Sequence[ClauseLocation]
-) -> tuple[Block, ...]:
+) -> tuple[WindowBlock, ...]:
     """Return the SELECTs of a query with row pattern windows, in the order of evaluation.
 
     Inner ones come before outer ones.
@@ -194,33 +228,34 @@ def read_blocks(
     return tuple(sorted(blocks, key=lambda block: block.rows.end))
 
 
-def _read_block(tokens: TokenSequence, windows: Sequence[PatternWindow]) -> Block:
+def _read_block(tokens: TokenSequence, windows: Sequence[PatternWindow]) -> WindowBlock:
     """Read one SELECT with all of its row pattern windows."""
-    taken_names: dict[str, str] = {}
-    read_windows = []
-    for number, window in enumerate(windows, 1):
-        window_without_calls = read_window(tokens, window)
-        label = window.name or f"(window {number})"
-        calls: list[tuple[CallTokens, WindowCall]] = []
-        for call_tokens in window.calls:
-            call = _read_call(tokens, call_tokens, window_without_calls, label)
-            calls.append((call_tokens, _rename_column(call, taken_names)))
-        read_windows.append(replace(window_without_calls, calls=tuple(calls)))
+    calls_by_column: dict[str, str] = {}
+    block_windows = []
+    for number, location in enumerate(windows, 1):
+        read = read_window(tokens, location)
+        label = location.name or f"(window {number})"
+        calls = []
+        for call_tokens in location.calls:
+            call = _read_call(tokens, call_tokens, read, label)
+            column = _choose_column(call, calls_by_column)
+            calls.append(LocatedCall(call_tokens, replace(call, column=column)))
+        block_windows.append(BlockWindow(location, read.clause, read.keys_text, tuple(calls)))
     select = windows[0].select
     alias = read_relation(tokens, *select.relation).name
-    stars = tuple(find_stars(tokens, select, alias))
-    return Block(tokens, select, tuple(read_windows), alias, stars)
+    stars = tuple(_find_stars(tokens, select, alias))
+    return WindowBlock(tokens, select, tuple(block_windows), alias, stars)
 
 
 def _read_call(
     tokens: TokenSequence, call: CallTokens, window: ReadWindow, label: str
 ) -> WindowCall:
-    """Return the function or the measure that a call names.
+    """Return a call of a function or of a measure. Its column is its text with the window.
 
     Args:
         tokens: the tokens of the query.
         call: the tokens of the call.
-        window: the window, without its calls.
+        window: the window.
         label: the name of the window in messages and columns.
 
     Raises:
@@ -254,19 +289,20 @@ def _reject_misspelt_measures(tokens: TokenSequence, window: PatternWindow) -> N
             raise unexpected_token(token.text, "a row pattern window", token.span)
 
 
-def _rename_column(call: WindowCall, taken_names: dict[str, str]) -> WindowCall:
-    """Return the call with a column whose name no other call has, even in another case.
+def _choose_column(call: WindowCall, calls_by_column: dict[str, str]) -> str:
+    """Return a column for a call that no other call has, even in another case, and record it.
 
     Calls with the same text share a column. `sum(X) OVER w` after `sum(x) OVER w` gets the column
     `sum(X) OVER w (2)`.
 
     Args:
-        call: the call.
-        taken_names: for columns in lower case, the text of their calls; this one is added.
+        call: the call. Its column is the one that it gets if that is free.
+        calls_by_column: for each column that is in use, in lower case, the text of its calls. The
+            returned column is added.
     """
     column = call.column
     number = 1
-    while taken_names.setdefault(column.lower(), call.column) != call.column:
+    while calls_by_column.setdefault(column.lower(), call.column) != call.column:
         number += 1
         column = f"{call.column} ({number})"
-    return replace(call, column=column)
+    return column
