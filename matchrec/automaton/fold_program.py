@@ -14,12 +14,16 @@ the final state. The conditions on the path become the guard of the choice:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from matchrec.automaton.explore_states import limit_choices, number_states
 from matchrec.automaton.folding import ACCEPT, ANCHORS, Choice, Folding, build_not_guard
 from matchrec.automaton.program import GUARD_END, Action, Edge, Program, StateId, VariableId
 from matchrec.source import Span
+
+# A step of a choice: a state to which proceed edges lead, or a variable and the state after its
+# row.
+Step = StateId | tuple[VariableId, StateId]
 
 
 def fold(program: Program, *, every_way: bool = False, span: Span | None = None) -> Folding:
@@ -78,7 +82,7 @@ def find_choices(program: Program, state: StateId, *, every_way: bool) -> Iterat
     - what is less preferred than an acceptance without guard, unless `every_way`.
     """
     possible_anchors = ANCHORS if state == program.start else GUARD_END
-    taken = TakenSteps()
+    guards_by_step: dict[Step, list[int]] = {}
     waiting = [(Edge(Action.PROCEED, state), 0)]
     while waiting:
         edge, guard = waiting.pop()
@@ -86,12 +90,12 @@ def find_choices(program: Program, state: StateId, *, every_way: bool) -> Iterat
             continue
         if edge.variable is not None:
             step = (edge.variable, edge.target)
-            if not guard & GUARD_END and taken.add(step, guard):
+            if not guard & GUARD_END and add_step(guards_by_step, step, guard):
                 yield build_row_choice(edge, guard, state)
             continue
         guard |= edge.anchor | build_not_guard(edge.forbids)
         has_impossible_anchor = guard & ANCHORS & ~possible_anchors
-        if has_impossible_anchor or not taken.add(edge.target, guard):
+        if has_impossible_anchor or not add_step(guards_by_step, edge.target, guard):
             continue
         if edge.target == program.final:
             # At the end of the partition there is no next row that a NOT could look at.
@@ -112,22 +116,19 @@ def build_row_choice(edge: Edge, guard: int, state: StateId) -> Choice:
     )
 
 
-@dataclass(slots=True)
-class TakenSteps:
-    """The steps that earlier choices of a state take already, with the guards of these choices."""
+def add_step(guards_by_step: dict[Step, list[int]], step: Step, guard: int) -> bool:
+    """Add a step that a choice takes under a guard, and return whether it is new.
 
-    # A step is a state to which proceed edges lead, or a variable and the state after its row.
-    guards_by_step: dict[StateId | tuple[VariableId, StateId], list[int]] = field(
-        default_factory=dict
-    )
+    It is not if an earlier choice takes it under the same guard or a weaker one, which has fewer
+    bits.
 
-    def add(self, step: StateId | tuple[VariableId, StateId], guard: int) -> bool:
-        """Add a step, and return whether it is new.
-
-        It is not if it was taken before under the same guard or a weaker one, which has fewer bits.
-        """
-        guards = self.guards_by_step.setdefault(step, [])
-        if any(earlier & ~guard == 0 for earlier in guards):
-            return False
-        guards.append(guard)
-        return True
+    Args:
+        guards_by_step: for each step that is taken already, the guards of the choices that take it.
+        step: the step.
+        guard: the guard of the choice.
+    """
+    guards = guards_by_step.setdefault(step, [])
+    if any(earlier & ~guard == 0 for earlier in guards):
+        return False
+    guards.append(guard)
+    return True

@@ -8,7 +8,7 @@ that are in no match.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from matchrec.conditions.guards import add_guards_to_expression
 from matchrec.conditions.mapped_rows import find_condition_of_rows
@@ -32,38 +32,28 @@ def guard_reads(plan: MatchPlan) -> MatchPlan:
 
     Aggregates get guards wherever they are written; columns get guards in measures only.
     """
-    return map_expressions(plan, ReadGuard(plan).guard_scalar)
+
+    def guard_scalar(scalar: Scalar, variable: str | None) -> Scalar:
+        """Return an expression with guards; `variable` is the one that it defines, if any."""
+        guard = guard_measure_reference if variable is None else guard_condition_reference
+        return map_references(scalar, lambda reference: guard(plan, reference))
+
+    return map_expressions(plan, guard_scalar)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadGuard:
-    """Guards the references of the expressions of a plan."""
+def guard_measure_reference(plan: MatchPlan, reference: Reference) -> Reference:
+    """Return a reference of a measure, with a guard if it can raise an error."""
+    if isinstance(reference, ColumnReference):
+        return guard_column(plan, reference)
+    return guard_condition_reference(plan, reference)
 
-    plan: MatchPlan
 
-    def guard_scalar(self, scalar: Scalar, variable: str | None) -> Scalar:
-        """Return an expression with guards around the references that can raise.
-
-        Args:
-            scalar: the expression.
-            variable: the variable whose condition it is; None for a measure.
-        """
-        if variable is None:
-            return map_references(scalar, self.guard_measure_reference)
-        return map_references(scalar, self.guard_condition_reference)
-
-    def guard_measure_reference(self, reference: Reference) -> Reference:
-        """Return a reference of a measure, with a guard if it can raise an error."""
-        if isinstance(reference, ColumnReference):
-            return guard_column(self.plan, reference)
-        return self.guard_condition_reference(reference)
-
-    def guard_condition_reference(self, reference: Reference) -> Reference:
-        """Return a reference of a condition, with a guard if it can raise an error."""
-        match reference:
-            case Aggregate(frame=None) if reference.function != MATCHED_ROWS:
-                return guard_aggregate(self.plan, reference)
-        return reference
+def guard_condition_reference(plan: MatchPlan, reference: Reference) -> Reference:
+    """Return a reference of a condition, with a guard if it can raise an error."""
+    match reference:
+        case Aggregate(frame=None) if reference.function != MATCHED_ROWS:
+            return guard_aggregate(plan, reference)
+    return reference
 
 
 def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference:
