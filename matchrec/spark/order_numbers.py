@@ -1,7 +1,8 @@
 """Values of ORDER BY as whole numbers: instants, wall-clock times, dates and integers.
 
-The times from which versions of rules are valid are compared as such numbers, and the positions of
-rows along a partition are such numbers. The workers order rows by the same numbers:
+Values that are compared outside of Spark are converted to these numbers: the times from which
+versions of rules are valid, the positions at which partitions are cut into ranges, and the times of
+events in a stream. The workers sort rows by the same numbers:
 
     type            number                                       2026-01-02 is
     TIMESTAMP       microseconds since 1970-01-01 in UTC         1767312000000000
@@ -75,7 +76,7 @@ class OrderNumbers(ABC):
         return int(self.type.toInternal(value)) if self.accepts(value) else None
 
     def converts(self, other: DataType) -> bool:
-        """Return whether values of another type are converted alike, or are all NULL."""
+        """Return whether values of another type get the same numbers, or are all NULL."""
         if isinstance(other, spark_types.NullType):
             return True
         return type(find_order_numbers(other)) is type(self)
@@ -131,6 +132,7 @@ class WallClockNumbers(OrderNumbers):
 
     @override
     def write_number(self, value: str) -> str:
+        """Return SQL of the time since 1970 began: Spark has no `unix_micros` of such a time."""
         return write_microseconds(f"{value} - {self.write_value(0)}")
 
     @override
@@ -233,7 +235,8 @@ def show_date(days: int) -> str:
     >>> [show_date(days) for days in (0, 3_663_000, -800_000)]
     ['1970-01-01', '+11998-12-15', '-0221-09-04']
     """
-    month, day_of_month = find_month(days)
-    year, months_before = divmod(month - 1, MONTHS_PER_YEAR)
-    year_text = f"{year:04}" if 0 <= year <= MAXYEAR else f"{year:+05}"
+    month_since_year_0, day_of_month = find_month(days)
+    year, months_before = divmod(month_since_year_0 - 1, MONTHS_PER_YEAR)
+    has_four_digits = 0 <= year <= MAXYEAR
+    year_text = f"{year:04}" if has_four_digits else f"{year:+05}"
     return f"{year_text}-{months_before + 1:02}-{day_of_month:02}"
