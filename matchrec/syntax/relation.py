@@ -65,7 +65,7 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
 def find_relation_start(tokens: TokenSequence, location: ClauseLocation) -> int:
     """Return the index of the first token of a clause's relation.
 
-    What is between that token and the clause is not checked.
+    What is between that token and the clause is not checked, as it is by `find_relation`.
 
     Raises:
         MatchRecognizeError: no relation is before the clause, or one that it cannot apply to.
@@ -105,6 +105,7 @@ def _find_relation_starts(tokens: TokenSequence, last: int) -> Iterator[int]:
     else:
         return
     yield start
+    # From here on, `start` is the start of the latest relation.
     is_past_from = False
     for index in tokens.walk_level(start, last):
         if starts_part(tokens, index) or tokens.key(index) == "SELECT":
@@ -136,23 +137,41 @@ def _find_last_from(tokens: TokenSequence, last: int) -> int | None:
         tokens: the tokens of the query.
         last: the index of the clause's word.
     """
-    from_before_clause: int | None = None
-    using: int | None = None  # the first USING after the nearest MERGE
-    follows_merge = False
-    index = last
-    while index > tokens.enclosing_openings[last] + 1:  # from right to left
-        index -= 1
-        index = tokens.openings.get(index, index)  # skips brackets
-        if is_from(tokens, index):
-            if index < last - 1:
-                return index
-            from_before_clause = index
+    right_before = last - 1
+    for index in _walk_level_backwards(tokens, last):
+        if index < right_before and is_from(tokens, index):
+            return index
+    using = _find_using_of_merge(tokens, last)
+    if using is None and last > 0 and is_from(tokens, right_before):
+        return right_before
+    return using
+
+
+def _find_using_of_merge(tokens: TokenSequence, last: int) -> int | None:
+    """Return the first USING after the MERGE before a token, in the same brackets.
+
+    `MERGE INTO t USING s ...` has it before its source. None is returned if there is no MERGE.
+    """
+    using: int | None = None
+    for index in _walk_level_backwards(tokens, last):
         if is_word(tokens, index, "USING"):
             using = index
-            follows_merge = False
         if is_word(tokens, index, "MERGE") and tokens[index + 1].is_name:
-            follows_merge = True
-    return using if follows_merge else from_before_clause
+            return using
+    return None
+
+
+def _walk_level_backwards(tokens: TokenSequence, last: int) -> Iterator[int]:
+    """Yield the tokens before `last` that are in the same brackets, from right to left.
+
+    Of brackets among them, only the opening ones are yielded: of `f ( x ) , y` the indices of `,`,
+    `(` and `f` if `last` is `y`.
+    """
+    index = last
+    while index > tokens.enclosing_openings[last] + 1:
+        index -= 1
+        index = tokens.openings.get(index, index)
+        yield index
 
 
 def _reject_correlation(tokens: TokenSequence, start: int, end: int) -> None:

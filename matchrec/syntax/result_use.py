@@ -108,20 +108,36 @@ def _find_column_tests(
         condition = parse_scalar(tokens.cut_out(start, end), _SCOPE_OF_WHERE)
     except (MatchRecognizeError, IndexError):
         return
-    qualifiers = [""]
-    if alias is not None:
-        qualifiers.append(tokens[alias].name.lower())
-    for test in split_conjuncts(condition):
-        match test:
-            case Operation(operator, (left, *constants)) if operator in _COMPARISONS:
-                *qualifier, name = find_column_names(left) or ("", "", "")
-                is_clause_column = ".".join(qualifier).lower() in qualifiers
-                starts_with_column = test.parts[0] is left
-                if not is_clause_column or not starts_with_column:
-                    continue
-                if all(_is_constant(operand) for operand in constants):
-                    comparison = replace(test, parts=test.parts[1:])  # without the column
-                    yield ColumnTest(name, render(comparison, str).strip())
+    alias_name = None if alias is None else tokens[alias].name
+    for conjunct in split_conjuncts(condition):
+        test = _read_column_test(conjunct, alias_name)
+        if test is not None:
+            yield test
+
+
+def _read_column_test(conjunct: Scalar, alias: str | None) -> ColumnTest | None:
+    """Return a conjunct of WHERE as a test; None if it is none.
+
+    It is one if it compares a column with constants: `m.symbol = 'X'`, `x BETWEEN 1 AND 9`.
+
+    Args:
+        conjunct: the conjunct.
+        alias: the name that may qualify the columns of the clause, if there is one.
+    """
+    if not isinstance(conjunct, Operation) or conjunct.operator not in _COMPARISONS:
+        return None
+    column, *others = conjunct.operands
+    names = find_column_names(column)
+    has_column_of_clause = len(names) == 1 or (
+        len(names) == 2 and alias is not None and names[0].lower() == alias.lower()
+    )
+    starts_with_column = conjunct.parts[0] is column
+    if not has_column_of_clause or not starts_with_column:
+        return None
+    if not all(_is_constant(operand) for operand in others):
+        return None
+    comparison = replace(conjunct, parts=conjunct.parts[1:])  # without the column
+    return ColumnTest(names[-1], render(comparison, str).strip())
 
 
 def _find_end_of_where(tokens: TokenSequence, start: int) -> int:
