@@ -19,7 +19,7 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
 from matchrec.spark.errors.type_checks import check_type_column
-from matchrec.syntax.expressions.expression import read_order_by, read_partition_by
+from matchrec.syntax.key_arguments import read_order_by, read_partition_by
 
 
 @dataclass(frozen=True)

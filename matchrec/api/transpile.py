@@ -16,7 +16,7 @@ from matchrec.patterns.sase import Streams
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.clauses import MatchOutput
 from matchrec.source import Source
-from matchrec.syntax.expressions.expression import read_order_by, read_partition_by
+from matchrec.syntax.key_arguments import read_order_by, read_partition_by
 
 __all__ = ["Conversion", "transpile"]
 

@@ -9,6 +9,7 @@ Text and tokens:
                        for SASE+ and other dialects
     parameter_values   find parameters in a clause, and replace them by values
     expressions        parse an expression; also for SASE+ and `Pattern`
+    key_arguments      read the arguments `order_by` and `partition_by` of functions
 
 The query around the clauses:
 

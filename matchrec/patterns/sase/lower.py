@@ -55,7 +55,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, make_concatenation
 from matchrec.plan.rules import check_plan, check_unique
 from matchrec.source import Span
-from matchrec.syntax.expressions.expression import make_key_expression
+from matchrec.syntax.key_arguments import make_key_expression
 
 
 def lower_sase(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:

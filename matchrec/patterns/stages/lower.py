@@ -37,7 +37,7 @@ from matchrec.plan.rules import check_plan
 from matchrec.plan.stages import Skip, Staging, build_row_pattern
 from matchrec.plan.text import quote_name
 from matchrec.source import Source
-from matchrec.syntax.expressions.expression import make_key_expression
+from matchrec.syntax.key_arguments import make_key_expression
 
 
 def build_measures(query: PatternQuery) -> tuple[clauses.Measure, ...]:

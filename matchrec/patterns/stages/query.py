@@ -8,7 +8,7 @@ from functools import cached_property
 from matchrec.patterns.stages import tree
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan import clauses
-from matchrec.syntax.expressions.expression import make_key_expression
+from matchrec.syntax.key_arguments import make_key_expression
 from matchrec.syntax.tokens import SPARK, Dialect
 
 

@@ -7,13 +7,9 @@ A part that reads rows of a match becomes a reference. All other text stays text
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from matchrec.errors import MatchRecognizeParseError
-from matchrec.errors import calls as calls_errors
-from matchrec.errors.kinds import locate_errors
-from matchrec.errors.language import Language
 from matchrec.errors.sql import tokens as errors
 from matchrec.errors.sql.expression import constant_key
 from matchrec.plan.clauses import RowExpression
@@ -25,43 +21,50 @@ from matchrec.plan.expression import (
     find_amount,
     find_column_names,
 )
-from matchrec.plan.operations import (
-    NO_OPERATIONS,
-    Operations,
-    find_operation_before,
-    find_operator_operations,
-)
+from matchrec.plan.operations import NO_OPERATIONS, find_operation_before, find_operator_operations
 from matchrec.plan.words import NONDETERMINISTIC
-from matchrec.source import Source, Span
+from matchrec.source import Span
 from matchrec.syntax.expressions.operands import OperandReader
-from matchrec.syntax.expressions.reader import ClausePart, Scope, read_column_path
-from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import (
-    CONSTANT_CALLS,
-    SPARK,
-    Dialect,
-    TokenKind,
-    TokenSequence,
-    split_words,
-)
+from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.tokens import CONSTANT_CALLS, TokenKind, TokenSequence, split_words
 
 # Other ways to write an operator.
 SAME_SIGNS = {"==": "=", "!=": "<>"}
 
-# The binary operators, those that bind loosest first.
-_LEVELS = ("= == <> != < <= > >= <=>", "|", "^", "&", "<< >> >>>", "+ - ||", "* / % DIV")
+# The signs of the binary operators, those that bind loosest first.
+_SIGNS_BY_LEVEL = ("= == <> != < <= > >= <=>", "|", "^", "&", "<< >> >>>", "+ - ||", "* / % DIV")
 
-# For each binary operator: its level, which is higher the tighter it binds, and its name in an
-# Operation.
-BINARY = {
-    sign: (level, SAME_SIGNS.get(sign, sign))
-    for level, signs in enumerate(_LEVELS)
+# The signs of several tokens, without blanks between them. The longest comes first.
+_SHIFTS = (">>>", ">>", "<<")
+
+
+class BinaryOperator(NamedTuple):
+    """An operator between two operands."""
+
+    # How it is written.
+    sign: str
+    # Its name in an `Operation`.
+    name: str
+    # The tighter it binds, the higher it is.
+    level: int
+
+    @property
+    def token_count(self) -> int:
+        """The number of tokens of its sign."""
+        return len(self.sign) if self.sign in _SHIFTS else 1
+
+
+# The binary operators, by their signs.
+BINARY_OPERATORS = {
+    sign: BinaryOperator(sign, SAME_SIGNS.get(sign, sign), level)
+    for level, signs in enumerate(_SIGNS_BY_LEVEL)
     for sign in signs.split()
 }
 
-SHIFTS = (">>>", ">>", "<<")
-_NO_OPERATOR = (-1, "")
 _WORDS_AFTER_NOT = split_words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
+
+# The most operands of a chain that becomes a tree: see `ScalarReader.read_binary`.
+_MOST_OPERANDS = MOST_NESTED + 1
 
 # For each word between a text and a pattern, the name of its operation.
 LIKE_OPERATORS = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
@@ -111,18 +114,18 @@ class ScalarReader(OperandReader):
         left = self.read_value()
         if self.accept("IS"):
             return self.read_is(start, left)
-        negated = ""
+        negation = ""
         if self.key == "NOT" and self.key_at(self.position + 1) in _WORDS_AFTER_NOT:
-            negated = "NOT "
+            negation = "NOT "
             self.position += 1
         if self.accept("BETWEEN"):
             low = self.read_value()
             self.expect("AND")
-            return self.make_operation(f"{negated}BETWEEN", start, left, low, self.read_value())
+            return self.make_operation(f"{negation}BETWEEN", start, left, low, self.read_value())
         if self.accept("IN"):
-            return self.read_membership(start, left, f"{negated}IN")
+            return self.read_membership(start, left, f"{negation}IN")
         if self.key in LIKE_OPERATORS:
-            return self.read_like(start, left, negated)
+            return self.read_like(start, left, negation)
         return left
 
     def read_membership(self, start: int, left: Scalar, operator: str) -> Scalar:
@@ -144,13 +147,13 @@ class ScalarReader(OperandReader):
         self.expect(")")
         return self.make_operation(operator, start, left, *values)
 
-    def read_like(self, start: int, left: Scalar, negated: str) -> Scalar:
+    def read_like(self, start: int, left: Scalar, negation: str) -> Scalar:
         """Read LIKE or a similar word, and what follows it. LIKE ANY and LIKE ALL are opaque.
 
         Args:
             start: the index of the first token of the operand before it.
             left: that operand.
-            negated: "NOT " if NOT is before the word, else "".
+            negation: "NOT " if NOT is before the word, otherwise "".
         """
         word = self.key
         operator = LIKE_OPERATORS[word]
@@ -160,13 +163,13 @@ class ScalarReader(OperandReader):
             patterns = self.read_several(self.read_expression)
             self.expect(")")
             return self.make_term(
-                start, find_operator_operations(f"{negated}{operator} ANY"), left, *patterns
+                start, find_operator_operations(f"{negation}{operator} ANY"), left, *patterns
             )
         operations = frozenset({find_operation_before(word, self.find_constant_at(self.position))})
         operands = [left, self.read_value()]
         if self.accept("ESCAPE"):
             operands.append(self.read_operand())
-        return self.make_operation(f"{negated}{operator}", start, *operands, operations=operations)
+        return self.make_operation(f"{negation}{operator}", start, *operands, operations=operations)
 
     def read_is(self, start: int, left: Scalar) -> Operation:
         """Read what follows IS.
@@ -175,12 +178,12 @@ class ScalarReader(OperandReader):
             start: the index of the first token of the operand before it.
             left: that operand.
         """
-        negated = "NOT " if self.accept("NOT") else ""
+        negation = "NOT " if self.accept("NOT") else ""
         for word in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
             if self.accept(word):
-                return self.make_operation(f"IS {negated}{word}", start, left)
+                return self.make_operation(f"IS {negation}{word}", start, left)
         self.expect("DISTINCT", "FROM")
-        return self.make_operation(f"IS {negated}DISTINCT FROM", start, left, self.read_value())
+        return self.make_operation(f"IS {negation}DISTINCT FROM", start, left, self.read_value())
 
     def read_value(self) -> Scalar:
         """Read operands with comparisons and arithmetic between them."""
@@ -191,61 +194,40 @@ class ScalarReader(OperandReader):
 
         A chain is operands with operators of one level between them, such as `a + b - c`. It is
         read in a loop, left to right: the tree grows by an operation for each operator. If later
-        passes cannot recur that deep, the chain becomes one opaque operation: see `build_chain`.
+        passes cannot recur that deep, the chain becomes one opaque operation.
         """
         start = self.position
         tree = self.read_unary()
-        chain_level = _NO_OPERATOR[0]
-        chain = [tree]  # the operands of the current chain
-        chain_operations = NO_OPERATIONS  # its operators
-        while True:
-            sign = self.peek_operator()
-            sign_level, operator = BINARY.get(sign, _NO_OPERATOR)
-            if sign_level < level:
-                return self.build_chain(start, tree, chain, chain_operations)
-            if sign_level != chain_level:
-                tree = self.build_chain(start, tree, chain, chain_operations)
-                chain_level = sign_level
-                chain = [tree]
-                chain_operations = NO_OPERATIONS
-            self.position += len(sign) if sign in SHIFTS else 1
-            operations = frozenset(
-                {find_operation_before(sign, self.find_constant_at(self.position))}
-            )
-            chain.append(self.read_binary(chain_level + 1))
-            chain_operations |= operations
-            if len(chain) <= MOST_NESTED + 1:
-                tree = self.make_operation(operator, start, tree, chain[-1], operations=operations)
+        operator = self.peek_operator()
+        while operator is not None and operator.level >= level:
+            chain_level = operator.level
+            operands = [tree]
+            chain_operations = NO_OPERATIONS
+            while operator is not None and operator.level == chain_level:
+                self.position += operator.token_count
+                constant = self.find_constant_at(self.position)
+                operations = frozenset({find_operation_before(operator.sign, constant)})
+                operands.append(self.read_binary(chain_level + 1))
+                chain_operations |= operations
+                if len(operands) <= _MOST_OPERANDS:
+                    tree = self.make_operation(
+                        operator.name, start, tree, operands[-1], operations=operations
+                    )
+                operator = self.peek_operator()
+            if len(operands) > _MOST_OPERANDS:
+                opaque_chain = self.make_term(start, chain_operations, *operands)
+                tree = self.make_operation(LONG_CHAIN, start, opaque_chain)
+        return tree
 
-    def peek_operator(self) -> str:
-        """Return the operator that comes next.
-
-        A shift is two or three tokens without blanks between them. It is not read yet.
-        """
+    def peek_operator(self) -> BinaryOperator | None:
+        """Return the binary operator that comes next, without reading it; None if none does."""
         key = self.key
         if key in ("<", ">") and self.key_at(self.position + 1) == key:
             start = self.tokens[self.position].span.start
-            for shift in SHIFTS:
+            for shift in _SHIFTS:
                 if self.text.text_at(Span(start, start + len(shift))) == shift:
-                    return shift
-        return key
-
-    def build_chain(
-        self, start: int, tree: Scalar, chain: Sequence[Scalar], chain_operations: Operations
-    ) -> Scalar:
-        """Return a chain of operators as a tree, or as one opaque operation if it is too long.
-
-        Args:
-            start: the index of the first token.
-            tree: the tree of the chain, or of its beginning if the chain is too long.
-            chain: the operands.
-            chain_operations: the operations of its operators.
-        """
-        if len(chain) <= MOST_NESTED + 1:
-            return tree
-        return self.make_operation(
-            LONG_CHAIN, start, self.make_term(start, chain_operations, *chain)
-        )
+                    return BINARY_OPERATORS[shift]
+        return BINARY_OPERATORS.get(key)
 
     def read_unary(self) -> Scalar:
         """Read an operand with any number of signs before it."""
@@ -310,11 +292,6 @@ def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpres
     )
 
 
-def make_key_expression(text: str) -> RowExpression:
-    """Return an expression over one row, given its text in Spark's dialect. It must be valid."""
-    return RowExpression(text, names=read_column_path(read_tokens(text).tokens))
-
-
 def _read(tokens: TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
     """Parse tokens that must be one expression. Return the reader, too."""
     reader = ScalarReader(tokens, scope)
@@ -340,60 +317,3 @@ def _is_constant(reader: ScalarReader) -> bool:
         if has_no_arguments and function not in CONSTANT_CALLS:
             return False
     return True
-
-
-# Read the arguments `order_by` and `partition_by` of a function: texts of SQL over one row.
-
-_DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
-
-
-def read_order_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
-    """Return the expressions of the argument `order_by` as SQL of Spark.
-
-    Raises:
-        MatchRecognizeError: there are none, or one is malformed or constant.
-    """
-    expressions = _read_argument(texts, ClausePart.ORDER_BY, dialect)
-    if not expressions:
-        raise calls_errors.empty_order_by()
-    return expressions
-
-
-def read_partition_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
-    """Return the expressions of the argument `partition_by` as SQL of Spark.
-
-    Raises:
-        MatchRecognizeError: one is malformed or constant.
-    """
-    return _read_argument(texts, ClausePart.PARTITION_BY, dialect)
-
-
-def _read_argument(
-    texts: str | Sequence[str], part: ClausePart, dialect: Dialect
-) -> tuple[str, ...]:
-    """Return the expressions of the argument with the name of a part of the clause.
-
-    Raises:
-        MatchRecognizeError: one is malformed. The error for a comma or a direction says what to
-            write.
-    """
-    argument = part.name.lower()
-    expressions = []
-    for text in (texts,) if isinstance(texts, str) else texts:
-        with locate_errors(Source(text), Language({part.value: argument})):
-            try:
-                expression = parse_row_expression(read_tokens(text, dialect), part)
-            except MatchRecognizeParseError as error:
-                span = error.span or Span(0, 0)
-                unexpected = text[span.start : span.end].upper()
-                if unexpected == ",":
-                    raise calls_errors.several_expressions_in_one_text(
-                        span, argument=argument
-                    ) from None
-                if unexpected in _DIRECTIONS:
-                    raise calls_errors.direction_in_order_by(
-                        span, word=unexpected, argument=argument
-                    ) from None
-                raise
-            expressions.append(expression.text)
-    return tuple(expressions)

@@ -30,7 +30,7 @@ from matchrec.plan.operators import (
     find_operator_names,
 )
 from matchrec.plan.words import read_words
-from matchrec.syntax.expressions.expression import BINARY
+from matchrec.syntax.expressions.expression import BINARY_OPERATORS
 
 
 def test_the_facts_of_three_operators() -> None:
@@ -102,7 +102,7 @@ def test_python_has_what_the_table_leaves_to_it() -> None:
 
 
 def test_every_binary_operator_of_the_grammar_has_an_entry() -> None:
-    assert {name for _, name in BINARY.values()} - OPERATORS.keys() == {">>>"}
+    assert {operator.name for operator in BINARY_OPERATORS.values()} - OPERATORS.keys() == {">>>"}
 
 
 def test_no_operator_is_listed_as_a_function_that_never_fails() -> None:

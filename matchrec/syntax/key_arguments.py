@@ -1,0 +1,81 @@
+"""Read the arguments `order_by` and `partition_by` of public functions.
+
+They are for patterns, which have no ORDER BY and PARTITION BY of their own. Each text is an
+expression over one row of the input: `["market", "date(ts)"]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matchrec.errors import MatchRecognizeParseError
+from matchrec.errors import calls as calls_errors
+from matchrec.errors.kinds import locate_errors
+from matchrec.errors.language import Language
+from matchrec.plan.clauses import RowExpression
+from matchrec.source import Source, Span
+from matchrec.syntax.expressions.expression import parse_row_expression
+from matchrec.syntax.expressions.reader import ClausePart, read_column_path
+from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokens import SPARK, Dialect
+
+# Words that may follow an expression in ORDER BY, but not in `order_by`.
+_DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
+
+
+def read_order_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
+    """Return the expressions of the argument `order_by` as SQL of Spark.
+
+    Raises:
+        MatchRecognizeError: there are none, or one is malformed or constant.
+    """
+    expressions = _read_argument(texts, ClausePart.ORDER_BY, dialect)
+    if not expressions:
+        raise calls_errors.empty_order_by()
+    return expressions
+
+
+def read_partition_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
+    """Return the expressions of the argument `partition_by` as SQL of Spark.
+
+    Raises:
+        MatchRecognizeError: one is malformed or constant.
+    """
+    return _read_argument(texts, ClausePart.PARTITION_BY, dialect)
+
+
+def _read_argument(
+    texts: str | Sequence[str], part: ClausePart, dialect: Dialect
+) -> tuple[str, ...]:
+    """Return the expressions of the argument with the name of a part of the clause.
+
+    Raises:
+        MatchRecognizeError: one is malformed. The error for a comma or a direction says what to
+            write.
+    """
+    argument = part.name.lower()
+    expressions = []
+    texts = (texts,) if isinstance(texts, str) else texts
+    for text in texts:
+        with locate_errors(Source(text), Language({part.value: argument})):
+            try:
+                expression = parse_row_expression(read_tokens(text, dialect), part)
+            except MatchRecognizeParseError as error:
+                span = error.span or Span(0, 0)
+                unexpected = text[span.start : span.end].upper()
+                if unexpected == ",":
+                    raise calls_errors.several_expressions_in_one_text(
+                        span, argument=argument
+                    ) from None
+                if unexpected in _DIRECTIONS:
+                    raise calls_errors.direction_in_order_by(
+                        span, word=unexpected, argument=argument
+                    ) from None
+                raise
+            expressions.append(expression.text)
+    return tuple(expressions)
+
+
+def make_key_expression(text: str) -> RowExpression:
+    """Return a key, given its text as `read_order_by` or `read_partition_by` has returned it."""
+    return RowExpression(text, names=read_column_path(read_tokens(text).tokens))
