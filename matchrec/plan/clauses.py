@@ -44,6 +44,8 @@ class RowExpression:
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
     # Whether the value is the same for all rows, but only Spark can compute it: `1 - 1` or `:gap`.
     is_constant: bool = field(default=False, compare=False, repr=False)
+    # The expression as the user wrote it, for errors; None if they did not write it as SQL.
+    scalar: Scalar | None = field(default=None, compare=False, repr=False)
 
     @property
     def span_or_start(self) -> Span:

@@ -250,11 +250,16 @@ class Backend:
         return False
 
     def check_types(self, plan: MatchPlan, relation: Relation) -> None:
-        """Raise an error for types that the engine accepts in conditions and Spark does not.
+        """Check types that the engine's analysis accepts, although no row can be computed.
 
         Raises:
-            MatchRecognizeError: Spark would not accept the type of a condition or a key.
+            MatchRecognizeError: there is such a type, or one that Spark would not accept.
         """
+        from matchrec.spark.errors.operand_kinds import find_unreadable_literals
+
+        error = next(find_unreadable_literals(plan, relation), None)
+        if error is not None:
+            raise error
 
     def find_windows_in_hours(
         self, plan: MatchPlan, find_order_type: Callable[[str], OrderType]

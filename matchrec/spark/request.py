@@ -35,7 +35,8 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.source import Source
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
-from matchrec.spark.errors.diagnose import explain_refusals, find_refusal
+from matchrec.spark.errors.diagnose import explain_refusals
+from matchrec.spark.errors.refused_operations import find_refusal
 from matchrec.spark.errors.users_terms import put_in_plain_words
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner

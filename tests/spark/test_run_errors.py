@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -383,3 +384,20 @@ def test_errors_of_rules_and_of_coverage_name_the_row_as_those_of_a_query_do(
         assert run_error is not None
         assert run_error.message == f"{prefix}the condition of `B` divides by zero"
         assert run_error.notes == ("in the partition with `key` = 'a', row 2 (`id` = 0)",)
+
+
+def test_a_string_that_cannot_be_cast_is_named_by_the_error_itself(spark: SparkSession) -> None:
+    """A user who prints the error of the engine sees the condition, and no words of Java."""
+    rows = spark.createDataFrame([(1, "1"), (2, "high")], "id int, size string")
+    clause = "ORDER BY id MEASURES 1 AS n PATTERN (A B) DEFINE B AS B.size > 5"
+    error = catch_error(lambda: matchrec.match_recognize(rows, clause).collect())
+    headline, _, excerpt, carets, hint = str(error).split("\n")
+    assert re.fullmatch(
+        r"the condition of `B` cannot be computed: 'high' cannot be cast to (BIG)?INT "
+        r"\[expression-not-computed\]",
+        headline,
+    )
+    assert excerpt[carets.index("^") : carets.rindex("^") + 1] == "B.size > 5"
+    assert re.fullmatch(
+        r"  help: write TRY_CAST\(... AS (BIG)?INT\), which is NULL for such a value", hint
+    )

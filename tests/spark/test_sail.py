@@ -55,7 +55,7 @@ def test_a_session_is_named(spark: SparkSession, request: pytest.FixtureRequest)
     assert find_backend(spark).engine == name
     with pytest.raises(matchrec.MatchRecognizePlanError, match=f"{name} rejects an expression in"):
         matchrec.match_recognize(
-            spark.range(3), "ORDER BY id MEASURES 1 AS n PATTERN (A) DEFINE A AS size(id) > 1"
+            spark.range(3), "ORDER BY id MEASURES 1 AS n PATTERN (A) DEFINE A AS id + 1e400 > 1"
         )
 
 
@@ -291,13 +291,14 @@ def test_streams_are_rejected(
 
 
 CALL_ERRORS = {
-    "upper(A.s, 1)": "a function that takes one has another number of arguments",
-    "upper()": "a function that takes one has another number of arguments",
-    "sum(A.id, 1)": "the function sum takes another number of arguments than 2",
-    "min(A.id, 1)": "the functions min and max take one argument",
-    "year(A.s, 1)": "Spark `year` function requires 1 argument, got 2",
-    "A.id + 1e400": "the number 1e400 is too large",
-    "coalesce()": "its analysis fails and does not say why",  # it has no end
+    "upper(A.s, 1)": "upper in MEASURES takes 1 argument, not 2",
+    "upper()": "upper in MEASURES takes 1 argument, not 0",
+    "sum(A.id, 1)": "sum in MEASURES takes 1 argument, not 2",
+    "min(A.id, 1)": "min in MEASURES takes 1 argument, not 2",
+    "year(A.s, 1)": "year in MEASURES takes 1 argument, not 2",
+    "A.id + 1e400": "Sail rejects an expression in MEASURES: the number 1e400 is too large",
+    # it has no end
+    "coalesce()": "Sail rejects an expression in MEASURES: its analysis fails and does not say why",
 }
 
 
@@ -311,8 +312,7 @@ def test_an_error_about_arguments_is_in_plain_words(
     clause = f"ORDER BY id MEASURES {call} AS x PATTERN (A)"
     with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
         matchrec.match_recognize(rows, clause)
-    message = f"Sail rejects an expression in MEASURES: {CALL_ERRORS[call]}"
-    assert raised.value.message.startswith(message)
+    assert raised.value.message.startswith(CALL_ERRORS[call])
     span = raised.value.spans[0]
     assert clause[span.start : span.end] == call
 

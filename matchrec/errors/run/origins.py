@@ -39,6 +39,13 @@ _FAILURE = re.compile(
     r"\n== SQL[^\n]*==\n(?P<excerpt>(?:[^\n]*\n *\^+ *(?:\n|$))+)",
     re.DOTALL,
 )
+# A value that cannot be cast, in words of Spark and of Sail.
+_FAILED_CAST = re.compile(
+    r"[Tt]he value (?P<spark_value>'.*') of the type \"STRING\" cannot be cast to "
+    r"\"(?P<spark_type>[^\"]+)\""
+    r"|[Cc]annot cast (?:string|value) (?P<sail_value>'.*') to value of (?P<sail_type>\S+) type",
+    re.DOTALL,
+)
 # A plain column.
 _COLUMN = re.compile(r"`(?:[^`]|``)*`|\w+")
 # A name of ours, with the comment of `add_comment`.
@@ -96,6 +103,18 @@ def make_origin(what: str, label: str, span: Span | None) -> SqlOrigin:
         return SqlOrigin(what, label)
     source, source_span = read_source.trace_to_author(span)
     return SqlOrigin(what, label, source_span, source.text)
+
+
+def read_users_text(span: Span) -> str | None:
+    """Return what the user wrote at a span of the text that is being read; None if it is no text.
+
+    For text that was made from another one, it is the text of that one.
+    """
+    read_source = _SOURCE.get()
+    if read_source is None or span.start == span.end:
+        return None
+    source, source_span = read_source.trace_to_author(span)
+    return source.text_at(source_span)
 
 
 def mark_origin(sql: str, sql_origin: SqlOrigin | None) -> str:
@@ -177,6 +196,12 @@ def build_failure(sql_origin: SqlOrigin, fragment: str, error_text: str) -> Comp
         error_text: what the engine says: a sentence, then sentences of advice.
     """
     sentence, *advice = re.split(r"\.\s+(?=[A-Z][a-z ])", error_text.rstrip(". "))
+    cast = _FAILED_CAST.search(sentence)
+    if cast is not None:
+        type_name = (cast["spark_type"] or cast["sail_type"]).upper()
+        sentence = f"{cast['spark_value'] or cast['sail_value']} cannot be cast to {type_name}"
+        if "TRY_CAST" in " ".join(advice).upper():
+            advice = [f"write TRY_CAST(... AS {type_name}), which is NULL for such a value"]
     span = sql_origin.span
     if fragment and sql_origin.text is not None and span is not None:
         span = find_fragment(fragment, sql_origin.text, span)

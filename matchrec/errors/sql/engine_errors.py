@@ -17,11 +17,16 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from matchrec.errors.kinds import MatchRecognizePlanError
+from matchrec.errors.kinds import MatchRecognizePlanError, point_at
 from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import find_look_alike_hint
-from matchrec.errors.sql.type_mismatches import classify_type, find_number_example
+from matchrec.errors.sql.type_mismatches import (
+    classify_type,
+    find_number_example,
+    name_types_as_spark,
+)
+from matchrec.errors.sql.wrong_types import SPARK_FUNCTIONS
 from matchrec.errors.wording import join_alternatives, write_name
 from matchrec.source import Span
 
@@ -44,7 +49,7 @@ def rejected_by_engine(
         sentence = explanation.sentence
         hint = hint or explanation.hint
     return MatchRecognizePlanError(
-        f"{engine} rejects an expression in {name_part(clause)}: {sentence}",
+        f"{engine} rejects an expression in {name_part(clause)}: {name_types_as_spark(sentence)}",
         span,
         hint=hint,
         code="rejected-by-engine",
@@ -174,8 +179,6 @@ _STRUCT_FIELD = re.compile(r"No such struct field `(?P<name>.*?)` in (?P<fields>
 _COMPARISONS = frozenset(("=", "<=>", "<>", "!=", "<", "<=", ">", ">="))
 _OTHER_OPERATORS = frozenset(("AND", "OR", "+", "-", "*", "/", "%", "div", "&", "|", "^"))
 
-# The page that lists the functions of Spark SQL with their arguments.
-SPARK_FUNCTIONS = "https://spark.apache.org/docs/latest/api/sql/"
 # A valid literal of each type.
 _LITERALS = {
     "DATE": "DATE'2026-01-31'",
@@ -194,6 +197,11 @@ _FOREIGN_TYPES = {
     **dict.fromkeys(("BYTES", "BYTEA", "BLOB", "VARBINARY"), "BINARY"),
     "BOOL": "BOOLEAN",
 }
+# Types of Spark SQL, for names that are misspelt.
+_SPARK_TYPES = (
+    *("STRING", "TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
+    *("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "BOOLEAN", "BINARY", "VARCHAR", "CHAR"),
+)
 
 
 def explain_engine_error(sentence: str) -> EngineErrorExplanation | None:
@@ -214,6 +222,35 @@ def explain_engine_error(sentence: str) -> EngineErrorExplanation | None:
         if match is not None:
             return explain(match)
     return None
+
+
+def read_argument_counts(sentence: str) -> list[str]:
+    """Return the numbers of arguments that a function takes, if an engine's sentence says so.
+
+    >>> read_argument_counts("substr requires 2 or 3 arguments")
+    ['2', '3']
+    >>> read_argument_counts("The `upper` requires 1 parameters but the actual number is 2")
+    ['1']
+    """
+    by_spark = _ARGUMENT_COUNT.search(sentence)
+    if by_spark is not None:
+        return re.findall(r"\d+", by_spark["counts"])
+    by_sail = re.search(r"requires ((?:\d+(?:, | or )?)+) arguments?", sentence)
+    return [] if by_sail is None else re.findall(r"\d+", by_sail[1])
+
+
+def describe_expected_argument(sentence: str) -> str:
+    """Return a note on the type that an argument must have; "" if the sentence does not say it.
+
+    >>> describe_expected_argument('Cannot resolve "size(sym)" due to data type mismatch: The first'
+    ...     ' parameter requires the ("ARRAY" or "MAP") type, however "sym" has the type "STRING"')
+    'its first argument must be array or map'
+    """
+    match = _ARGUMENT_TYPE.search(sentence)
+    if match is None or match["function"] is None:
+        return ""
+    expected = join_alternatives(re.findall(r'"([^"]+)"', match["expected"])).lower()
+    return f"its {match['position']} argument must be {expected}"
 
 
 def _explain_argument_count(match: re.Match[str]) -> EngineErrorExplanation:
@@ -309,9 +346,31 @@ def _explain_cast(match: re.Match[str]) -> EngineErrorExplanation:
 def _explain_unknown_type(match: re.Match[str]) -> EngineErrorExplanation:
     """Explain that Spark SQL has no type of this name, such as NUMBER of Oracle."""
     name = match["name"]
+    return EngineErrorExplanation(f"unknown type {name}", _find_type_hint(name))
+
+
+def _find_type_hint(name: str) -> str:
+    """Return what to write instead of a type that Spark SQL does not have."""
     examples = "a type of Spark SQL, such as STRING, BIGINT, DOUBLE, DECIMAL(18, 2) or TIMESTAMP"
-    spark_types = _FOREIGN_TYPES.get(name.upper(), examples)
-    return EngineErrorExplanation(f"unknown type {name}", f"write {spark_types}")
+    spark_types = _FOREIGN_TYPES.get(name.upper()) or find_nearest(name, _SPARK_TYPES) or examples
+    return f"write {spark_types}"
+
+
+def unknown_type(span: Span, *, name: str, clause: str) -> MatchRecognizePlanError:
+    """Return the error for a CAST to a type that Spark SQL does not have.
+
+    Args:
+        span: the CAST in the text of the query.
+        name: the type.
+        clause: the clause of the CAST.
+    """
+    error = MatchRecognizePlanError(
+        f"unknown type `{name}` in {name_part(clause)}",
+        span,
+        hint=_find_type_hint(name),
+        code="unknown-type",
+    )
+    return point_at(error, name)
 
 
 def find_type_name_hint(text: str) -> str | None:

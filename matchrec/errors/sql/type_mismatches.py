@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from matchrec.errors.language import current_language
 
 _PLAIN = (
@@ -171,3 +173,56 @@ def classify_type(type_name: str) -> str:
     if word.startswith("interval "):
         return "months" if "month" in word or "year" in word else "interval"
     return "other"
+
+
+# Names of types in sentences of Sail, which are Arrow's, as regular expressions: Spark's names.
+_ARROW_TYPES = {
+    r"\b(?:Large)?Utf8(?:View)?\b": "string",
+    r"\bInt8\b": "tinyint",
+    r"\bInt16\b": "smallint",
+    r"\bU?Int32\b": "int",
+    r"\bU?Int64\b": "bigint",
+    r"\bFloat32\b": "float",
+    r"\bFloat64\b": "double",
+    r"\bDate32\b": "date",
+    r"\bBoolean\b": "boolean",
+    r"\bNull\b": "void",
+    r"\b(?:Large)?Binary(?:View)?\b": "binary",
+    r"\bDecimal128\((\d+), (\d+)\)": r"decimal(\1,\2)",
+    r'\bTimestamp\([^(),]*, "[^"]*"\)': "timestamp",
+    r"\bTimestamp\([^(),]*\)": "timestamp_ntz",
+    r"\bDuration\([^()]*\)": "interval day to second",
+    r"\bInterval\(YearMonth\)": "interval year to month",
+    r"\bInterval\([^()]*\)": "interval",
+}
+_ARROW_LISTS = re.compile(r"\b(?:Large)?List\((?:non-null )?([\w<>(),]+)\)")
+_ARROW_MAPS = re.compile(
+    r'\bMap\("\w+": (?:non-null )?Struct\("\w+": (?:non-null )?([\w<>(),]+), '
+    r'"\w+": (?:non-null )?([\w<>(),]+)\), \w+\)'
+)
+_ARROW_STRUCTS = re.compile(r'\bStruct\(("\w+": [^()]*)\)')
+
+
+def name_types_as_spark(sentence: str) -> str:
+    """Return a sentence of Sail with Spark's names of types instead of Arrow's.
+
+    >>> name_types_as_spark('Timestamp(µs, "UTC") and List(non-null Utf8) and Decimal128(10, 2)')
+    'timestamp and array<string> and decimal(10,2)'
+    >>> name_types_as_spark('Struct("name": Utf8, "qty": Int32)')
+    'struct<name:string,qty:int>'
+    """
+    for pattern, name in _ARROW_TYPES.items():
+        sentence = re.sub(pattern, name, sentence)
+    text_before = ""
+    while sentence != text_before:
+        text_before = sentence
+        sentence = _ARROW_LISTS.sub(r"array<\1>", sentence)
+        sentence = _ARROW_MAPS.sub(r"map<\1,\2>", sentence)
+        sentence = _ARROW_STRUCTS.sub(_name_struct, sentence)
+    return sentence
+
+
+def _name_struct(match: re.Match[str]) -> str:
+    """Return Spark's name of a struct, whose fields have Spark's names already."""
+    fields = re.sub(r'"(\w+)": (?:non-null )?', r"\1:", match[1])
+    return f"struct<{fields.replace(', ', ',')}>"

@@ -41,6 +41,7 @@ from matchrec.plan.parameters import find_positional_parameter
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import show_scalar
 from matchrec.source import Span
+from matchrec.spark.errors.operand_kinds import find_unreadable_literals
 from matchrec.spark.errors.refusals import (
     find_refused_function,
     find_refused_name,
@@ -48,6 +49,7 @@ from matchrec.spark.errors.refusals import (
     list_parameters_without_value,
     read_sentence,
 )
+from matchrec.spark.errors.refused_operations import explain_operation, find_refusal
 from matchrec.spark.errors.row_expressions import ExpressionSql, list_aggregating, list_expressions
 from matchrec.spark.errors.second_look import find_first_failing
 from matchrec.spark.errors.type_checks import find_mistakes, make_window_type_error
@@ -164,7 +166,12 @@ class Diagnosis:
             unbound = next(iter(list_parameters_without_value(expression.text, parameters)), None)
         if unbound is not None:
             return make_unbound_error(expression, unbound, parameters)
-        return self.explain_name(expression, error) or self.repeat_refusal(expression, error)
+        return (
+            self.explain_name(expression, error)
+            or next(find_unreadable_literals(self.plan, self.relation), None)
+            or explain_operation(expression, error, self.relation)
+            or self.repeat_refusal(expression, error)
+        )
 
     def explain_name(
         self, expression: ExpressionSql, error: PySparkException
@@ -234,15 +241,6 @@ class Diagnosis:
             fields = self.relation.rows.schema.fields
             likely = [field.name for field in fields if isinstance(field.dataType, NumericType)]
         return next(iter((*likely, *self.columns.names)), "x")
-
-
-def find_refusal(texts: Sequence[str], relation: Relation) -> PySparkException | None:
-    """Return the engine's refusal of expressions over one row; None if it accepts them."""
-    try:
-        relation.runner.analyse(relation.select(texts))
-    except PySparkException as refusal:
-        return refusal
-    return None
 
 
 def find_first_refused(

@@ -25,10 +25,12 @@ from typing import Any, cast
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from matchrec.errors.kinds import OUR_ERROR, MatchRecognizeRunError
+from matchrec.errors.kinds import OUR_ERROR, MatchRecognizeRunError, make_computation_error
 from matchrec.errors.run.location import read_fields
+from matchrec.errors.run.origins import find_failure
 from matchrec.spark.errors.second_look import find_failed_expression, is_second_look
 from matchrec.spark.errors.users_terms import reword
+from matchrec.spark.session import silence_analysis
 from matchrec.spark.ties import warn_of_ties
 
 
@@ -42,6 +44,17 @@ def show_worker_error(error: PySparkException) -> PySparkException | None:
         return None
     run_error = MatchRecognizeRunError.from_exception(error)
     return None if run_error is None else replace_text(error, run_error)
+
+
+def show_computation_error(error: PySparkException) -> PySparkException | None:
+    """Return an engine's error, of its class, that says which expression it could not compute.
+
+    Returns:
+        The error, with ours in its attribute `OUR_ERROR`; None if it shows no SQL that was made
+        from an expression of the user.
+    """
+    failure = find_failure(str(error))
+    return None if failure is None else replace_text(error, make_computation_error(failure))
 
 
 def replace_text(error: PySparkException, run_error: MatchRecognizeRunError) -> PySparkException:
@@ -70,9 +83,16 @@ def watch_java() -> None:
 
     @wraps(convert_exception)
     def convert_and_show(java_error: Any) -> PySparkException:
-        """Return the error of PySpark for one of Java, with the text of the worker's error."""
-        error = convert_exception(java_error)
-        return show_worker_error(error) or error
+        """Return the error of PySpark for one of Java, with the text of our error, if any."""
+        with silence_analysis():  # PySpark logs an error with a stack of Java when it is made
+            error = convert_exception(java_error)
+        shown = show_worker_error(error) or show_computation_error(error)
+        if shown is not None:
+            return shown
+        log = getattr(error, "_log_exception", None)  # before PySpark 4 nothing is logged
+        if log is not None:
+            log()
+        return error
 
     setattr(convert_and_show, _SHOWS_WORKER_ERRORS, True)
     cast("Any", captured).convert_exception = convert_and_show
@@ -144,7 +164,7 @@ def explain_failures(plan: Any) -> Iterator[None]:
             raise
         run_error = find_failed_expression(error, plan)
         if run_error is None:
-            explained = show_worker_error(error)
+            explained = show_worker_error(error) or show_computation_error(error)
         else:
             explained = replace_text(error, run_error)
         if explained is None:

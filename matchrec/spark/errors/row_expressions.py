@@ -13,7 +13,7 @@ Only the types of these expressions are used. They are never evaluated.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from matchrec.conditions.guards import is_truth_value
 from matchrec.plan.expression import (
@@ -22,6 +22,7 @@ from matchrec.plan.expression import (
     ColumnReference,
     Reference,
     Scalar,
+    Term,
     list_inner_references,
     list_inputs,
     render,
@@ -51,6 +52,8 @@ class ExpressionSql:
     call: str = ""
     # The columns in the same expression.
     columns: tuple[ColumnReference, ...] = ()
+    # The expression that the SQL stands for; None if it has no known structure.
+    scalar: Scalar | None = field(default=None, compare=False)
 
 
 def list_expressions(plan: MatchPlan) -> list[ExpressionSql]:
@@ -84,7 +87,7 @@ def list_keys(plan: MatchPlan) -> list[ExpressionSql]:
         "ORDER BY": tuple(item.expression for item in plan.order_by),
     }
     return [
-        ExpressionSql(clause, expression.text, expression.span)
+        ExpressionSql(clause, expression.text, expression.span, scalar=expression.scalar)
         for clause, expressions in expressions_by_clause.items()
         for expression in expressions
     ]
@@ -114,7 +117,8 @@ def iterate_parts(clause: str, scalar: Scalar) -> Iterator[ExpressionSql]:
         for column in find_columns_read(reference):
             yield ExpressionSql(clause, column.argument, span, call, all_columns)
         if isinstance(reference, Aggregate):
-            yield ExpressionSql(clause, write_over_all_rows(reference), span)
+            aggregate = Term((reference,), span)
+            yield ExpressionSql(clause, write_over_all_rows(reference), span, scalar=aggregate)
     for conjunct in split_conjuncts(scalar):
         if not has_aggregate(conjunct):
             yield write_over_one_row(clause, conjunct)
@@ -123,7 +127,7 @@ def iterate_parts(clause: str, scalar: Scalar) -> Iterator[ExpressionSql]:
 def list_aggregating(plan: MatchPlan) -> list[ExpressionSql]:
     """Return the expressions that aggregate, as if all rows of the input were one match."""
     return [
-        ExpressionSql(clause, render(part, render_over_all_rows), part.span)
+        ExpressionSql(clause, render(part, render_over_all_rows), part.span, scalar=part)
         for clause, scalar in list_scalars(plan)
         for part in split_conjuncts(scalar)
         if has_aggregate(part)
@@ -160,7 +164,7 @@ def has_aggregate(scalar: Scalar) -> bool:
 
 def write_over_one_row(clause: str, scalar: Scalar) -> ExpressionSql:
     """Return an expression without aggregates as if every reference read the same row."""
-    return ExpressionSql(clause, render(scalar, render_stand_in), scalar.span)
+    return ExpressionSql(clause, render(scalar, render_stand_in), scalar.span, scalar=scalar)
 
 
 def write_over_all_rows(aggregate: Aggregate) -> str:

@@ -21,6 +21,7 @@ from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import ColumnReference, Operation, Scalar, Term, split_conjuncts
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.templates import join_template
+from matchrec.spark.errors.operand_kinds import find_incompatible_operands
 from matchrec.spark.errors.row_expressions import list_keys, list_row_conditions
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail import probes
@@ -37,7 +38,7 @@ def check_types(plan: MatchPlan, relation: Relation) -> None:
     Raises:
         MatchRecognizeError: Spark would reject a type, or the engine computes differently with it.
     """
-    for find_errors in (find_mistakes, find_differences):
+    for find_errors in (find_mistakes, find_incompatible_operands, find_differences):
         error = next(find_errors(plan, relation), None)
         if error is not None:
             raise error

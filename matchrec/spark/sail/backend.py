@@ -197,9 +197,10 @@ class Sail(SparkConnect):
         return can_fail and probes.asks_every_part(self.spark)
 
     def check_types(self, plan: MatchPlan, relation: Relation) -> None:
-        """Check the types of conditions if this Sail accepts a condition of any type."""
+        """Check types as `super` does, and conditions if this Sail accepts any type as one."""
         from matchrec.spark.errors.type_checks import check_types
 
+        super().check_types(plan, relation)
         if probes.takes_any_condition(self.spark):
             check_types(plan, relation)
 

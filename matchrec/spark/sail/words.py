@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple, TypeVar
 
+from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.wording import uncapitalise
 from matchrec.plan.words import NO_ALIAS_OF_SAIL
 from matchrec.worker.failing import find_cause
@@ -270,6 +271,8 @@ OF_VALUES = {
     "or to_date, with a format in Spark's letters, such as 'dd/MM/yyyy HH:mm:ss'",
     r"(?i)cast error: (?P<what>.*'-?\d{1,3}(?:,\d{3})+(?:\.\d*)?'.*)": "{what}. Write "
     "replace(x, ',') instead of x, which removes the commas",
+    r"(?i)unsupported cast from (?P<source>.*?) to (?P<target>[\w()<>,]+)": "a value of type "
+    "{source} cannot be cast to {target}. Write one element, field or value of it instead",
     r"(?i)cast error: (?P<what>.*)": "{what}. Write TRY_CAST, which returns NULL for such a value",
     r"(?is)\[CAST_INVALID_INPUT\] (?P<what>.*?cannot be cast to \"[^\"]+\")": "{what}. Write "
     "TRY_CAST, which returns NULL for such a value",
@@ -300,7 +303,7 @@ def explain_value_failure(error_text: str) -> str | None:
     """
     if find_sail_name(error_text) is not None or OF_OTHERS.search(error_text):
         return None
-    cause = find_cause(error_text).strip()
+    cause = name_types_as_spark(find_cause(error_text).strip())
     row = find_matching_row(OF_VALUES, cause)
     if row is not None:
         words, sentence = row
@@ -320,7 +323,7 @@ def read_value_failure(error_text: str) -> tuple[str, str | None] | None:
     >>> read_value_failure("unknown function: uper") is None
     True
     """
-    row = find_matching_row(OF_VALUES, find_cause(error_text))
+    row = find_matching_row(OF_VALUES, name_types_as_spark(find_cause(error_text)))
     if row is None:
         return None
     words, sentence = row

@@ -277,7 +277,7 @@ def test_no_advice_is_in_words_of_python(
             "index 0 is not allowed",
             "write 1 for the first element",
         ),
-        ("CAST(sym AS INT)", "cast", "write TRY_CAST, which returns NULL for such a value"),
+        ("CAST(sym AS INT)", "cast", "write TRY_CAST(... AS INT), which is NULL for such a value"),
     ],
 )
 def test_a_value_around_the_clause_that_cannot_be_computed(
