@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import re
+from inspect import cleandoc
 from typing import Any
 
 import click
@@ -15,8 +16,10 @@ from matchrec.cli.questions import backtest, coverage, explain, sweep, why
 from matchrec.cli.running import run
 from matchrec.cli.serving import serve
 from matchrec.cli.transpiling import transpile
+from matchrec.cli.usage_errors import reword_usage_errors
 from matchrec.cli.warm import warm
-from matchrec.errors.command import not_a_command
+from matchrec.errors import command as errors
+from matchrec.errors.misspellings import find_nearest_choice
 
 EPILOG = """
 \b
@@ -41,9 +44,23 @@ class Commands(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Return the command that the first argument names, and the arguments after it."""
-        if re.search(r"\s|\.(?:sql|sase|py)\b", args[0]):
-            raise click.UsageError(str(not_a_command(argument=args[0])), ctx)
+        name = args[0]
+        if re.search(r"\s|\.(?:sql|sase|py)\b", name):
+            raise click.UsageError(str(errors.not_a_command(argument=name)), ctx)
+        if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
+            near = find_nearest_choice(name, list(self.commands))
+            raise click.UsageError(str(errors.unknown_command(name=name, near=near)), ctx)
         return super().resolve_command(ctx, args)
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the options before the command."""
+        with reword_usage_errors():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with reword_usage_errors():
+            return super().invoke(ctx)
 
 
 @click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,7 +72,15 @@ def main() -> None:
     """
 
 
+def move_examples(command: click.Command) -> None:
+    """Let the help of a command end with the examples of its docstring, after the options."""
+    text, mark, examples = cleandoc(command.help or "").partition("\b\nExample")
+    command.help = text
+    command.epilog = f"{mark}{examples}"
+
+
 for command in (run, check, explain, why, coverage, backtest, sweep, transpile, serve, demo, warm):
+    move_examples(command)
     main.add_command(command)
 
 # At its end Python looks through all objects for cycles once more, a quarter of a second or more

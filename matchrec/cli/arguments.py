@@ -38,8 +38,9 @@ from matchrec.cli.query_sources import QueryLanguage, QuerySource
 from matchrec.cli.session import SettingPairs
 from matchrec.cli.table_arguments import parse_schema, parse_table
 from matchrec.cli.tables import EmptyTable, Table
+from matchrec.cli.usage_errors import Choice
 from matchrec.errors import command as errors
-from matchrec.errors.language import COMMAND_LINE, use_surface
+from matchrec.errors.language import CHECKED_COMMAND_LINE, COMMAND_LINE, Surface, use_surface
 from matchrec.source import use_paths
 
 # An option that may be repeated; the command gets a tuple of its values.
@@ -64,15 +65,22 @@ def combine_options(*options: Decorator[Any]) -> Decorator[Any]:
     return decorate
 
 
-def handle_failures(function: Callable[..., None]) -> Callable[..., None]:
-    """Let a command end with a message and an exit code if it fails, and add --traceback to it."""
+def handle_failures(
+    function: Callable[..., None], surface: Surface = COMMAND_LINE
+) -> Callable[..., None]:
+    """Let a command end with a message and an exit code if it fails, and add --traceback to it.
+
+    Args:
+        function: the command.
+        surface: the words of its messages.
+    """
 
     @click.option("--traceback", is_flag=True, help="Also show the Python traceback of an error.")
     @wraps(function)
     def command(*args: Any, traceback: bool, **options: Any) -> None:
         """Run the command and report its failures, with a traceback if the user wants one."""
         printing = print_tracebacks() if traceback else nullcontext()
-        with use_surface(COMMAND_LINE), use_paths(), report_failures(), printing:
+        with use_surface(surface), use_paths(), report_failures(), printing:
             function(*args, **options)
 
     return command
@@ -91,17 +99,23 @@ def reject_repeated_tables(tables: Sequence[Table], schemas: Sequence[EmptyTable
 BuildRequest = Callable[[QuerySource, Tables, SettingPairs, OptionValues], QueryRequest]
 
 
-def make_request_decorator(build_request: BuildRequest) -> Decorator[Callable[..., None]]:
+def make_request_decorator(
+    build_request: BuildRequest, surface: Surface = COMMAND_LINE
+) -> Decorator[Callable[..., None]]:
     """Return a decorator of commands: they get a `QueryRequest` as their first argument.
 
     The request has the options that describe the query and its input. The command gets the others.
+
+    Args:
+        build_request: builds the request from these options.
+        surface: the words of the command's messages.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         """Return a command that builds the request, and calls the function with it."""
         own_options = signature(function).parameters
 
-        @handle_failures
+        @partial(handle_failures, surface=surface)
         @wraps(function)
         def command(query: QuerySource, tables: Tables, conf: SettingPairs, **options: Any) -> None:
             """Build the request from the options, and pass the function its own options."""
@@ -116,6 +130,8 @@ def make_request_decorator(build_request: BuildRequest) -> Decorator[Callable[..
 
 # For commands about a query in any language.
 pass_request = make_request_decorator(build_query_request)
+# For `check`, which needs no file for a table.
+pass_checked_request = make_request_decorator(build_query_request, CHECKED_COMMAND_LINE)
 # For commands about a clause alone.
 pass_clause_request = make_request_decorator(build_clause_request)
 
@@ -133,7 +149,7 @@ def make_choice_option(
         attributes: other arguments of `click.option`.
     """
     names = (option,) if name is None else (option, name)
-    return click.option(*names, type=click.Choice(words), help=help_text, **attributes)
+    return click.option(*names, type=Choice(words), help=help_text, **attributes)
 
 
 def name_query_source(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySource:
@@ -230,7 +246,7 @@ SESSION_OPTIONS = combine_options(
     ),
 )
 ALGORITHM_OPTION = make_choice_option(
-    "--algorithm", get_args(Algorithm), "Search algorithm. [default: auto]"
+    "--algorithm", get_args(Algorithm), "Algorithm that searches for matches. [default: auto]"
 )
 DIALECT_OPTION = make_choice_option(
     "--dialect", get_args(DialectName), "SQL dialect of the query. [default: spark]"
@@ -260,15 +276,15 @@ QUERY_OPTIONS = combine_options(
 SORT_OPTION = make_choice_option(
     "--sort",
     get_args(Sort),
-    "Who sorts the rows: the engine or the Python workers. With ranges, the workers sort, and a"
-    " large partition is first cut into ranges. [default: auto]",
+    "Who sorts the rows of each partition: engine (Sail or Spark), worker (the Python processes"
+    " that search for matches), ranges (the same processes, which also share one large partition),"
+    " or auto (the fastest for the query). [default: auto]",
 )
 MAX_STEPS_OPTION = click.option(
     "--max-steps",
     type=WholeNumber(),
-    help="Stop with an error if the search of a partition takes more than N steps. A step is one"
-    " test of a condition that depends on the rows of the match so far. Not for queries that may"
-    " skip rows.",
+    help="Stop with an error after N tests, in one partition, of conditions that depend on earlier"
+    " rows of the match.",
 )
 CLAUSE_TABLE_OPTION = click.option(
     "--events",
@@ -311,8 +327,8 @@ def make_result_options(aggregate_help: str) -> Decorator[Any]:
         make_choice_option(
             "--result",
             tuple(dict.fromkeys((*get_args(SaseOutput), *get_args(PatternOutput)))),
-            "What to return. non_overlapping and graph are only for SASE+, events only for"
-            " Patterns. [default: matches]",
+            "Return all matches; for SASE+, matches without overlaps or the graph that all matches"
+            " share; or for Patterns, the events of the matches. [default: matches]",
             name="output",
         ),
         click.option(
@@ -327,8 +343,8 @@ def make_result_options(aggregate_help: str) -> Decorator[Any]:
         make_choice_option(
             "--per",
             get_args(AggregatePer),
-            "Aggregate for each partition, or for each row that starts or ends matches. [default:"
-            " partition]",
+            "Rows of the aggregates: one for each partition, one for each row at which matches"
+            " start, or one for each row at which matches end. [default: partition]",
         ),
     )
 

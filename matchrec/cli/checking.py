@@ -15,6 +15,8 @@ from matchrec.cli.queries import QueryContent, QueryRequest
 from matchrec.cli.query_command import QueryCommand
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.statements import Statement
+from matchrec.cli.tables import EmptyTable
+from matchrec.errors.language import CHECKED_COMMAND_LINE, use_surface
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.errors.wording import show_count
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 @arguments.ALGORITHM_OPTION
 @arguments.SCHEMA_OPTION
 @click.option("--strict", is_flag=True, help="Also exit with code 1 if there is a warning.")
-@arguments.pass_request
+@arguments.pass_checked_request
 def check(request: QueryRequest, strict: bool) -> None:
     """Check a query for mistakes without running it.
 
@@ -39,7 +41,11 @@ def check(request: QueryRequest, strict: bool) -> None:
       matchrec check v_shapes.sql --schema 'stocks: ticker STRING, date DATE, close DOUBLE'
     """
     request = replace(request, only_schema=True)
-    with report_warnings() as shown, request.open_content() as (spark, last):
+    declares_columns = any(isinstance(table, EmptyTable) for table in request.tables)
+    surface = replace(
+        CHECKED_COMMAND_LINE, column="add {name} to --schema" if declares_columns else ""
+    )
+    with use_surface(surface), report_warnings() as shown, request.open_content() as (spark, last):
         warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says
         for statement in request.statements:
             with label_errors(statement.label):

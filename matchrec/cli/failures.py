@@ -18,7 +18,7 @@ from typing import NoReturn
 import click
 
 from matchrec.cli.engine_errors import is_engine_error, is_refusal, reword_engine_error
-from matchrec.cli.messages import print_failure
+from matchrec.cli.messages import PROGRAM, print_failure
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.loading import NO_SPARK, OF_SPARK
@@ -65,7 +65,8 @@ def report_failures() -> Iterator[None]:
         discard_output()
         fail(str(errors.result_not_written(reason=os.strerror(error.errno))), ExitCode.FAILED)
     except KeyboardInterrupt as interrupt:
-        fail(str(interrupt) or "interrupted", ExitCode.INTERRUPTED)
+        print_failure(str(interrupt) or "interrupted", PROGRAM)  # it is no error
+        raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
     except MatchRecognizeError as error:
         fail(f"{build_message_prefix(error)}{error}", choose_exit_code(error))
     except ModuleNotFoundError as error:

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
 
-# The beginning of messages, so that users know which program they are from.
+# The beginnings of messages, so that users know which program they are from.
 PROGRAM = "matchrec: "
+ERROR = f"{PROGRAM}error: "
+WARNING = f"{PROGRAM}warning: "
 # Finds the lines with carets below an excerpt of the query.
 CARET_LINE = re.compile(r"^ *\^[ ^]*$", re.MULTILINE)
 
@@ -34,11 +36,11 @@ def print_notice_at_terminal(sentence: str) -> None:
         print_notice(sentence)
 
 
-def print_failure(sentence: str) -> None:
-    """Print why there is no result, with carets and the program's name in colour if possible."""
+def print_failure(sentence: str, beginning: str = ERROR) -> None:
+    """Print why there is no result, with carets and its beginning in colour if possible."""
     from rich.text import Text
 
-    text = Text.assemble((PROGRAM, "bold red"), replace_control_characters(sentence))
+    text = Text.assemble((beginning, "bold red"), replace_control_characters(sentence))
     text.highlight_regex(CARET_LINE, "bold red")
     print_on_stderr(text)
 
@@ -79,7 +81,7 @@ def report_warnings(
     def show_notice(message: Warning | str, *_: Any, **__: Any) -> None:
         """Print a warning as a notice of the program, and record it."""
         shown.append(message)
-        print_text(f"{PROGRAM}{message}")
+        print_text(f"{WARNING}{message}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show_notice

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from matchrec.errors.kinds import format_labelled
+from matchrec.errors import command as errors
 
 # The key in click's `Context.meta` of the arguments as written.
 ARGUMENTS_AS_WRITTEN = "matchrec.arguments"
@@ -45,7 +45,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Engine and search": ("engine", "conf", "algorithm", "sort", "max_steps"),
     "Incidents": ("labels", "start", "end", "key"),
     "Rows to explain": ("partition", "row"),
-    "Result": ("output", "timeouts", "aggregates", "per", "format_name", "limit", "analyze"),
+    "Result": ("output", "timeouts", "aggregates", "per", "format", "limit", "analyze"),
     "Files to write": ("file", "overwrite", "picture", "x", "y", "series", "between", "dot", "svg"),
     "Other options": (),
 }
@@ -78,12 +78,20 @@ class QueryCommand(click.Command):
             hint = HINTS_OF_FOREIGN_OPTIONS.get(error.option_name)
             if hint is None or not self.has_option(hint.split()[0]):
                 raise
-            raise click.UsageError(add_help(error.format_message(), hint), ctx) from None
+            unknown = errors.unknown_option(
+                option=error.option_name, command=ctx.command_path, hint=hint
+            )
+            raise click.UsageError(str(unknown), ctx) from None
         except click.UsageError as error:
             table = find_table_argument(error.message, ctx.meta[ARGUMENTS_AS_WRITTEN])
             if table is None or not self.has_option("--table"):
                 raise
-            raise click.UsageError(add_help(error.message, f"--table {table}"), ctx) from None
+            unexpected = errors.unexpected_argument(
+                arguments=error.message.partition("(")[2].rstrip(")."),
+                command=ctx.command_path,
+                hint=f"--table {table}",
+            )
+            raise click.UsageError(str(unexpected), ctx) from None
 
     def has_option(self, option: str) -> bool:
         """Return whether the command has an option, such as `--table`."""
@@ -126,11 +134,6 @@ def find_table_argument(message: str, arguments: Sequence[str]) -> str | None:
         if argument in arguments:
             return argument if "=" in argument else f"{Path(argument).stem}={argument}"
     return None
-
-
-def add_help(message: str, hint: str) -> str:
-    """Return a message of click with what to write instead."""
-    return f"{message}\n{format_labelled('help', f'write {hint}')}"
 
 
 def write_other_command(name: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import click
 
@@ -21,9 +22,11 @@ from matchrec.cli.argument_types import (
     WholeNumber,
     check_named_once,
 )
+from matchrec.cli.formats import OUTPUT_FORMATS
 from matchrec.cli.messages import print_notice, report_warnings
 from matchrec.cli.queries import QueryRequest, make_missing_events_error
 from matchrec.cli.query_command import QueryCommand, write_other_command
+from matchrec.cli.rows import write_rows
 from matchrec.cli.session import SettingPairs
 from matchrec.cli.table_arguments import parse_labels
 from matchrec.cli.values import read_plain_value
@@ -31,9 +34,12 @@ from matchrec.cli.written_files import write_text
 from matchrec.errors.language import COMMAND_LINE, use_surface
 
 if TYPE_CHECKING:
-    from matchrec.explain.pictures.figures import PicturedText
+    from pyspark.sql import DataFrame, SparkSession
 
 ValuesByName = Sequence[tuple[str, list[Any]]]
+
+# An answer with a text, a table and a picture.
+TabularAnswer: TypeAlias = "matchrec.Why | matchrec.Coverage | matchrec.Backtest | matchrec.Sweep"
 
 
 def make_svg_option(picture: str) -> Callable[[arguments.F], arguments.F]:
@@ -54,7 +60,7 @@ def make_svg_option(picture: str) -> Callable[[arguments.F], arguments.F]:
 @click.option(
     "--analyze", is_flag=True, help="Also run the query and show its counters. Only on Spark."
 )
-@click.option("--dot", type=FILE_TYPE, help="Write the automaton to FILE, for Graphviz.")
+@click.option("--dot", type=FILE_TYPE, help="Write the states of the search to FILE, for Graphviz.")
 @make_svg_option("the row pattern")
 @arguments.pass_request
 def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
@@ -78,9 +84,34 @@ def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | 
         write_pictures(explanation, svg)
 
 
-def print_answer(answer: PicturedText, svg_file: Path | None) -> None:
-    """Print an answer. Write its picture, too, if there is a file for it."""
-    print(answer)
+# The option that prints the table of an answer instead of its text.
+ANSWER_FORMAT_OPTION = arguments.make_choice_option(
+    "--format",
+    ("text", *(name for name in OUTPUT_FORMATS if name != "table")),
+    "Format of the answer: a text to read, or its table for other programs.",
+    default="text",
+    show_default=True,
+)
+
+
+def print_answer(
+    spark: SparkSession, answer: TabularAnswer, format_name: str, svg_file: Path | None
+) -> None:
+    """Print an answer. Write its picture, too, if there is a file for it.
+
+    Args:
+        spark: the session.
+        answer: the answer.
+        format_name: `text`, or the format of its table: a name in `OUTPUT_FORMATS`.
+        svg_file: the file for the picture; None for no picture.
+    """
+    if format_name == "text":
+        print(answer)
+    else:
+        from matchrec.api.frames import to_dataframe  # which loads Spark
+
+        rows = cast("DataFrame", to_dataframe(spark, "answer", answer.toPandas()))
+        write_rows(rows, OUTPUT_FORMATS[format_name], None, nullcontext(), sys.stdout)
     if svg_file:
         write_text(svg_file, answer.svg())
         print_notice(f"picture written to {svg_file}")
@@ -118,10 +149,16 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
     help="Explain at most N attempts to find a match.",
 )
 @arguments.make_clause_option("explain")
+@ANSWER_FORMAT_OPTION
 @make_svg_option("the attempts")
 @arguments.pass_request
-def why(
-    request: QueryRequest, partition: SettingPairs, row: Sequence[str], limit: int, svg: Path | None
+def why(  # noqa: PLR0913 -- one for each option
+    request: QueryRequest,
+    partition: SettingPairs,
+    row: Sequence[str],
+    limit: int,
+    format: str,  # noqa: A002 -- the name of the option
+    svg: Path | None,
 ) -> None:
     """Explain why rows match or do not match.
 
@@ -133,17 +170,22 @@ def why(
     """
     values = {name: read_plain_value(value) for name, value in partition} or None
     order_values = tuple(read_plain_value(value) for value in row) or None
-    with request.open_query() as (_, query):
+    with request.open_query() as (spark, query):
         answer = query.why(partition=values, row=order_values, limit=limit, clause=request.clause)
-    print_answer(answer, svg)
+        print_answer(spark, answer, format, svg)
 
 
 @click.command(cls=QueryCommand)
 @arguments.SEARCH_OPTIONS
 @arguments.make_clause_option("look at")
+@ANSWER_FORMAT_OPTION
 @make_svg_option("the counts")
 @arguments.pass_request
-def coverage(request: QueryRequest, svg: Path | None) -> None:
+def coverage(
+    request: QueryRequest,
+    format: str,  # noqa: A002 -- the name of the option
+    svg: Path | None,
+) -> None:
     """Count how far starting rows get, and what stops them.
 
     QUERY is the same as for `matchrec run`.
@@ -153,9 +195,9 @@ def coverage(request: QueryRequest, svg: Path | None) -> None:
       matchrec coverage v_shapes.sql --table stocks=stocks.csv
     """
     surface = replace(COMMAND_LINE, asking=write_other_command("why"))
-    with request.open_query() as (_, query), use_surface(surface):
+    with request.open_query() as (spark, query), use_surface(surface):
         answer = query.coverage(clause=request.clause)
-    print_answer(answer, svg)
+        print_answer(spark, answer, format, svg)
 
 
 @click.command(cls=QueryCommand)
@@ -180,10 +222,17 @@ def coverage(request: QueryRequest, svg: Path | None) -> None:
     " column. [default: the columns with the same names]",
 )
 @arguments.make_clause_option("look at")
+@ANSWER_FORMAT_OPTION
 @make_svg_option("the incidents and matches")
 @arguments.pass_request
 def backtest(  # noqa: PLR0913 -- one for each option
-    request: QueryRequest, labels: str, start: str, end: str, key: Sequence[str], svg: Path | None
+    request: QueryRequest,
+    labels: str,
+    start: str,
+    end: str,
+    key: Sequence[str],
+    format: str,  # noqa: A002 -- the name of the option
+    svg: Path | None,
 ) -> None:
     """Compare the matches with labelled incidents.
 
@@ -198,7 +247,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
         answer = query.backtest(
             spark.table(labels), key=list(key) or None, start=start, end=end, clause=request.clause
         )
-        print_answer(answer, svg)
+        print_answer(spark, answer, format, svg)
 
 
 @click.command(cls=QueryCommand)
@@ -211,10 +260,15 @@ def backtest(  # noqa: PLR0913 -- one for each option
     shell_complete=arguments.complete_parameters,
     help="Values of the parameter :NAME, separated by commas, such as days=3,5,8. May be repeated.",
 )
+@ANSWER_FORMAT_OPTION
 @make_svg_option("the numbers of matches")
 @arguments.pass_clause_request
 def sweep(
-    request: QueryRequest, clause_table: str | None, grid: ValuesByName, svg: Path | None
+    request: QueryRequest,
+    clause_table: str | None,
+    grid: ValuesByName,
+    format: str,  # noqa: A002 -- the name of the option
+    svg: Path | None,
 ) -> None:
     """Count the matches for each combination of parameter values.
 
@@ -237,4 +291,4 @@ def sweep(
         answer = matchrec.sweep(
             rows, clause_text, dict(grid), dialect=request.dialect, options=request.run_options
         )
-    print_answer(answer, svg)
+        print_answer(spark, answer, format, svg)

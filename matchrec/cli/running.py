@@ -20,6 +20,7 @@ from matchrec.cli.queries import QueryRequest
 from matchrec.cli.query_command import QueryCommand, write_other_command
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.rows import SHOWN_ROWS, ProgressDisplay, write_rows
+from matchrec.cli.usage_errors import Choice
 from matchrec.cli.written_files import (
     check_writable_table,
     find_written_format,
@@ -62,8 +63,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 @arguments.make_clause_option("aggregate with --aggregate or --per")
 @click.option(
     "--format",
-    "format_name",
-    type=click.Choice(tuple(OUTPUT_FORMATS)),
+    type=Choice(tuple(OUTPUT_FORMATS)),
     help="Format of the printed rows. [default: table]",
 )
 @click.option(
@@ -113,7 +113,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 @arguments.pass_request
 def run(  # noqa: PLR0913 -- one for each option
     request: QueryRequest,
-    format_name: str | None,
+    format: str | None,  # noqa: A002 -- the name of the option
     file: Path | None,
     limit: int | None,
     picture: Path | None,
@@ -138,9 +138,9 @@ def run(  # noqa: PLR0913 -- one for each option
         error = errors.argument_needs_another(argument="--clause", other="--aggregate or --per")
         raise click.UsageError(str(error))
     plot = read_plot_options(picture, x=x, y=y, series=series, between=between)
-    if file is not None and format_name is not None:
-        check_format_of_file(format_name, file)
-    output = RowDestination(format_name or DEFAULT_FORMAT, file, limit)
+    if file is not None and format is not None:
+        check_format_of_file(format, file)
+    output = RowDestination(format or DEFAULT_FORMAT, file, limit)
     if request.aggregates or not request.earlier:
         run_last_statement(request, output, plot)
     else:

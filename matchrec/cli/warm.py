@@ -124,8 +124,8 @@ NEGATION = """
 def warm() -> None:
     """Compile all search code ahead of the first query.
 
-    A container image needs no compiler afterwards. The command prints the folders that hold the
-    compiled code.
+    Run it when you build a container image: queries in the container then start without compiling.
+    The command prints the folders that hold the compiled code.
 
     \b
     Example:

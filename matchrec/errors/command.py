@@ -25,6 +25,61 @@ def not_a_command(*, argument: str) -> MatchRecognizeError:
     )
 
 
+def unknown_command(*, name: str, near: str | None) -> MatchRecognizeError:
+    """Return the error for a first argument that is not a command.
+
+    Args:
+        name: the argument.
+        near: the most similar command; None if none is similar.
+    """
+    return MatchRecognizeError(
+        f"unknown command `{shorten(name)}`",
+        hint=f"write matchrec {near}" if near else "matchrec --help lists the commands",
+        code="unknown-command",
+    )
+
+
+def unknown_option(*, option: str, command: str, hint: str | None) -> MatchRecognizeError:
+    """Return the error for an option that a command does not have.
+
+    Args:
+        option: the option.
+        command: the command, such as `matchrec run`.
+        hint: what to write instead; None if nothing is known.
+    """
+    return MatchRecognizeError(
+        f"unknown option `{option}` of `{command}`",
+        hint=f"write {hint}" if hint else f"{command} --help lists the options",
+        code="unknown-option",
+    )
+
+
+def option_without_value(*, option: str) -> MatchRecognizeError:
+    """Return the error for an option at the end of the arguments that needs a value."""
+    return MatchRecognizeError(
+        f"`{option}` has no value",
+        hint=f"write a value after {option}",
+        code="option-without-value",
+    )
+
+
+def unexpected_argument(
+    *, arguments: str, command: str, hint: str | None = None
+) -> MatchRecognizeError:
+    """Return the error for an argument after the last one that a command takes.
+
+    Args:
+        arguments: the arguments that are too many.
+        command: the command, such as `matchrec run`.
+        hint: what to write instead; None if nothing is known.
+    """
+    return MatchRecognizeError(
+        f"unexpected argument `{arguments}` of `{command}`",
+        hint=f"write {hint}" if hint else "remove it, or write an option before it",
+        code="unexpected-argument",
+    )
+
+
 def missing_query() -> MatchRecognizeError:
     """Return the error for a command without a query."""
     return MatchRecognizeError(

@@ -166,6 +166,8 @@ class Surface:
         'make a view of your DataFrame, df.createOrReplaceTempView("{name}"), or write '
         "{{{name}}} and pass {name}=df"
     )
+    # How to give a table the column `{name}`, which it lacks; empty if its rows have the columns.
+    column: str = ""
     # What takes a whole query.
     query: str = "matchrec.sql"
     # What names a row by all columns of ORDER BY.
@@ -346,6 +348,10 @@ COMMAND_LINE = Surface(
     ends="write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH",
     clause="write --language sase for a text of SASE+",
     length="pass --arg name=\"INTERVAL '10' MINUTE\"",
+)
+# The command `check`, for which `--schema` declares tables.
+CHECKED_COMMAND_LINE = replace(
+    COMMAND_LINE, table="pass --schema '{name}: COLUMN TYPE, ...', or --table {name}=FILE"
 )
 CELL = Surface(
     is_python=False,

@@ -299,7 +299,9 @@ def test_a_warning_has_no_line_of_python(
         warnings.simplefilter("always")
         shell.run_cell_magic("matchrec", "", RISES[: RISES.index("DEFINE")] + ")")
     output = capsys.readouterr().err
-    assert output.startswith("matchrec: MATCH_RECOGNIZE has no DEFINE\n  line 4, column 14\n")
+    assert output.startswith(
+        "matchrec: warning: MATCH_RECOGNIZE has no DEFINE\n  line 4, column 14\n"
+    )
     assert "result = fn" not in output
 
 

@@ -173,7 +173,11 @@ def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
     if name in names.keys:
         note = f"`{name}` is a name that PARTITION BY gives to a column of the result"
         return note, f"repeat the expression before AS {name}"
-    return "", f"write {write_name(near)}" if near else "write one of these"
+    hint = f"write {write_name(near)}" if near else "write one of these"
+    addition = current_surface().column
+    if addition and name.isidentifier():
+        hint += f", or {addition.format(name=name)}"
+    return "", hint
 
 
 def _explain_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:

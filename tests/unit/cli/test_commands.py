@@ -134,6 +134,13 @@ def test_why_and_coverage(embedded: Path) -> None:
     )
     assert coverage.exit_code == 0, coverage.stderr
     assert "A UP+" in coverage.stdout
+    # X: 10 11 12 is a match. Y: 5 is not followed by a rise, 4 9 is a match.
+    assert invoke("coverage", "streaks.sql", *STOCKS, "--format", "csv").stdout.splitlines() == [
+        "clause,occurrence,variable,reached,stopped,stop_reason,stopped_for_reason",
+        "1,0,,3,0,,0",
+        "1,1,A,3,1,UP's condition was false,1",
+        "1,2,UP,2,0,,0",
+    ]
     assert "<svg" in (embedded / "far.svg").read_text()
 
 
@@ -162,7 +169,7 @@ def test_a_column_of_labels_that_is_not_there(embedded: Path) -> None:
     labels = ("--table", "labels=labels.csv", "--labels", "labels")
     arguments = ("--start", "begin", "--end", "ends")
     assert invoke_failing("backtest", "streaks.sql", *STOCKS, *labels, *arguments, code=1) == (
-        "matchrec: unknown column `begin` in `--start` [unknown-label-column]\n"
+        "matchrec: error: unknown column `begin` in `--start` [unknown-label-column]\n"
         "  note: `--labels` has: sym, begins, ends\n"
         "  help: write --start begins\n"
     )
@@ -288,7 +295,7 @@ def test_a_value_around_the_clause_that_cannot_be_computed(
     result = invoke("run", "-", *STOCKS, stdin=query)
     assert result.exit_code == 3
     headline, *_, last = result.stderr.strip().split("\n")
-    assert headline.startswith("matchrec: a value of the query cannot be computed: ")
+    assert headline.startswith("matchrec: error: a value of the query cannot be computed: ")
     assert headline.endswith("[value-not-computed]")
     assert reason in headline
     assert last.startswith(f"  help: {advice}")
@@ -378,7 +385,7 @@ def test_a_picture_of_each_clause(embedded: Path) -> None:
 def test_a_mistake_in_the_query_shows_line_and_caret(embedded: Path) -> None:
     query = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
     assert invoke_failing("run", "-", *STOCKS, stdin=query, code=1) == (
-        "matchrec: unknown pattern variable `DOWN` in MEASURES [unknown-variable]\n"
+        "matchrec: error: unknown pattern variable `DOWN` in MEASURES [unknown-variable]\n"
         "  line 4, column 38\n"
         "      MEASURES FIRST(price) AS low, LAST(DOWN.price) AS high, COUNT(*) AS n\n"
         "                                         ^^^^\n"
@@ -423,12 +430,15 @@ def test_a_traceback_is_shown_on_request(embedded: Path) -> None:
     query = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
     shown = invoke_failing("run", "-", *STOCKS, "--traceback", stdin=query, code=1)
     assert shown.startswith("Traceback (most recent call last):\n")
-    assert "\nmatchrec: unknown pattern variable `DOWN` in MEASURES [unknown-variable]\n" in shown
+    assert (
+        "\nmatchrec: error: unknown pattern variable `DOWN` in MEASURES [unknown-variable]\n"
+        in shown
+    )
 
 
 def test_a_mistake_outside_the_clause_is_spark_s_own_sentence(embedded: Path) -> None:
     shown = invoke_failing("run", "-", stdin="SELECT * FROM nowhere", code=1)
-    assert shown.startswith("matchrec: [TABLE_OR_VIEW_NOT_FOUND]")
+    assert shown.startswith("matchrec: error: [TABLE_OR_VIEW_NOT_FOUND]")
     assert "Project [*]" not in shown
 
 
@@ -458,7 +468,7 @@ def test_a_warning_is_a_notice(embedded: Path) -> None:
         warnings.simplefilter("default")
         result = invoke("run", "-", *STOCKS, stdin=STREAKS.replace("ORDER BY ts", ""))
     assert result.exit_code == 0
-    assert result.stderr.startswith("matchrec: MATCH_RECOGNIZE has no ORDER BY\n  line 4,")
+    assert result.stderr.startswith("matchrec: warning: MATCH_RECOGNIZE has no ORDER BY\n  line 4,")
     assert ".py" not in result.stderr
 
 
@@ -521,7 +531,16 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("dance",), "No such command 'dance'"),
+        (("dance",), "unknown command `dance` [unknown-command]\n  help: matchrec --help lists"),
+        (("chek", "-"), "help: write matchrec check"),
+        (("run", "-", "--tabel", "t=t.csv"), "unknown option `--tabel` of `matchrec run`"),
+        (("run", "-", "--tabel", "t=t.csv"), "help: write --table"),
+        (("run", "-", "--master", "local"), "help: write --engine spark --conf spark.master"),
+        (("run", "-", "--to", "oracle"), "help: matchrec run --help lists the options"),
+        (("run", "-", "--limit"), "`--limit` has no value [option-without-value]"),
+        (("run", "-", "t.csv"), "unexpected argument `t.csv` of `matchrec run`"),
+        (("run", "-", "t.csv"), "help: write --table t=t.csv"),
+        (("sweep", "-"), "missing --grid for matchrec sweep [missing-option]"),
         (("streaks.sql",), "not a command [not-a-command]\n  help: write matchrec run before a"),
         (("SELECT 1 FROM t",), "matchrec run -c before the text of a query"),
         (("run",), "missing query [missing-query]\n  help: write the name of its file"),
@@ -529,13 +548,13 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("run", "-", "--table", "data/b.csv"), "write --table b=data/b.csv"),
         (("run", "-", "--table", "t="), "write --table t=FILE"),
         (("run", "-", "--arg", "5"), "write NAME=5"),
-        (("run", "-", "--limit", "0"), "`0` is not a whole number of 1 or more"),
+        (("run", "-", "--limit", "0"), "wrong value of `--limit`: `0` is not a whole number"),
         (("run", "-", "--limit", "2147483647"), "write a number up to 2,147,483,646"),
         (("serve", "--port", "65536"), "write a number up to 65,535"),
         (("serve", "--host", "0.0.0.0"), "--allow-anyone"),
         (("serve", "--tls-key", __file__), "--tls-cert"),
-        (("run", "-", "--algorithm", "x"), "'--algorithm'"),
-        (("run", "-", "--format", "xml"), "'--format'"),
+        (("run", "-", "--algorithm", "x"), "unknown value `x` for `--algorithm` of `matchrec run`"),
+        (("run", "-", "--format", "xml"), "help: write one of these, such as --format table"),
         (("run", "-", "--arg", "n"), "`n` is not NAME=VALUE"),
         (("run", "-", "--arg", ":n=1"), "remove it: --arg n=VALUE"),
         (("run", "-", "--conf", "=1"), "`=1` is not NAME=VALUE"),
@@ -547,7 +566,7 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
 )
 def test_arguments_that_are_wrong(arguments: tuple[str, ...], sentence: str) -> None:
     shown = invoke_failing(*arguments)
-    assert shown.startswith("Usage: matchrec")
+    assert shown.startswith("matchrec: error: ")
     assert sentence in shown
 
 

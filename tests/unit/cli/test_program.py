@@ -189,7 +189,7 @@ def test_a_terminal_shows_carets_in_colour(monkeypatch: pytest.MonkeyPatch) -> N
     messages.print_failure("no [red]\n  line 1\n    SELECT 1^2\n           ^ ^^\n  hint")
     red, off = "\x1b[1;31m", "\x1b[0m"
     assert shown.getvalue().splitlines() == [
-        f"{red}matchrec: {off}no [red]",
+        f"{red}matchrec: error: {off}no [red]",
         "  line 1",
         "    SELECT 1^2",
         f"{red}           ^ ^^{off}",

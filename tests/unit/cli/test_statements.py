@@ -103,8 +103,8 @@ def test_several_statements(embedded: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (SEVERAL.replace("PATTERN (A", "PATTERN ((A"), "matchrec: statement 1 of 3: `(` is not"),
-        (SEVERAL.replace("SELECT sym", "SELECT smy"), "matchrec: statement 2 of 3: "),
+        (SEVERAL.replace("PATTERN (A", "PATTERN ((A"), "matchrec: error: statement 1 of 3: `(`"),
+        (SEVERAL.replace("SELECT sym", "SELECT smy"), "matchrec: error: statement 2 of 3: "),
         (SEVERAL.replace("count(*)", "1 / 0").replace("streaks;", "range(1);"), "statement 3 of 3"),
     ],
 )
@@ -186,10 +186,16 @@ def test_check_treats_warnings_as_mistakes_on_request(embedded: Path) -> None:
     [
         ("t", "`t` is not NAME: COLUMNS", 2),
         ("t: sym STRNG", "the columns of --schema for `t` are not SQL", 1),
+        ("t: sym STRING, ts INT", "help: write one of these, or add price to --schema", 1),
     ],
 )
 def test_a_schema_with_a_mistake(schema: str, message: str, code: int, embedded: Path) -> None:
     assert message in catch_message("check", "streaks.sql", "--schema", schema, code=code)
+
+
+def test_check_suggests_to_declare_an_unknown_table(embedded: Path) -> None:
+    message = catch_message("check", "-", stdin="SELECT * FROM nowhere")
+    assert "pass --schema 'nowhere: COLUMN TYPE, ...', or --table nowhere=FILE" in message
 
 
 def test_a_table_of_a_file_and_of_a_schema(embedded: Path) -> None:

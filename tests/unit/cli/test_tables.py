@@ -129,7 +129,9 @@ def test_options_of_csv(embedded: Path) -> None:
 def test_an_empty_file(name: str, embedded: Path) -> None:
     (embedded / name).write_text("")
     message = catch_message("--table", f"t={name}", code=1)
-    assert message.startswith(f"matchrec: the file `{name}` of table `t` is empty [empty-table]\n")
+    assert message.startswith(
+        f"matchrec: error: the file `{name}` of table `t` is empty [empty-table]\n"
+    )
 
 
 def test_a_file_of_pandas(embedded: Path, request: pytest.FixtureRequest) -> None:
@@ -155,7 +157,7 @@ def test_a_file_of_pandas(embedded: Path, request: pytest.FixtureRequest) -> Non
 def test_a_file_that_cannot_be_read_is_named(embedded: Path) -> None:
     (embedded / "x.parquet").write_text("PAR1 and no more PAR1")
     message = catch_message("--table", "t=x.parquet", code=1)
-    assert message.startswith("matchrec: the file `x.parquet` of table `t` cannot be read: ")
+    assert message.startswith("matchrec: error: the file `x.parquet` of table `t` cannot be read: ")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,95 @@
+"""Word the errors of click, about wrong arguments, as all other errors of the program.
+
+click prints the usage and its own sentence. Our errors have a headline with a code, and say what to
+write instead. They reach click as `click.UsageError`, with their text as the message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import click
+
+from matchrec.cli.messages import print_failure
+from matchrec.errors import command as errors
+from matchrec.errors.calls import unknown_option_value
+from matchrec.errors.language import COMMAND_LINE, use_surface
+from matchrec.errors.misspellings import find_nearest
+
+# click's sentence for arguments that a command does not take: "Got unexpected extra argument (x)".
+EXTRA_ARGUMENTS = re.compile(r"Got unexpected extra arguments? \((?P<arguments>.*)\)", re.DOTALL)
+
+
+class WrongUsage(click.UsageError):
+    """An error about wrong arguments, which prints as our other errors do."""
+
+    def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002 -- as click calls it
+        """Print the error on stderr."""
+        print_failure(self.message)
+
+
+@contextmanager
+def reword_usage_errors() -> Iterator[None]:
+    """Raise click's errors about arguments as `WrongUsage`."""
+    try:
+        yield
+    except WrongUsage:
+        raise
+    except click.UsageError as error:
+        raise WrongUsage(reword(error), error.ctx) from None
+
+
+def reword(error: click.UsageError) -> str:
+    """Return the text of an error about wrong arguments."""
+    command = error.ctx.command_path if error.ctx is not None else "matchrec"
+    if isinstance(error, click.NoSuchOption):
+        near = find_nearest(error.option_name.lstrip("-"), list_option_names(error.ctx))
+        hint = f"--{near}" if near else None
+        return str(errors.unknown_option(option=error.option_name, command=command, hint=hint))
+    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
+        option = error.param.opts[0]
+        value = error.param.make_metavar(error.ctx or click.Context(click.Command(None)))
+        return str(errors.missing_option(option=option, value=value, reader=command))
+    if isinstance(error, click.BadOptionUsage):
+        return str(errors.option_without_value(option=error.option_name))
+    if isinstance(error, click.BadParameter) and isinstance(error.param, click.Option):
+        return name_option(error.message, error.param.opts[0])
+    extra = EXTRA_ARGUMENTS.fullmatch(error.message.rstrip("."))
+    if extra:
+        return str(errors.unexpected_argument(arguments=extra["arguments"], command=command))
+    return error.format_message()
+
+
+def list_option_names(context: click.Context | None) -> list[str]:
+    """Return the names of the options of a command, without hyphens."""
+    parameters = context.command.params if context is not None else []
+    return [name.lstrip("-") for parameter in parameters for name in parameter.opts]
+
+
+def name_option(message: str, option: str) -> str:
+    """Return the text of an error about the value of an option, with the option in its headline.
+
+    >>> name_option("`x` is not a whole number [not-a-whole-number]", "--limit")
+    'wrong value of `--limit`: `x` is not a whole number [not-a-whole-number]'
+    """
+    headline = message.partition("\n")[0]
+    if option in headline:
+        return message
+    return f"wrong value of `{option}`: {message}"
+
+
+class Choice(click.Choice):  # type: ignore[type-arg]  # generic in newer versions only
+    """One of a few words. The error for another word suggests the most similar one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the word."""
+        if value in self.choices:
+            return value
+        option = param.opts[0].lstrip("-").replace("-", "_") if param is not None else ""
+        command = ctx.command_path if ctx is not None else "matchrec"
+        with use_surface(COMMAND_LINE):
+            error = unknown_option_value(f"`{command}`", option, str(value), list(self.choices))
+        return self.fail(str(error), param, ctx)
