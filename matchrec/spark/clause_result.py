@@ -94,14 +94,14 @@ class ClauseResult:
     @property
     def query(self) -> SplitQuery:
         """Return the split query of the clause: its plan, and the parts of its conditions."""
-        (query,) = self.compiled.queries
-        return query
+        (rule,) = self.compiled.rules
+        return rule.query
 
     @property
     def compiled_query(self) -> CompiledQuery:
         """Return the compiled query of the clause."""
-        (compiled_query,) = self.compiled.compiled_queries
-        return compiled_query
+        (rule,) = self.compiled.rules
+        return rule.compiled_query
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -143,11 +143,11 @@ def check_unused_outputs(compiled: CompiledRules) -> None:
     if unused_query is None or not computes_in_spark(unused_query):
         return
     request = compiled.request
-    (query,) = compiled.queries
+    (clause,) = compiled.rules
     columns = unused_query.sent_columns.columns
     fields = compiled.preparation.find_fields(columns, compiled.fields)
     schema = build_read_schema(unused_query, fields)
-    if infer_result_fields(request, query.unused_outputs, unused_query, schema) is not None:
+    if infer_result_fields(request, clause.query.unused_outputs, unused_query, schema) is not None:
         return
     no_rows = request.runner.spark.createDataFrame([], schema)
     analyse_result(request, unused_query, project(request.relation, unused_query, no_rows), schema)
@@ -163,8 +163,8 @@ def match_and_project(compiled: CompiledRules, ranges: Ranges | WholePartitions)
     Raises one of Spark's `QUERY_ERRORS`.
     """
     request = compiled.request
-    (query,) = compiled.queries
-    (compiled_query,) = compiled.compiled_queries
+    (clause,) = compiled.rules
+    compiled_query = clause.compiled_query
     preparation = compiled.preparation
     if isinstance(ranges, Ranges):
         assert isinstance(preparation, UnsortedPreparation), "`choose_ranges` has looked"
@@ -181,7 +181,7 @@ def match_and_project(compiled: CompiledRules, ranges: Ranges | WholePartitions)
     if computes_in_spark(compiled_query):
         if token and not compiled_query.aggregates:
             keep_match_expressions(request.runner, matched, token, find_sql_origins(compiled_query))
-        result_fields = infer_result_fields(request, query.outputs, compiled_query, schema)
+        result_fields = infer_result_fields(request, clause.query.outputs, compiled_query, schema)
         if result_fields is None:
             dataframe = analyse_result(request, compiled_query, dataframe, schema)
         else:
@@ -301,10 +301,11 @@ def choose_ranges(compiled: CompiledRules) -> Ranges | WholePartitions:
     if not isinstance(preparation, UnsortedPreparation):
         check_may_stay_whole(request, str(preparation.sorter or ""))
         return WholePartitions()
-    plan = compiled.queries[0].plan
+    (clause,) = compiled.rules
+    plan = clause.query.plan
     if not request.must_cut_partitions and plan.within is None:
         return WITHOUT_WINDOW
-    return find_ranges(request, plan, compiled.compiled_queries[0])
+    return find_ranges(request, plan, clause.compiled_query)
 
 
 def describe_range_savings(result: ClauseResult) -> str:
@@ -360,7 +361,8 @@ def run_workers(
         ranges: how partitions are cut, for the counters.
     """
     request = compiled.request
-    (compiled_query,) = compiled.compiled_queries
+    (clause,) = compiled.rules
+    compiled_query = clause.compiled_query
     counters = request.options.counters
     pandas_query = compiled_query if request.sends_pandas else None
     name = name_operator(compiled_query)

@@ -91,8 +91,8 @@ def collect_partition(request: MatchRequest, target: Target) -> CollectedPartiti
     (rule,) = request.rules
     with silence_analysis(), request.locate_rule_errors(rule):
         compiled = compile_request(request)
-        (query,) = compiled.queries
-        finder = TargetFinder(request, query.plan, target)
+        (clause,) = compiled.rules
+        finder = TargetFinder(request, clause.query.plan, target)
         return collect_compiled_partition(compiled, finder)
 
 
@@ -107,13 +107,13 @@ def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) ->
         finder: finds the target in its input.
     """
     request = compiled.request
-    (query,) = compiled.queries
-    (compiled_query,) = compiled.compiled_queries
+    (clause,) = compiled.rules
+    compiled_query = clause.compiled_query
     order_texts = finder.order_texts
     search_columns = compiled_query.sent_columns.columns
     order_columns = [build_row_column(finder.write_as_text(text)) for text in order_texts]
     target_tests = finder.build_target_tests()
-    columns = (*search_columns, *order_columns, *target_tests, *query.row_filters)
+    columns = (*search_columns, *order_columns, *target_tests, *clause.query.row_filters)
     preparation = compiled.preparation.with_key_filters(finder.key_tests)
     sent = preparation.send(columns, compiled.fields)
     table = collect_table(sent.rows)

@@ -48,6 +48,18 @@ from matchrec.spark.types import sorts_exactly, to_value_type
 
 
 @dataclass(frozen=True)
+class CompiledRule:
+    """A rule of a request, compiled. A clause is the only rule of its request."""
+
+    rule: Rule
+    # Its query, with the parts of its conditions.
+    query: SplitQuery
+    # The parts that Spark does not compute, typed.
+    conditions: TypedConditions
+    compiled_query: CompiledQuery
+
+
+@dataclass(frozen=True)
 class CompiledRules:
     """The rules of a request, compiled, and the query in Spark that computes their rows."""
 
@@ -56,19 +68,13 @@ class CompiledRules:
     preparation: Preparation
     # The fields of the columns that the rules may use, as the session has analysed them.
     fields: KnownFields
-    # The typed conditions and the compiled query of each rule, in the order of the rules.
-    conditions: tuple[TypedConditions, ...]
-    compiled_queries: tuple[CompiledQuery, ...]
-
-    @property
-    def queries(self) -> tuple[SplitQuery, ...]:
-        """Return the query of each rule, with the parts of its conditions."""
-        return self.preparation.joined.queries
+    # In the order of the request.
+    rules: tuple[CompiledRule, ...]
 
     @property
     def types(self) -> Mapping[RowColumn, ValueType]:
         """Return the types of the columns of all rules."""
-        return self.conditions[0].types
+        return self.rules[0].conditions.types
 
 
 def compile_request(request: MatchRequest) -> CompiledRules:
@@ -456,21 +462,17 @@ def build_compiled_rules(
     """
     joined = preparation.joined
     check_types(request, joined)
-    compiled_queries = []
+    compiled_rules = []
     earlier_columns = joined.shared_columns
     for rule, query, typed in zip(request.rules, joined.queries, conditions, strict=True):
         with request.locate_rule_errors(rule):
             if request.event_columns is not None:
                 check_dividing_columns(query, typed)
             compiled_query = compile_rule(request, query, typed, joined, earlier_columns)
-        compiled_queries.append(compiled_query)
+        compiled_rules.append(CompiledRule(rule, query, typed, compiled_query))
         earlier_columns = compiled_query.sent_columns.columns
     return CompiledRules(
-        request=request,
-        preparation=preparation,
-        fields=fields,
-        conditions=conditions,
-        compiled_queries=tuple(compiled_queries),
+        request=request, preparation=preparation, fields=fields, rules=tuple(compiled_rules)
     )
 
 
@@ -482,13 +484,13 @@ def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
     Raises:
         MatchRecognizeError: a column is not supported.
     """
-    joined = compiled.preparation.joined
-    (query,) = joined.queries
-    if not query.unused_outputs:
+    (clause,) = compiled.rules
+    if not clause.query.unused_outputs:
         return None
-    (conditions,) = compiled.conditions
+    joined = compiled.preparation.joined
+    unused_query = clause.query.compute_unused_outputs()
     return compile_rule(
-        compiled.request, query.compute_unused_outputs(), conditions, joined, joined.shared_columns
+        compiled.request, unused_query, clause.conditions, joined, joined.shared_columns
     )
 
 

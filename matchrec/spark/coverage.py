@@ -172,9 +172,10 @@ def follow_starting_rows(
 
     with silence_analysis(), request.locate_rule_errors(rule):
         compiled = compile_request(request)
-        (query,) = compiled.queries
+        (compiled_rule,) = compiled.rules
+        query = compiled_rule.query
         assert isinstance(query, coverage.CoverageQuery), "the request is made for coverage"
-        (compiled_query,) = compiled.compiled_queries
+        compiled_query = compiled_rule.compiled_query
         task = coverage.build_coverage_task(query, compiled_query)
         columns = compiled_query.sent_columns.columns
         sent_rows = compiled.preparation.send(columns, compiled.fields)

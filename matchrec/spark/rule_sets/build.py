@@ -31,7 +31,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.backends import find_backend
 from matchrec.spark.clause_result import build_result_items, project
-from matchrec.spark.compile import CompiledRules, compile_request
+from matchrec.spark.compile import CompiledRule, CompiledRules, compile_request
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.order_numbers import OrderNumbers, find_order_numbers
 from matchrec.spark.ranges import check_may_stay_whole
@@ -141,8 +141,7 @@ class BuiltRuleSet:
     @property
     def queries(self) -> Mapping[str, SplitQuery]:
         """Return the query of each rule, by the name of the rule."""
-        names = [rule.name for rule in self.request.rules]
-        return dict(zip(names, self.compiled.queries, strict=True))
+        return {compiled.rule.name: compiled.query for compiled in self.compiled.rules}
 
     @property
     def times(self) -> OrderNumbers:
@@ -206,7 +205,7 @@ def link_rules(compiled: CompiledRules) -> RuleSet:
     joined = compiled.preparation.joined
     first_plan = joined.queries[0].plan  # all rules have the same partition keys and order
     assert request.event_columns is not None, "the request is a rule set"
-    columns = compiled.compiled_queries[-1].sent_columns.columns
+    columns = compiled.rules[-1].compiled_query.sent_columns.columns
     indices = {column: index for index, column in enumerate(columns)}
 
     def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
@@ -214,16 +213,17 @@ def link_rules(compiled: CompiledRules) -> RuleSet:
         return tuple(indices[column] for column in columns)
 
     linked_rules = []
-    for rule_number, rule in enumerate(request.rules):
+    for compiled_rule in compiled.rules:
+        rule = compiled_rule.rule
         version = rule.version or Version(rule.name)
-        dividing_columns = find_dividing_columns(compiled.queries[rule_number].plan)
+        dividing_columns = find_dividing_columns(compiled_rule.query.plan)
         identity = ""
         if request.is_stream:
-            identity = compute_identity(compiled, rule_number, version)
+            identity = compute_identity(request, compiled_rule, version)
         linked_rules.append(
             LinkedRule(
                 name=rule.name,
-                compiled_query=compiled.compiled_queries[rule_number],
+                compiled_query=compiled_rule.compiled_query,
                 dividing_columns=find_indices(dividing_columns),
                 version=version,
                 identity=identity,
@@ -243,27 +243,27 @@ def link_rules(compiled: CompiledRules) -> RuleSet:
     )
 
 
-def compute_identity(compiled: CompiledRules, rule_number: int, version: Version) -> str:
+def compute_identity(request: MatchRequest, compiled: CompiledRule, version: Version) -> str:
     """Return the identity of a rule: a digest of everything that its search depends on.
 
     Other rules do not change it. So the state of a stream knows which rules are still the same.
 
     Args:
-        compiled: all rules of the request.
-        rule_number: the index of the rule in the request.
+        request: all rules.
+        compiled: the rule.
         version: the version of the rule.
     """
-    request = compiled.request
-    query = compiled.queries[rule_number]
-    column_types = [(show_column(column), compiled.types[column]) for column in query.columns]
+    query = compiled.query
+    types = compiled.conditions.types
+    column_types = [(show_column(column), types[column]) for column in query.columns]
     identity = digest(
         version.rule,
         version.since,
         query.resolved_plan,
-        request.rules[rule_number].columns,
+        compiled.rule.columns,
         query.plan,
         column_types,
-        compiled.conditions[rule_number].run_conditions,
+        compiled.conditions.run_conditions,
         request.ansi,
         request.options.algorithm,
     )
