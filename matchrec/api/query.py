@@ -234,16 +234,18 @@ class Query:
         counters = Counters() if analyze else None
         options = replace(self.options, counters=counters)
         with self._suggest_dialect(), self._parsing(options) as parsed:
+            reason = None  # why matches are built although only aggregates over them are needed
             if aggregates is None:
                 clauses = parsed.evaluate()
                 results = find_results(parsed, clauses, clause)
             else:
-                result, totals = aggregate(parsed.find_clause(clause), aggregates, per)
-                results = [result]
-            explained = tuple(explain_result(result, parsed) for result in results)
+                aggregated = aggregate(parsed.find_clause(clause), aggregates, per)
+                results = [aggregated.search]
+                reason = aggregated.reason_for_building_matches
+            explained = tuple(explain_result(result, parsed, reason) for result in results)
             if counters is None or not results:
                 return Explanation(explained)
-            rows = parsed.build_result(clauses) if aggregates is None else totals
+            rows = parsed.build_result(clauses) if aggregates is None else aggregated.rows
         count_without_rows(counters, rows)
         return Explanation(explained, counters, advise_on_speed(self._spark, results))
 
@@ -433,8 +435,7 @@ class Query:
 
         columns = {"matches": "count(*)"} if aggregates is None else aggregates
         with self._parsing(self.options) as parsed:
-            _, totals = aggregate(parsed.find_clause(clause), columns, per)
-            return totals
+            return aggregate(parsed.find_clause(clause), columns, per).rows
 
     @check_arguments(**ARGUMENTS)
     def plot(  # noqa: PLR0913 -- public signature
@@ -601,8 +602,16 @@ def find_results(
     return results if clause is None else [results[find_clause_number(parsed, clause) - 1]]
 
 
-def explain_result(result: ClauseResult, parsed: ParsedQuery) -> ExplainedClause:
-    """Return the explanation of a planned clause of a query, with the warnings about it."""
+def explain_result(
+    result: ClauseResult, parsed: ParsedQuery, reason_for_building_matches: str | None = None
+) -> ExplainedClause:
+    """Return the explanation of a planned clause of a query, with the warnings about it.
+
+    Args:
+        result: the result of the clause.
+        parsed: the query.
+        reason_for_building_matches: see `ExplainedClause`.
+    """
     from matchrec.explain.clause import ExplainedClause
 
     preparation = result.compiled.preparation
@@ -615,7 +624,7 @@ def explain_result(result: ClauseResult, parsed: ParsedQuery) -> ExplainedClause
         is_stream=result.reads_stream,
         resolved_plan=result.query.resolved_plan,
         sorter=preparation.sorter,
-        reason_for_building_matches=result.reason_for_building_matches,
+        reason_for_building_matches=reason_for_building_matches,
         ranges=result.ranges.describe(result.query.plan),
     )
 

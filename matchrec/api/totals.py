@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
@@ -34,18 +34,25 @@ from matchrec.spark.types import normalize_value
 MATCH_COLUMN = Measure(MATCH_NAME, make_literal("TRUE", Span(0, 0)))
 
 
-def aggregate(
-    clause: Clause, aggregates: Mapping[str, str], per: str
-) -> tuple[ClauseResult, DataFrame]:
-    """Return the aggregates over all matches of a clause, and how the clause was run for them.
+@dataclass(frozen=True)
+class AggregatedMatches:
+    """The aggregates over all matches of a clause, and how the clause was run for them."""
+
+    # The aggregates, a row for each group.
+    rows: DataFrame
+    # The result of the search: totals of each group, or matches.
+    search: ClauseResult
+    # Why the search builds every match; None if it computes totals.
+    reason_for_building_matches: str | None
+
+
+def aggregate(clause: Clause, aggregates: Mapping[str, str], per: str) -> AggregatedMatches:
+    """Return the aggregates over all matches of a clause.
 
     Args:
         clause: the clause.
         aggregates: as for `Query.aggregate`.
         per: as for `Query.aggregate`.
-
-    Returns:
-        The result of the search, for explanations; and a DataFrame with a row for each group.
 
     Raises:
         MatchRecognizePlanError: a text is not an aggregate of a measure, or two columns of the
@@ -73,7 +80,7 @@ def aggregate(
     plan = replace(
         plan, measures=(*key_measures.values(), *used_measures), rows_per_match=RowsPerMatch.ONE_ROW
     )
-    result = run_search(clause, plan, totals)
+    result, reason_for_building_matches = run_search(clause, plan, totals)
 
     rows = result.dataframe
     group_names = [*rows.columns[: len(plan.partition_by)], *key_measures]
@@ -83,7 +90,11 @@ def aggregate(
         f"{write_for_engine(write_call(call, result, totals))} AS {quote_name(name)}"
         for name, call in calls.items()
     ]
-    return result, group_rows(rows, group_names, columns)
+    return AggregatedMatches(
+        rows=group_rows(rows, group_names, columns),
+        search=result,
+        reason_for_building_matches=reason_for_building_matches,
+    )
 
 
 def group_rows(rows: DataFrame, group_names: Sequence[str], aggregates: Sequence[str]) -> DataFrame:
@@ -108,10 +119,11 @@ def group_rows(rows: DataFrame, group_names: Sequence[str], aggregates: Sequence
     return rows.groupBy(*map(expr, groups)).agg(*map(expr, aggregates))
 
 
-def run_search(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
+def run_search(clause: Clause, plan: MatchPlan, totals: Totals) -> tuple[ClauseResult, str | None]:
     """Run the search for totals of each group, or for matches if it cannot compute totals.
 
-    In the second case, the result has the reason in `reason_for_building_matches`.
+    Returns:
+        The result; and in the second case the reason.
 
     Raises:
         MatchRecognizeUnsupportedError: the clause reads a stream, and the search cannot compute the
@@ -122,13 +134,13 @@ def run_search(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
     # Backtracking finds one match at a time. It is used only if the options name it.
     if is_stream or clause.options.algorithm != "backtracking":
         try:
-            return clause.evaluate_plan(replace(plan, totals=totals))
+            return clause.evaluate_plan(replace(plan, totals=totals)), None
         except errors.MustBuildMatchesError as error:
             if is_stream:
                 raise
             reason = error.reason
     plan = replace(plan, measures=plan.measures or (MATCH_COLUMN,))
-    return replace(clause.evaluate_plan(plan), reason_for_building_matches=reason)
+    return clause.evaluate_plan(plan), reason
 
 
 def check_names(names: Iterable[str], group_names: Iterable[str]) -> None:

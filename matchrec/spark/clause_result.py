@@ -82,9 +82,6 @@ class ClauseResult:
     compiled: CompiledRules
     # How partitions are cut into ranges, or why they are not.
     ranges: Ranges | WholePartitions
-    # Why every match is built although only aggregates over all matches are needed. None if no
-    # match is built, or if matches are needed.
-    reason_for_building_matches: str | None = None
 
     @property
     def request(self) -> MatchRequest:
