@@ -13,7 +13,7 @@ from enum import Enum
 from matchrec.compile.lookaround import Lookaround, find_lookaround
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.run.origins import SqlOrigin
-from matchrec.output.measure_sql import RowAggregate, SqlPieces
+from matchrec.output.measure_sql import ReadInSql, RowAggregate, SqlPieces
 from matchrec.output.reads import Read
 from matchrec.plan.clauses import Distance, RowsPerMatch
 from matchrec.plan.expression import Frame
@@ -32,6 +32,11 @@ class ResultColumn:
     is_measure: bool
     # Where the user wrote it; None for a column that nobody wrote.
     origin: SqlOrigin | None = None
+
+    @property
+    def is_read(self) -> bool:
+        """Return whether the column is a read, so that Spark computes nothing."""
+        return len(self.pieces) == 1 and isinstance(self.pieces[0], ReadInSql)
 
 
 @dataclass(frozen=True, slots=True)

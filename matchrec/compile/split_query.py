@@ -40,7 +40,8 @@ class SplitQuery(ResolvedQuery):
     observed: tuple[RowColumn | NearbyTest, ...] = ()
     # Who reads neighbouring rows for the conditions.
     scope: RowScope = RowScope.SPARK
-    # Where the user wrote what Spark computes, for messages.
+    # Where the user wrote what Spark computes, for messages. Comments in the SQL need it before a
+    # query fails, and only while the query is planned are its text and its language known.
     origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
     # What the tests that Spark computes consist of, joined by AND, if that is known. Their types
     # can be found from it.

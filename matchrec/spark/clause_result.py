@@ -38,7 +38,7 @@ from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, INT, ValueType
 from matchrec.conditions.typing.known_types import find_known_type
-from matchrec.errors.run.origins import SqlOrigin, add_comment, mark_origin
+from matchrec.errors.run.origins import add_comment, mark_origin
 from matchrec.errors.wording import show_count
 from matchrec.output.measure_sql import ReadInSql, SqlPiece
 from matchrec.output.reads import ReadIsMatched
@@ -176,8 +176,6 @@ def match_and_project(compiled: CompiledRules, ranges: Ranges | WholePartitions)
         matched = sent_rows.run_query(compiled_query, schema, name_operator(compiled_query))
     dataframe = project(request.relation, compiled_query, matched, token)
     if computes_in_spark(compiled_query):
-        if token and not compiled_query.aggregates:
-            keep_match_expressions(request.runner, matched, token, find_sql_origins(compiled_query))
         result_fields = infer_result_fields(request, clause.query.outputs, compiled_query, schema)
         if result_fields is None:
             dataframe = analyse_result(request, compiled_query, dataframe, schema)
@@ -231,7 +229,7 @@ def infer_result_fields(
         ]
         if any(read.metadata or is_nested(read.dataType) for read in reads):
             return None
-        type_ = reads[0].dataType if is_read(column) else find_measure_type(output, column, reads)
+        type_ = reads[0].dataType if column.is_read else find_measure_type(output, column, reads)
         if type_ is None:
             return None
         fields.append(StructField(column.name, type_, any(read.nullable for read in reads)))
@@ -270,22 +268,8 @@ def find_measure_type(
 
 def computes_in_spark(compiled_query: CompiledQuery) -> bool:
     """Return whether Spark computes some column of the result over what the workers read."""
-    return bool(compiled_query.aggregates) or not all(map(is_read, compiled_query.outputs))
-
-
-def is_read(column: ResultColumn) -> bool:
-    """Return whether a column of the result is a read, so that Spark computes nothing."""
-    return len(column.pieces) == 1 and isinstance(column.pieces[0], ReadInSql)
-
-
-def find_sql_origins(compiled_query: CompiledQuery) -> dict[str, SqlOrigin]:
-    """Return where the user wrote the SQL of each output column that Spark computes."""
-    items = build_result_items(compiled_query, range(len(compiled_query.reads)))
-    return {
-        item.sql: output.origin
-        for item, output in zip(items, compiled_query.outputs, strict=True)
-        if output.origin is not None and not is_read(output)
-    }
+    is_read = (output.is_read for output in compiled_query.outputs)
+    return bool(compiled_query.aggregates) or not all(is_read)
 
 
 def choose_ranges(compiled: CompiledRules) -> Ranges | WholePartitions:
@@ -402,6 +386,9 @@ def project(
     elif wire.returns_result(compiled_query):
         return matched
     items = build_result_items(compiled_query, range(len(compiled_query.reads)))
+    if token and computes_in_spark(compiled_query) and not compiled_query.aggregates:
+        origins = [None if output.is_read else output.origin for output in compiled_query.outputs]
+        keep_match_expressions(relation.runner, matched, token, items, origins)
     return relation.runner.select_typed(matched, [str(item) for item in items])
 
 

@@ -6,7 +6,8 @@ Sail does not say which one it is; matchrec finds it by a second look at the row
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import pytest
 from py4j.protocol import Py4JJavaError
@@ -181,14 +182,27 @@ def test_rows_are_read_again_only_where_something_fails(
 ) -> None:
     """If no expression fails, there is no check whether the rows can be read."""
 
-    def refuse_to_read() -> DataFrame:
-        """Fail, because the rows must not be read."""
-        raise AssertionError("the rows are read")
+    @dataclass(frozen=True, eq=False)
+    class Look(SecondLook):
+        """A look at expressions over `rows`, which must not be read without any expression."""
+
+        origins: Mapping[str, SqlOrigin]
+
+        def find_origins(self) -> Mapping[str, SqlOrigin]:
+            """Return the origins."""
+            return self.origins
+
+        def select(self, items: Sequence[str]) -> DataFrame:
+            """Return the rows with some expressions."""
+            return rows.selectExpr(*items)
+
+        def select_rows(self) -> DataFrame:
+            """Fail, because the rows must not be read."""
+            raise AssertionError("the rows are read")
 
     origins = {"v + 1": SqlOrigin("the condition of `A`", "DEFINE")}
-    look = SecondLook("", origins, lambda texts: rows.selectExpr(*texts), refuse_to_read)
-    assert look.find_error("divide by zero") is None
-    assert SecondLook("", {}, lambda _: refuse_to_read(), refuse_to_read).find_error(None) is None
+    assert Look("", origins).find_error("divide by zero") is None
+    assert Look("", {}).find_error(None) is None
 
 
 @pytest.mark.filterwarnings("ignore:toPandas attempted")

@@ -152,10 +152,9 @@ class MatchAggregates:
             for index, fold in folds.items()
         ]
         if self.token:
-            item_origins = {
-                item.sql: origins[index] for item, index in zip(items, folds, strict=True)
-            }
-            keep_match_expressions(self.runner, arrays, self.token, item_origins)
+            keep_match_expressions(
+                self.runner, arrays, self.token, items, [origins[index] for index in folds]
+            )
         return self.runner.select(arrays, [*kept_columns, *map(str, items)])
 
     def describe_values(

@@ -8,24 +8,24 @@
 Spark shows the SQL that has failed (see `errors.run.origins`). Other engines say only what is
 wrong. For such a session matchrec evaluates expressions once more after a failure:
 
-1. `keep_expressions` and `keep_match_expressions` keep a `SecondLook` for each query: its
-   expressions, and a token that is in the plan of the query.
+1. `keep_expressions` and `keep_match_expressions` keep a `SecondLook` for each query: what its
+   expressions can be found in, and a token that is in the plan of the query.
 2. After a failure, `failed_actions` calls `find_failed_expression`, which finds the tokens in the
    plan that has failed, and so the looks.
 3. For each look, all expressions over a row of the input are evaluated, then those over a match.
    The list is halved until a single expression is left that fails by itself.
 4. The same is done with the operands of this expression, to find the smallest part that fails.
 
-Without a failure nothing is evaluated.
+Without a failure no expression is listed and nothing is evaluated.
 """
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from threading import Lock
 from typing import Any, TypeVar, cast
 from uuid import uuid4
@@ -33,6 +33,7 @@ from weakref import WeakKeyDictionary
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
+from typing_extensions import override
 
 from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import RowColumn
@@ -52,6 +53,7 @@ from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner
 from matchrec.spark.sail.words import explain_value_failure, read_value_failure
 from matchrec.spark.session import silence_analysis
+from matchrec.worker.wire import SelectItem
 
 T = TypeVar("T")
 F = TypeVar("F")
@@ -72,22 +74,38 @@ _LOOKING: ContextVar[bool] = ContextVar("is_looking", default=False)
 
 
 @dataclass(frozen=True, eq=False)
-class SecondLook:
+class SecondLook(ABC):
     """The expressions that a query computes, to be evaluated again if it fails."""
 
     # Names the query in its plan.
     token: str
-    # Where the user wrote each expression, by its SQL.
-    origins: Mapping[str, SqlOrigin]
-    # Returns the rows with some expressions over them.
-    select: Callable[[Sequence[str]], DataFrame]
-    # Returns the rows without any expression.
-    select_rows: Callable[[], DataFrame]
-    # All expressions of the plan. The SQL that fails is one of them or a part of one.
-    scalars: tuple[Scalar, ...] = ()
-    # Where the user wrote expressions that read several rows of the input. No SQL over one row
-    # computes them, so they cannot be evaluated again.
-    origins_of_several_rows: tuple[SqlOrigin, ...] = ()
+
+    @abstractmethod
+    def find_origins(self) -> Mapping[str, SqlOrigin]:
+        """Return where the user wrote each expression, by its SQL."""
+
+    @abstractmethod
+    def select(self, items: Sequence[str]) -> DataFrame:
+        """Return the rows with some expressions over them."""
+
+    @abstractmethod
+    def select_rows(self) -> DataFrame:
+        """Return the rows without any expression."""
+
+    @property
+    def scalars(self) -> Sequence[Scalar]:
+        """Return all expressions of the plan. The SQL that fails is one of them or a part of one.
+
+        There are none if the SQL that fails is not one of the plan's expressions.
+        """
+        return ()
+
+    def find_origins_of_several_rows(self) -> Sequence[SqlOrigin]:
+        """Return where the user wrote expressions that read several rows of the input.
+
+        No SQL over one row computes them, so they cannot be evaluated again.
+        """
+        return ()
 
     def find_error(self, worker_sentence: str | None) -> MatchRecognizeRunError | None:
         """Return the error of the first expression that fails by itself.
@@ -102,19 +120,15 @@ class SecondLook:
         Returns:
             The error; None if no expression is to blame, or if the rows themselves cannot be read.
         """
-        failure = find_first_failing(tuple(self.origins), self.find_failure)
+        origins = self.find_origins()
+        failure = find_first_failing(tuple(origins), self.find_failure)
         if failure is None:
             return self.find_error_over_several_rows(worker_sentence)
         if find_frame_failure(self.select_rows) is not None:
             return None
-        failing_sql, sentence = failure
-        part = self.narrow(failing_sql, sentence)
-        if part != failing_sql:
-            part_sentence = self.find_failure([part])
-            if part_sentence is None:  # the input may have changed since
-                return None
-            sentence = part_sentence
-        return make_computation_error(build_failure(self.origins[failing_sql], part, sentence))
+        failing_sql, whole_sentence = failure
+        part, sentence = self.narrow(failing_sql, whole_sentence)
+        return make_computation_error(build_failure(origins[failing_sql], part, sentence))
 
     def find_error_over_several_rows(
         self, worker_sentence: str | None
@@ -124,21 +138,20 @@ class SecondLook:
         None if no worker failed, if there is not exactly one such expression, or if the rows
         themselves cannot be read.
         """
-        if not worker_sentence or len(self.origins_of_several_rows) != 1:
+        if not worker_sentence:
             return None
-        if find_frame_failure(self.select_rows) is not None:
+        origins = self.find_origins_of_several_rows()
+        if len(origins) != 1 or find_frame_failure(self.select_rows) is not None:
             return None
-        return make_computation_error(
-            build_failure(self.origins_of_several_rows[0], "", worker_sentence)
-        )
+        return make_computation_error(build_failure(origins[0], "", worker_sentence))
 
     def find_failure(self, texts: Sequence[str]) -> str | None:
         """Return why some expressions cannot be computed; None if all can be. Runs a query."""
         items = [f"{text} AS x{index}" for index, text in enumerate(texts)]
         return find_frame_failure(lambda: self.select(items))
 
-    def narrow(self, text: str, sentence: str) -> str:
-        """Return the smallest part of an expression that must be what fails.
+    def narrow(self, text: str, sentence: str) -> tuple[str, str]:
+        """Return the smallest part of an expression that must be what fails, and why it fails.
 
         If exactly one of several operands fails by itself, and for the same reason, it is the
         cause, and its operands are evaluated next. A part that fails for another reason is guarded
@@ -150,7 +163,7 @@ class SecondLook:
         """
         scalar = self.find_scalar(text)
         if scalar is None:
-            return text
+            return text, sentence
         while isinstance(scalar, Operation):
             failures = []
             for operand in scalar.operands:
@@ -162,8 +175,8 @@ class SecondLook:
             ((operand, operand_sentence),) = failures
             if not have_same_reason(operand_sentence, sentence):
                 break
-            scalar = operand
-        return write_row_sql(scalar)
+            scalar, sentence = operand, operand_sentence
+        return write_row_sql(scalar), sentence
 
     def find_scalar(self, text: str) -> Scalar | None:
         """Return the part of the plan's expressions that a SQL text over one row was made from."""
@@ -172,6 +185,75 @@ class SecondLook:
                 if expression.reads_columns_only(part) and text in render_both_forms(part):
                     return part
         return None
+
+
+@dataclass(frozen=True, eq=False)
+class InputLook(SecondLook):
+    """The expressions that some queries compute over their input."""
+
+    # The input.
+    relation: Relation
+    # The queries of the rules, which know where the user wrote what the engine computes.
+    queries: tuple[SplitQuery, ...]
+
+    @override
+    def find_origins(self) -> Mapping[str, SqlOrigin]:
+        origins: dict[str, SqlOrigin] = {}
+        for query in self.queries:
+            for value, origin in query.origins.items():
+                if isinstance(value, str):
+                    origins.setdefault(value, origin)
+        return origins
+
+    @override
+    def select(self, items: Sequence[str]) -> DataFrame:
+        return self.relation.select(items)
+
+    @override
+    def select_rows(self) -> DataFrame:
+        return self.relation.rows
+
+    @property
+    def scalars(self) -> Sequence[Scalar]:
+        """Return the conditions and the measures of all queries."""
+        return [scalar for query in self.queries for scalar in query.plan.expressions]
+
+    @override
+    def find_origins_of_several_rows(self) -> Sequence[SqlOrigin]:
+        origins = dict[SqlOrigin, None]()  # an ordered set
+        for query in self.queries:
+            for value, origin in query.origins.items():
+                is_of_one_row = isinstance(value, RowColumn) and value.reads_one_row
+                if not isinstance(value, str) and not is_of_one_row:
+                    origins.setdefault(origin)
+        return tuple(origins)
+
+
+@dataclass(frozen=True, eq=False)
+class MatchLook(SecondLook):
+    """The expressions that a query computes over its matches."""
+
+    # Runs the expressions in the session of the query, which has its functions.
+    runner: Runner
+    # The rows of the workers, which have the token.
+    matched: DataFrame
+    # The expressions, as SQL over these rows.
+    items: Sequence[SelectItem]
+    # Where the user wrote each of them; None for one that cannot fail.
+    item_origins: Sequence[SqlOrigin | None]
+
+    @override
+    def find_origins(self) -> Mapping[str, SqlOrigin]:
+        pairs = zip(self.items, self.item_origins, strict=True)
+        return {item.sql: origin for item, origin in pairs if origin is not None}
+
+    @override
+    def select(self, items: Sequence[str]) -> DataFrame:
+        return self.runner.select(self.matched, items)
+
+    @override
+    def select_rows(self) -> DataFrame:
+        return self.matched
 
 
 def have_same_reason(sentence: str, other: str) -> bool:
@@ -210,30 +292,17 @@ def keep_expressions(rows: DataFrame, relation: Relation, queries: Iterable[Spli
     Returns:
         The token to put into the plan of the workers' stage.
     """
-    origins = dict[str, SqlOrigin]()
-    scalars = list[Scalar]()
-    origins_of_several_rows = dict[SqlOrigin, None]()  # an ordered set
-    for query in queries:
-        for value, origin in query.origins.items():
-            if isinstance(value, str):
-                origins.setdefault(value, origin)
-            elif not isinstance(value, RowColumn) or not value.reads_one_row:
-                origins_of_several_rows.setdefault(origin)
-        scalars += query.plan.expressions
-    look = SecondLook(
-        token=f"matchrec-look-{uuid4().hex}",
-        origins=origins,
-        select=relation.select,
-        select_rows=lambda: relation.rows,
-        scalars=tuple(scalars),
-        origins_of_several_rows=tuple(origins_of_several_rows),
-    )
+    look = InputLook(f"matchrec-look-{uuid4().hex}", relation, tuple(queries))
     attach_look(look, rows)
     return look.token
 
 
 def keep_match_expressions(
-    runner: Runner, matched: DataFrame, token: str, items: Mapping[str, SqlOrigin]
+    runner: Runner,
+    matched: DataFrame,
+    token: str,
+    items: Sequence[SelectItem],
+    origins: Sequence[SqlOrigin | None],
 ) -> None:
     """Keep expressions over the matches, for a second look if a query over `matched` fails.
 
@@ -241,11 +310,10 @@ def keep_match_expressions(
         runner: runs the expressions in the session of the query, which has its functions.
         matched: the rows of the workers, which have the token.
         token: what `keep_expressions` has returned.
-        items: where the user wrote each expression, by its SQL over `matched`.
+        items: the expressions, as SQL over `matched`.
+        origins: where the user wrote each of them; None for one that cannot fail.
     """
-    if items:
-        select = partial(runner.select, matched)
-        attach_look(SecondLook(token, items, select, lambda: matched), matched)
+    attach_look(MatchLook(token, runner, matched, items, origins), matched)
 
 
 def attach_look(look: SecondLook, rows: DataFrame) -> None:
