@@ -152,7 +152,7 @@ def lower_over_events(
     Args:
         pattern: the Pattern.
         events: the events.
-        output: what the result contains: see `match_pattern`.
+        output: what the result contains: see `api.events.match_pattern`.
         timeouts: whether runs that timed out are output rows, too.
 
     Raises:
