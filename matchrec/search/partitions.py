@@ -129,8 +129,14 @@ class Frontier(NamedTuple):
         return frontier
 
     def copy(self) -> Frontier:
-        """Return a frontier that a search can change without changing this one."""
-        return Frontier(*(values.copy() for values in self))
+        """Return a frontier that a search can change without changing this one.
+
+        No search changes `until` and `edge`, so both frontiers share them: a piece may have many
+        partitions.
+        """
+        return self._replace(
+            start=self.start.copy(), number=self.number.copy(), steps=self.steps.copy()
+        )
 
     @property
     def is_incomplete(self) -> bool:
