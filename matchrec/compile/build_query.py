@@ -19,6 +19,7 @@ from matchrec.compile.typed_conditions import TypedConditions
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.output import schema
 from matchrec.output.measure_sql import SqlPieces
+from matchrec.output.measure_translator import MeasureTranslator
 from matchrec.output.read_collector import ReadCollector
 from matchrec.output.reads import ReadPointer
 from matchrec.plan.clauses import Absence, Measure
@@ -58,7 +59,7 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
     task = build_task(query, conditions, joined, max_steps)
     totalled: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
-        task, totalled = link_totals(plan, plan.totals, task, collector)
+        task, totalled = link_totals(plan, plan.totals, task, collector, conditions.types)
     choice = choose_algorithm_and_strategy(task, algorithm)
     sent_columns = build_sent_columns(
         plan=plan,
@@ -107,27 +108,31 @@ def build_result_columns(
         MatchRecognizeError: a measure is not supported.
     """
     indices = {column: index for index, column in enumerate(earlier_columns)}
-    collector = ReadCollector(query.plan, conditions.types, indices, conditions.session)
-    outputs = tuple(build_result_column(output, collector) for output in query.outputs)
+    collector = ReadCollector(indices)
+    translator = MeasureTranslator(
+        plan=query.plan, types=conditions.types, session=conditions.session, collector=collector
+    )
+    outputs = tuple(build_result_column(output, translator) for output in query.outputs)
     return outputs, collector
 
 
-def build_result_column(output: schema.OutputColumn, collector: ReadCollector) -> ResultColumn:
-    """Return an output column as SQL over reads. The reads are added to `collector`."""
+def build_result_column(output: schema.OutputColumn, translator: MeasureTranslator) -> ResultColumn:
+    """Return an output column as SQL over reads. The translator's collector gets the reads."""
+    collector = translator.collector
     match output:
         case schema.RowOutput():
             pieces: SqlPieces = (collector.add_row_value(build_row_column(output.text)),)
         case schema.TimeoutOutput():
-            pieces = collector.translate_timeouts(output.timeouts)
+            pieces = translator.translate_timeouts(output.timeouts)
         case schema.TotalOutput():
             value = None if output.measure is None else output.measure.value
-            pieces = (collector.add_total(output.aggregate, value),)
+            pieces = (translator.translate_total(output.aggregate, value),)
         case schema.PointerOutput():
             pieces = (collector.add_read(ReadPointer(output.field)),)
         case Measure():
             return ResultColumn(
                 name=output.name,
-                pieces=collector.translate_measure(output.value),
+                pieces=translator.translate_measure(output.value),
                 is_measure=not output.has_value_without_match,
                 origin=find_measure_origin(output),
             )

@@ -13,8 +13,8 @@ from matchrec.conditions import residual
 from matchrec.conditions.aggregates import build_framed_aggregate, find_basic_form
 from matchrec.conditions.row_column import RowColumn, build_aggregate_term_column, build_row_column
 from matchrec.conditions.typing.run_columns import TRUE_COLUMN
-from matchrec.output.read_collector import is_collected_list
 from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput, TotalOutput
+from matchrec.output.worker_aggregates import is_collected_list
 from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import (
     Aggregate,

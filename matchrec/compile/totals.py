@@ -28,6 +28,7 @@ from matchrec.automaton.run_endings import A_MATCH
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.compiled_query import ColumnAspect, TotalledColumn
 from matchrec.compile.pruning.proven_shortcuts import Shortcut, find_obstacle
+from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType, is_wide_decimal
 from matchrec.errors import match_totals as errors
 from matchrec.output.read_collector import ReadCollector
@@ -46,7 +47,11 @@ EXTREMES = (TotalFunction.MIN, TotalFunction.MAX)
 
 
 def link_totals(
-    plan: MatchPlan, totals: Totals, task: Task, collector: ReadCollector
+    plan: MatchPlan,
+    totals: Totals,
+    task: Task,
+    collector: ReadCollector,
+    column_types: Mapping[RowColumn, ValueType],
 ) -> tuple[Task, tuple[TotalledColumn, ...]]:
     """Return the task with its totals, and the columns that they read.
 
@@ -57,6 +62,7 @@ def link_totals(
         totals: the aggregates over all matches that it asks for.
         task: the task of the search, without totals.
         collector: what all output columns read.
+        column_types: the types of all columns that the output may read.
 
     Raises:
         MustBuildMatchesError: the matches must be built to compute the totals.
@@ -69,7 +75,7 @@ def link_totals(
     if reason:
         raise errors.MustBuildMatchesError(reason)
     task = end_runs_at_absent_rows(find_each_match_once(task, totals.grouped))
-    types = {index: collector.types[column] for column, index in collector.columns.items()}
+    types = {index: column_types[column] for column, index in collector.columns.items()}
     reads = [read for read in collector.reads if isinstance(read, ReadTotal)]
     aggregates = [find_carried_aggregate(plan, read, types) for read in reads]
     read_columns = (aggregate.column for aggregate in aggregates if aggregate.column is not None)

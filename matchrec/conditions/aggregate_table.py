@@ -95,7 +95,7 @@ AGGREGATE_ENTRIES: Mapping[str, AggregateEntry] = {
 OTHER_AGGREGATE = AggregateEntry(())
 
 
-# Aggregates that workers can add up row by row in MEASURES, see `read_collector.can_accumulate`.
+# Aggregates that workers can add up row by row in MEASURES, see `worker_aggregates.can_accumulate`.
 STATISTICS = frozenset(name for name, entry in AGGREGATE_ENTRIES.items() if entry.is_statistic)
 
 

@@ -36,7 +36,7 @@ from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import rule_versions_need_workers, worker_cannot_sort_rows
 from matchrec.errors.machine import streams_not_supported
 from matchrec.errors.rule_sets import equivalence_test_in_rule_set
-from matchrec.output.read_collector import can_accumulate
+from matchrec.output.worker_aggregates import can_accumulate
 from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
