@@ -52,6 +52,7 @@ from matchrec.syntax.amounts import (
     read_whole_number,
     reject_unit_in_number,
 )
+from matchrec.syntax.expressions.intervals import is_interval, read_interval
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.tokens import Token, TokenKind
 
@@ -382,10 +383,10 @@ class QueryReader(EventReader):
 
     def read_interval_window(self) -> RowExpression:
         """Read a window that is an interval of SQL."""
-        if not self.is_interval():
+        if not is_interval(self):
             self.position += 1
             raise self.make_expected_error("a number or a text with a unit of time")
-        interval = self.read_interval()
+        interval = read_interval(self)
         return RowExpression(
             self.write_span(interval.span),
             interval.span,

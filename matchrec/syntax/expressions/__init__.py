@@ -1,9 +1,10 @@
 """Parse the text of one expression to a `Scalar` with its references.
 
 One parser reads it from left to right. It is divided by inheritance: `reader` keeps the position
-and makes nodes, `operands` reads operands, `expression` reads the operators between them.
+and makes nodes, `calls` reads calls, `operands` reads other operands, and `expression` reads the
+operators between them.
 
-Calls are read by functions that get the parser as their cursor:
+Some operands are read by functions that get the parser as their cursor:
 
     references        every call that reads rows of a match; it hands them to the next four
     navigations       PREV, NEXT, FIRST and LAST
@@ -12,6 +13,7 @@ Calls are read by functions that get the parser as their cursor:
     match_functions   CLASSIFIER, MATCH_NUMBER and the like
     call_parts        what these share
     special_calls     calls such as CAST, whose arguments are not all values
+    intervals         INTERVAL '1' DAY
 
 Layout is dropped, but every word that is Spark's stays as it was written.
 """

@@ -1,4 +1,4 @@
-"""Read the operands of an expression: names, literals, calls, CASE, groups in parentheses.
+"""Read the operands of an expression: names, literals, CASE, groups in parentheses.
 
 Spark reserves no word by default: whether a word is a keyword or a name depends on the tokens
 around it. If an operand must come next, and what follows the word cannot follow the keyword, the
@@ -12,49 +12,23 @@ Source: Spark's SqlBaseParser.g4, primaryExpression, nonReserved, strictNonReser
 
 from __future__ import annotations
 
-from matchrec.errors.misspellings import count_misspelt_letters, find_nearest
-from matchrec.errors.sql import clause as syntax_errors
+from matchrec.errors.misspellings import count_misspelt_letters
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql.tokens import case_without_end, expression_nested_too_deep
 from matchrec.errors.sql.unknown_names import unknown_function
-from matchrec.plan.expression import (
-    ColumnReference,
-    Navigation,
-    Operation,
-    Scalar,
-    Term,
-    add_text_around,
-    make_column,
-)
-from matchrec.plan.operations import (
-    NO_OPERATIONS,
-    UNREAD,
-    find_call_operations,
-    find_operator_operations,
-)
-from matchrec.plan.operators import is_operation
+from matchrec.plan.expression import Navigation, Scalar, Term, add_text_around, make_column
+from matchrec.plan.operations import NO_OPERATIONS, find_operator_operations
 from matchrec.plan.templates import separate_words
-from matchrec.plan.text import quote_name
-from matchrec.plan.words import NONDETERMINISTIC
-from matchrec.syntax.amounts import read_amount, read_interval_amount
+from matchrec.syntax.amounts import read_amount
 from matchrec.syntax.expressions import references
-from matchrec.syntax.expressions.reader import (
-    AFTER_OPERAND,
-    SIGNS,
-    ClausePart,
-    ExpressionCursor,
-    RowRead,
-    read_column_path,
-)
-from matchrec.syntax.expressions.special_calls import SPECIAL_CALLS
+from matchrec.syntax.expressions.calls import CallReader
+from matchrec.syntax.expressions.intervals import is_interval, read_interval
+from matchrec.syntax.expressions.reader import AFTER_OPERAND, SIGNS, RowRead, read_column_path
 from matchrec.syntax.tokens import (
     AGGREGATES,
     CONSTANT_KINDS,
-    FUNCTIONS_OF_MATCH,
     SEMANTICS,
-    UNITS,
     UNITS_OF_TIME,
-    WINDOW_ONLY,
     Dialect,
     TokenKind,
     split_words,
@@ -62,27 +36,13 @@ from matchrec.syntax.tokens import (
 
 _LITERALS = split_words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER")
 _TYPES = split_words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")
-_QUANTIFIERS = split_words("DISTINCT ALL")
 _TYPES_OF_TYPES = split_words("ARRAY MAP STRUCT")  # such as ARRAY<INT>
-
-# Functions with these names are opaque, because operations have the same names.
-_OPERATORS = split_words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP IDENTIFIER")
-
-# Functions that name the fields of a struct after their arguments.
-#
-#     STRUCT(A.x, LAST(y))      →      STRUCT(? AS `x`, ? AS `col2`)
-#
-# Spark takes the name from the column that is passed. What a match reads is in columns of ours, so
-# the name that the user's text means is written out.
-
-NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})
-
 
 # The most parentheses directly inside of each other. The parser of Sail fails at about 1,000.
 MOST_PARENTHESES = 500
 
 
-class OperandReader(ExpressionCursor):
+class OperandReader(CallReader):
     """A reader of operands: everything that has no operator between its parts."""
 
     def read_primary(self) -> Scalar:
@@ -114,8 +74,8 @@ class OperandReader(ExpressionCursor):
                 return reference
         if key == "CASE" and self.is_case():
             return self.read_case()
-        if key == "INTERVAL" and self.is_interval():
-            return self.read_interval()
+        if key == "INTERVAL" and is_interval(self):
+            return read_interval(self)
         if self.key_at(start + 1) == "(" and token.is_name:
             return self.read_call()
         if key in _LITERALS and self.key_at(start + 1) not in (".", "->"):
@@ -283,13 +243,6 @@ class OperandReader(ExpressionCursor):
                 )
         return None
 
-    def read_name(self) -> str:
-        """Read a name."""
-        if self.position >= self.end or not self.tokens[self.position].is_name:
-            raise self.make_unexpected_error()
-        self.position += 1
-        return self.tokens[self.position - 1].text
-
     def read_type_name(self, end: int | None = None) -> str:
         """Read a type and return it as one word: `DECIMAL(10,2)`.
 
@@ -323,59 +276,6 @@ class OperandReader(ExpressionCursor):
             self.position = self.text.index_after(self.position)
         while is_interval and self.key in UNITS_OF_TIME | {"TO"}:
             self.position += 1
-
-    def is_interval(self) -> bool:
-        """Return whether INTERVAL starts an interval, and is not a name.
-
-        A text, or a number with a unit, follows it; or a parameter after a blank, as `interval:x`
-        is a field.
-        """
-        value = self.position + 1
-        has_sign = self.key_at(value) in ("-", "+")
-        if has_sign:
-            value += 1
-        if self.key_at(value) in (":", "?"):
-            return self.tokens[value].span.start > self.tokens[self.position].span.end
-        has_unit = not has_sign or self.key_at(value + 1) in UNITS_OF_TIME
-        is_number = has_unit and self.kind_at(value) is TokenKind.NUMBER
-        return is_number or self.kind_at(value) is TokenKind.STRING
-
-    def read_interval(self) -> Term:
-        """Read `INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
-        start = self.position
-        self.position += 1
-        if self.key in (":", "?"):
-            span = self.tokens[start].span
-            parameter = self.text.text_at(self.read_parameter().span)
-            raise syntax_errors.interval_with_parameter(span, parameter=parameter, where=self.where)
-        while self.kind_at(self.position + (self.key in ("-", "+"))) in CONSTANT_KINDS:
-            self.position += 1 + (self.key in ("-", "+"))
-            is_text = self.kind_at(self.position - 1) is TokenKind.STRING
-            if is_text and self.key not in UNITS_OF_TIME:
-                continue  # the units are in the text
-            self._skip_unit()
-            if self.accept("TO"):
-                self._skip_unit()
-        values_and_units = self.tokens[start + 1 : self.position]
-        words = [self.text.text_at(token.span) for token in values_and_units]
-        return self.make_term(
-            start, find_operator_operations("INTERVAL"), amount=read_interval_amount(words)
-        )
-
-    def _skip_unit(self) -> None:
-        """Read the unit of an interval. The error for another word proposes a unit."""
-        if self.key not in UNITS_OF_TIME:
-            number = self.tokens[self.position - 1]
-            key = self.key
-            if number.kind is not TokenKind.NUMBER:
-                raise self.make_unexpected_error()
-            is_word = self.kind_at(self.position) is TokenKind.WORD and key not in AFTER_OPERAND
-            span = number.span.to(self.here) if is_word else number.span
-            unit = find_nearest(key.removesuffix("S"), UNITS) or "MINUTE"
-            raise syntax_errors.interval_without_unit(
-                span, number=number.text, where=self.where, unit=unit
-            )
-        self.position += 1
 
     def is_case(self) -> bool:
         """Return whether CASE starts a `CASE ... WHEN ... END`, and is not a name."""
@@ -433,160 +333,12 @@ class OperandReader(ExpressionCursor):
         self.position = inner + 1
         if inner - start > MOST_PARENTHESES:
             raise expression_nested_too_deep(self.here, where=self.where)
-        names, values = self.read_fields()
+        fields = self.read_fields()
         self.expect(")")
-        tree = values[0]
-        if len(values) > 1:
-            tree = self.make_operation("STRUCT", inner, *values, words=names)
+        tree = fields[0].value
+        if len(fields) > 1:
+            tree = self.make_struct(inner, fields)
             if inner == start:
                 return tree
         self.expect(*")" * (inner - start))
         return add_text_around(tree, self.write_span, self.text.span(start, self.position))
-
-    def read_fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
-        """Read expressions between commas, and return their names in a struct and the expressions.
-
-        `function` is the one whose arguments they are, if any.
-        """
-        fields = [self.read_field(1, function)]
-        while self.accept(","):
-            fields.append(self.read_field(len(fields) + 1, function))
-        names, values = zip(*fields, strict=True)
-        return names, values
-
-    def read_field(self, number: int, function: str) -> tuple[str, Scalar]:
-        """Read a field of a struct, and return its name and its value.
-
-        Args:
-            number: its number in the struct, from 1.
-            function: the function whose argument it is, if any.
-        """
-        value = self.read_expression()
-        if function == "STRUCT" and self.accept("AS"):
-            return self.read_name(), value
-        column = self.find_column_name(value)
-        is_reference = isinstance(value, Term) and value.span == self.last_read
-        if function and is_reference and self.scope.part is ClausePart.MEASURES:
-            # Spark would name the field after a column of ours.
-            name = quote_name(column or f"col{number}")
-            pieces = value.pieces
-            if function == "STRUCT":
-                pieces = (*pieces, f" AS {name}")
-            elif column is None:
-                pieces = ("COALESCE(", *pieces, ")")
-            else:
-                pieces = ("STRUCT(", *pieces, f" AS {name}).{name}")
-            value = Term(pieces, value.span, value.operations)
-        return column or f"col{number}", value
-
-    def find_column_name(self, value: Scalar) -> str | None:
-        """Return the name of the column or field that was just read; None for other values."""
-        if isinstance(value, Operation):
-            return value.words[0] if value.operator == "." else None
-        last = self.tokens[self.position - 1]
-        is_reference = [type(piece) for piece in value.pieces] == [ColumnReference]
-        return last.text if is_reference and last.is_name else None
-
-    def read_call(self) -> Scalar:
-        """Read a call. It is an operation if its arguments are plain expressions."""
-        start = self.position
-        token = self.tokens[start]
-        key = self.key
-        if not self.text.is_call(start):
-            self.position += 1
-            return self.read_unknown_call(start)
-        if key in FUNCTIONS_OF_MATCH or key in AGGREGATES:
-            return references.read_call(self, start)
-        if self.scope.reads_match and key in WINDOW_ONLY:
-            call_span = self.text.find_call_span(start)
-            raise errors.window_function_not_allowed(
-                token.span,
-                function=token.text,
-                clause=self.where,
-                arguments=self.text.text_at(call_span)[len(token.text) :].strip(),
-            )
-        if self.scope.part is ClausePart.DEFINE and key in NONDETERMINISTIC:
-            raise errors.nondeterministic_condition(token.span, function=token.text.lower())
-        if key == "IDENTIFIER":  # computes the name of a column, whose row is then not known
-            raise errors.identifier_not_supported(
-                self.text.find_call_span(start), clause=self.where
-            )
-        self.functions.append(start)
-        self.position += 1
-        if self.text.is_subquery(self.position):
-            return self.read_subquery(start, find_call_operations(key))
-        self.position += 1
-        read_special = SPECIAL_CALLS.get(key)
-        special = read_special(self, key, start) if read_special else None
-        return self.read_ordinary_call(start) if special is None else special
-
-    def read_unknown_call(self, start: int) -> Term:
-        """Read a call of a function whose name is in quotes or has qualifiers."""
-        self.expect("(")
-        _, values = self.read_arguments()
-        self.expect(")")
-        return self.make_term(start, UNREAD, *values)
-
-    def read_ordinary_call(self, start: int) -> Scalar:
-        """Read the arguments and the closing parenthesis of the call at `start`."""
-        name = self.key_at(start)
-        is_plain, values = self.read_arguments(name)
-        self.expect(")")
-        operations = find_call_operations(name)
-        if is_plain and name not in _OPERATORS and is_operation(name, len(values)):
-            return self.make_operation(name, start, *values, operations=operations)
-        return self.make_term(start, operations, *values)
-
-    def read_arguments(self, function: str = "") -> tuple[bool, tuple[Scalar, ...]]:
-        """Read the arguments of a call.
-
-        Returns:
-            Whether all are plain expressions, without DISTINCT, names or lambdas; and the
-            expressions.
-        """
-        if self.key == ")":
-            return True, ()
-        is_plain = True
-        if self.is_quantifier():
-            is_plain = False
-            self.position += 1
-        values: list[Scalar] = []
-        while True:
-            is_name = self.position < self.end and self.tokens[self.position].is_name
-            after = self.key_at(self.text.index_after(self.position))
-            if after == "->" and (is_name or self.key == "("):
-                is_plain = False
-                values.append(self.read_lambda_body())
-            elif after == "=>" and is_name:
-                is_plain = False
-                self.position += 2
-                values.append(self.read_expression())
-            elif function in NAMING:
-                values.append(self.read_field(len(values) + 1, function)[1])
-            else:
-                values.append(self.read_expression())
-            if not self.accept(","):
-                return is_plain, tuple(values)
-
-    def is_quantifier(self) -> bool:
-        """Return whether DISTINCT or ALL comes before an argument, and is not a name."""
-        if self.key not in _QUANTIFIERS:
-            return False
-        after = self.key_at(self.position + 1)
-        if self.kind_at(self.position + 1) is TokenKind.SYMBOL:
-            return after in SIGNS | {"*", ":", "?", "{"}
-        return after not in AFTER_OPERAND or self.key_at(self.position + 2) in (")", ",", ".")
-
-    def read_lambda_body(self) -> Scalar:
-        """Read `x -> body` or `(x, y) -> body`, and return the body as a term."""
-        if self.accept("("):
-            names = self.read_several(self.read_name)
-            self.expect(")", "->")
-        else:
-            names = [self.read_name()]
-            self.expect("->")
-        outer_parameters = self.parameters
-        self.parameters = outer_parameters.union(names)
-        body = self.read_expression()
-        self.parameters = outer_parameters
-        return Term(body.pieces, body.span, body.operations | {"->"})

@@ -87,9 +87,20 @@ class Scope:
 class RowRead:
     """A column, or a CLASSIFIER, that an expression reads."""
 
-    variable: str | None  # None is the universal row pattern variable
+    # The variable whose rows it reads; None for the universal row pattern variable.
+    variable: str | None
+    # Where it is written.
     span: Span
+    # Whether it is a column, and not a CLASSIFIER.
     is_column: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StructField:
+    """A field of a struct."""
+
+    name: str
+    value: Scalar
 
 
 AFTER_OPERAND = read_words("AFTER OPERAND")
@@ -156,8 +167,19 @@ class ExpressionCursor(Cursor, ABC):
         """Read a type and return it as one word."""
 
     @abstractmethod
-    def read_fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
-        """Read the fields of a struct, and return their names and their expressions."""
+    def read_fields(self, function: str = "") -> list[StructField]:
+        """Read the fields of a struct."""
+
+    @abstractmethod
+    def read_parameter(self) -> Term:
+        """Read `?` or `:name`."""
+
+    def read_name(self) -> str:
+        """Read a name."""
+        if self.position >= self.end or not self.tokens[self.position].is_name:
+            raise self.make_unexpected_error()
+        self.position += 1
+        return self.tokens[self.position - 1].text
 
     def read_range(self, start: int, end: int) -> Scalar:
         """Read the expression that tokens `start .. end` are.
@@ -279,6 +301,13 @@ class ExpressionCursor(Cursor, ABC):
             span,
             words,
             operations,
+        )
+
+    def make_struct(self, start: int, fields: Sequence[StructField]) -> Operation:
+        """Make a struct of the tokens since `start`. Its words are the names of the fields."""
+        values = [field.value for field in fields]
+        return self.make_operation(
+            "STRUCT", start, *values, words=tuple(field.name for field in fields)
         )
 
     def find_constant_at(self, index: int) -> str:

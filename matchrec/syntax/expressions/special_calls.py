@@ -115,8 +115,9 @@ def read_struct(reader: ExpressionCursor, _: str, start: int) -> Scalar | None:
     """Read `STRUCT(x, 1 AS y)`."""
     if reader.key == ")":
         return None
-    names, values = reader.read_fields("STRUCT")
-    return _close_call(reader, "STRUCT", start, *values, words=names)
+    fields = reader.read_fields("STRUCT")
+    reader.expect(")")
+    return reader.make_struct(start, fields)
 
 
 def read_named_struct(reader: ExpressionCursor, _: str, start: int) -> Scalar | None:

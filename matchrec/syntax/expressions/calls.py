@@ -1,0 +1,220 @@
+"""Read calls of functions that compute a value of one row, and the fields of structs.
+
+    abs(x)    count_if(DISTINCT x)    transform(xs, x -> x + 1)    f(name => 1)    STRUCT(x, 1 AS y)
+
+Calls that read rows of a match are handed to `references`, and calls whose parentheses enclose more
+than values to `special_calls`.
+
+The fields of a struct have names, which Spark takes from the columns that are passed to the
+function. What a measure reads of a match is in columns of ours, so the name that the user's text
+means is written out:
+
+    STRUCT(A.x, LAST(y))      STRUCT(? AS `x`, ? AS `col2`)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from matchrec.errors.sql import expression as errors
+from matchrec.plan.expression import ColumnReference, Operation, Scalar, Term, TextPiece
+from matchrec.plan.operations import UNREAD, find_call_operations
+from matchrec.plan.operators import is_operation
+from matchrec.plan.text import quote_name
+from matchrec.plan.words import NONDETERMINISTIC
+from matchrec.syntax.expressions import references
+from matchrec.syntax.expressions.reader import (
+    AFTER_OPERAND,
+    SIGNS,
+    ClausePart,
+    ExpressionCursor,
+    StructField,
+)
+from matchrec.syntax.expressions.special_calls import SPECIAL_CALLS
+from matchrec.syntax.tokens import (
+    AGGREGATES,
+    FUNCTIONS_OF_MATCH,
+    WINDOW_ONLY,
+    TokenKind,
+    split_words,
+)
+
+# Functions that name the fields of a struct after their arguments.
+_NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})
+
+_QUANTIFIERS = split_words("DISTINCT ALL")
+
+# Functions with these names are opaque, because operations have the same names.
+_OPERATORS = split_words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP IDENTIFIER")
+
+
+class _Arguments(NamedTuple):
+    """The arguments of a call."""
+
+    values: tuple[Scalar, ...]
+    # Whether all are expressions without DISTINCT, names or lambdas.
+    are_plain: bool
+
+
+class CallReader(ExpressionCursor):
+    """A reader of calls and of the fields of structs."""
+
+    def read_call(self) -> Scalar:
+        """Read a call. It is an operation if its arguments are plain expressions."""
+        start = self.position
+        token = self.tokens[start]
+        key = self.key
+        if not self.text.is_call(start):
+            self.position += 1
+            return self.read_unknown_call(start)
+        if key in FUNCTIONS_OF_MATCH or key in AGGREGATES:
+            return references.read_call(self, start)
+        if self.scope.reads_match and key in WINDOW_ONLY:
+            call_span = self.text.find_call_span(start)
+            raise errors.window_function_not_allowed(
+                token.span,
+                function=token.text,
+                clause=self.where,
+                arguments=self.text.text_at(call_span)[len(token.text) :].strip(),
+            )
+        if self.scope.part is ClausePart.DEFINE and key in NONDETERMINISTIC:
+            raise errors.nondeterministic_condition(token.span, function=token.text.lower())
+        if key == "IDENTIFIER":  # computes the name of a column, whose row is then not known
+            raise errors.identifier_not_supported(
+                self.text.find_call_span(start), clause=self.where
+            )
+        self.functions.append(start)
+        self.position += 1
+        if self.text.is_subquery(self.position):
+            return self.read_subquery(start, find_call_operations(key))
+        self.position += 1
+        read_special = SPECIAL_CALLS.get(key)
+        special = read_special(self, key, start) if read_special else None
+        return self.read_ordinary_call(start) if special is None else special
+
+    def read_unknown_call(self, start: int) -> Term:
+        """Read a call of a function whose name is in quotes or has qualifiers."""
+        self.expect("(")
+        arguments = self.read_arguments()
+        self.expect(")")
+        return self.make_term(start, UNREAD, *arguments.values)
+
+    def read_ordinary_call(self, start: int) -> Scalar:
+        """Read the arguments and the closing parenthesis of the call at `start`."""
+        name = self.key_at(start)
+        values, are_plain = self.read_arguments(name)
+        self.expect(")")
+        operations = find_call_operations(name)
+        if are_plain and name not in _OPERATORS and is_operation(name, len(values)):
+            return self.make_operation(name, start, *values, operations=operations)
+        return self.make_term(start, operations, *values)
+
+    def read_arguments(self, function: str = "") -> _Arguments:
+        """Read the arguments of a call up to its closing parenthesis.
+
+        Args:
+            function: the function; empty if its name is in quotes or has qualifiers.
+        """
+        if self.key == ")":
+            return _Arguments((), are_plain=True)
+        are_plain = True
+        if self.is_quantifier():
+            are_plain = False
+            self.position += 1
+        values: list[Scalar] = []
+        while True:
+            is_name = self.position < self.end and self.tokens[self.position].is_name
+            after = self.key_at(self.text.index_after(self.position))
+            if after == "->" and (is_name or self.key == "("):
+                are_plain = False
+                values.append(self.read_lambda_body())
+            elif after == "=>" and is_name:
+                are_plain = False
+                self.position += 2
+                values.append(self.read_expression())
+            elif function in _NAMING:
+                values.append(self.read_field(len(values) + 1, function).value)
+            else:
+                values.append(self.read_expression())
+            if not self.accept(","):
+                return _Arguments(tuple(values), are_plain)
+
+    def is_quantifier(self) -> bool:
+        """Return whether DISTINCT or ALL comes before an argument, and is not a name."""
+        if self.key not in _QUANTIFIERS:
+            return False
+        after = self.key_at(self.position + 1)
+        if self.kind_at(self.position + 1) is TokenKind.SYMBOL:
+            return after in SIGNS | {"*", ":", "?", "{"}
+        return after not in AFTER_OPERAND or self.key_at(self.position + 2) in (")", ",", ".")
+
+    def read_lambda_body(self) -> Scalar:
+        """Read `x -> body` or `(x, y) -> body`, and return the body as a term."""
+        if self.accept("("):
+            names = self.read_several(self.read_name)
+            self.expect(")", "->")
+        else:
+            names = [self.read_name()]
+            self.expect("->")
+        outer_parameters = self.parameters
+        self.parameters = outer_parameters.union(names)
+        body = self.read_expression()
+        self.parameters = outer_parameters
+        return Term(body.pieces, body.span, body.operations | {"->"})
+
+    def read_fields(self, function: str = "") -> list[StructField]:
+        """Read expressions with commas between them, each as a field of a struct.
+
+        Args:
+            function: the function whose arguments they are; empty if they are in parentheses only.
+        """
+        fields = [self.read_field(1, function)]
+        while self.accept(","):
+            fields.append(self.read_field(len(fields) + 1, function))
+        return fields
+
+    def read_field(self, number: int, function: str) -> StructField:
+        """Read a field of a struct.
+
+        Args:
+            number: its number in the struct, from 1.
+            function: as for `read_fields`.
+        """
+        value = self.read_expression()
+        if function == "STRUCT" and self.accept("AS"):
+            return StructField(self.read_name(), value)
+        column = self.find_column_name(value)
+        name = column or f"col{number}"
+        reads_match = isinstance(value, Term) and value.span == self.last_read
+        if function and reads_match and self.scope.part is ClausePart.MEASURES:
+            pieces = _write_field_name(value.pieces, function, quote_name(name), column)
+            value = Term(pieces, value.span, value.operations)
+        return StructField(name, value)
+
+    def find_column_name(self, value: Scalar) -> str | None:
+        """Return the name of the column or field that was just read; None for other values."""
+        if isinstance(value, Operation):
+            return value.words[0] if value.operator == "." else None
+        last = self.tokens[self.position - 1]
+        is_reference = [type(piece) for piece in value.pieces] == [ColumnReference]
+        return last.text if is_reference and last.is_name else None
+
+
+def _write_field_name(
+    pieces: Sequence[TextPiece], function: str, name: str, column: str | None
+) -> tuple[TextPiece, ...]:
+    """Return an argument that reads rows of a match, with the name that its field must have.
+
+    Args:
+        pieces: the argument.
+        function: the function whose argument it is.
+        name: the name of the field, in quotes.
+        column: the column that the argument is; None if it is no column. Its field then has a name
+            that Spark numbers, as if it was any expression.
+    """
+    if function == "STRUCT":
+        return (*pieces, f" AS {name}")
+    if column is None:
+        return ("COALESCE(", *pieces, ")")
+    return ("STRUCT(", *pieces, f" AS {name}).{name}")
