@@ -10,7 +10,7 @@ name, unless a docstring says otherwise.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import expression as errors
 from matchrec.plan.expression import Aggregate, OrderedInput, Scalar, Semantics
@@ -24,7 +24,11 @@ from matchrec.syntax.expressions.frames import read_frame
 from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, RowRead
 from matchrec.syntax.tokens import TokenRange
 
+# Aggregates that return an array of values, without NULL.
 COLLECTING = frozenset({"COLLECT_LIST", "ARRAY_AGG", "COLLECT_SET"})
+
+# Words that may follow an expression in WITHIN GROUP (ORDER BY ...).
+_SORT_WORDS = ("ASC", "DESC", "NULLS", "FIRST", "LAST")
 
 
 def read_aggregate(
@@ -32,8 +36,8 @@ def read_aggregate(
 ) -> tuple[Aggregate, int]:
     """Read the aggregate at `index` with FILTER and the like, and return the token after it."""
     function = reader.tokens[index].text.lower()
-    arguments, nulls_word = _find_aggregate_arguments(reader, index)
-    if not arguments and function == "count":
+    arguments = _find_aggregate_arguments(reader, index)
+    if not arguments.ranges and function == "count":
         raise explain_wrong_number(reader, index, function, "an argument", 0)
     rows_read_before = len(reader.rows_read)
     is_distinct = reader.key_at(index + 2) == "DISTINCT"
@@ -41,49 +45,63 @@ def read_aggregate(
     closing = reader.text.pairs[index + 1]
     aggregate, end = _read_suffixes(reader, index, aggregate, closing + 1)
     _reject_kept_nulls(reader, index, end)
-    read_arguments = [_read_argument(reader, index, argument) for argument in arguments]
+    values = [_read_argument(reader, index, argument) for argument in arguments.ranges]
     aggregate = replace(
         aggregate,
         variable=find_variable_read(reader, index, rows_read_before),
-        arguments=tuple(argument for argument in read_arguments if argument is not None),
-        ignore_nulls=aggregate.ignore_nulls or nulls_word == "IGNORE",
+        arguments=tuple(value for value in values if value is not None),
+        ignore_nulls=aggregate.ignore_nulls or arguments.ignore_nulls,
         span=reader.text.span(index, end),
     )
     has_frame = reader.key_at(end) == "OVER" and reader.scope.part is ClausePart.DEFINE
     return read_frame(reader, aggregate, end) if has_frame else (aggregate, end)
 
 
-def _find_aggregate_arguments(
-    reader: ExpressionCursor, index: int
-) -> tuple[tuple[TokenRange, ...], str]:
-    """Return the arguments of the aggregate at `index`, and IGNORE or RESPECT if NULLS follows.
+@dataclass(frozen=True, slots=True)
+class _AggregateArguments:
+    """The arguments of an aggregate, before they are read."""
 
-    For `any_value(DISTINCT x IGNORE NULLS)` these are the tokens of x, and "IGNORE".
+    # The tokens of each, without DISTINCT, IGNORE NULLS and the like.
+    ranges: tuple[TokenRange, ...]
+    # Whether IGNORE NULLS follows the last one, inside of the parentheses.
+    ignore_nulls: bool = False
+
+
+def _find_aggregate_arguments(reader: ExpressionCursor, index: int) -> _AggregateArguments:
+    """Return the arguments of the aggregate at `index`.
+
+    For `any_value(DISTINCT x IGNORE NULLS)` these are the tokens of x.
     """
-    arguments = find_arguments(reader, index)
-    if not arguments:
-        return (), ""
+    ranges = find_arguments(reader, index)
+    if not ranges:
+        return _AggregateArguments(())
     if reader.key_at(index + 2) in ("DISTINCT", "ALL"):
-        (first_start, first_end), *others = arguments
-        arguments = ((first_start + 1, first_end), *others)
-    last_start, last_end = arguments[-1]
-    nulls_word = find_nulls_word(reader, last_end) if last_end - last_start > 2 else ""
+        (first_start, first_end), *others = ranges
+        ranges = ((first_start + 1, first_end), *others)
+    last_start, last_end = ranges[-1]
+    has_value_before = last_end - last_start > len(("IGNORE", "NULLS"))
+    nulls_word = find_nulls_word(reader, last_end) if has_value_before else ""
     if nulls_word:
-        arguments = (*arguments[:-1], (last_start, last_end - 2))
-    return arguments, nulls_word
+        ranges = (*ranges[:-1], (last_start, last_end - 2))
+    return _AggregateArguments(ranges, nulls_word == "IGNORE")
 
 
 def _read_argument(reader: ExpressionCursor, index: int, argument: TokenRange) -> Scalar | None:
-    """Read an argument of the aggregate at `index`; None for the `*` of a count."""
+    """Read an argument of the aggregate at `index`; None for the `*` or `A.*` of a COUNT.
+
+    Raises:
+        MatchRecognizeError: it is malformed, or a `*` that is not the only argument of a COUNT.
+    """
     start, end = argument
     is_qualified = end == start + 3 and reader.key_at(start + 1) == "."
-    if reader.key_at(end - 1) != "*" or not (is_qualified or end == start + 1):
+    is_star = reader.key_at(end - 1) == "*" and (is_qualified or end == start + 1)
+    if not is_star:
         return reader.read_argument(index, start, end)
-    name = reader.tokens[index].text
     span = reader.text.span(start, end)
     has_quantifier = reader.key_at(index + 2) in ("DISTINCT", "ALL")
     is_only_argument = start == index + 2 and reader.key_at(end) == ")" and not has_quantifier
     if reader.key_at(index) != "COUNT" or not is_only_argument:
+        name = reader.tokens[index].text
         raise errors.star_outside_count(span, function=name, clause=reader.where)
     qualifier = reader.tokens[start]
     if is_qualified and qualifier.variable not in reader.scope.variables:
@@ -155,6 +173,3 @@ def _read_sort_item(reader: ExpressionCursor, index: int, item: TokenRange) -> O
         words_start -= 1
     words = " ".join(reader.key_at(word) for word in range(words_start, end))
     return OrderedInput(reader.read_argument(index, start, words_start), words)
-
-
-_SORT_WORDS = ("ASC", "DESC", "NULLS", "FIRST", "LAST")

@@ -1,6 +1,11 @@
 """Read PREV, NEXT, FIRST and LAST.
 
-If CLASSIFIER is in the expression of a navigation, several values of the same row are read:
+The operand of a navigation is one reference: its SQL is computed for every row of the input.
+
+    PREV(x * y)               →   one reference to `x * y` of the row before
+
+CLASSIFIER is known only during the match. If it is in the operand, several values of the same row
+are read:
 
     PREV(CLASSIFIER() || x)   →   IF(PREV(TRUE), PREV(CLASSIFIER()) || PREV(x), NULL)
 
@@ -14,6 +19,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.plan.expression import (
@@ -48,7 +54,13 @@ from matchrec.syntax.tokens import LOGICAL, PHYSICAL, SEMANTICS, TokenKind, Toke
 
 
 def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) -> Scalar:
-    """Read the navigation at `index`, which may have another one in it: `PREV(LAST(A.x), 2)`."""
+    """Read the navigation at `index`, which may have another one in it: `PREV(LAST(A.x), 2)`.
+
+    Args:
+        reader: the cursor.
+        index: the navigation.
+        semantics: whether it is running or final.
+    """
     name = reader.key_at(index)
     arguments = check_arguments_of_call(reader, index, range(1, 3), "one or two arguments")
     for _, end in arguments:
@@ -61,19 +73,25 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
     if len(arguments) == 2:
         offset = _read_offset(reader, name, arguments, default)
     operand = _read_operand(reader, index, arguments[0], semantics)
+    return map_references(operand, partial(_navigate, name=name, offset=offset))
 
-    def navigate(reference: Reference) -> Reference:
-        """Return the reference to the row that the navigation finds."""
-        if not isinstance(reference, ColumnReference | Classifier):
-            return reference
-        if name in LOGICAL:
-            navigation = replace(reference.navigation, end=End(name), logical_offset=offset)
-        else:
-            step = -offset if name == "PREV" else offset
-            navigation = replace(reference.navigation, physical_offset=step)
-        return replace(reference, navigation=navigation)
 
-    return map_references(operand, navigate)
+def _navigate(reference: Reference, name: str, offset: int) -> Reference:
+    """Return a reference in the operand of a navigation, to the row that the navigation finds.
+
+    Args:
+        reference: the reference.
+        name: the name of the navigation.
+        offset: its offset.
+    """
+    if not isinstance(reference, ColumnReference | Classifier):
+        return reference
+    if name in LOGICAL:
+        navigation = replace(reference.navigation, end=End(name), logical_offset=offset)
+    else:
+        step = -offset if name == "PREV" else offset
+        navigation = replace(reference.navigation, physical_offset=step)
+    return replace(reference, navigation=navigation)
 
 
 def _read_operand(
@@ -88,20 +106,16 @@ def _read_operand(
         index: the navigation.
         argument: the tokens of the operand.
         semantics: whether the navigation is running or final.
+
+    Raises:
+        MatchRecognizeError: it is malformed, reads rows of several variables, or reads no column.
     """
+    call = _read_call_as_operand(reader, index, argument, semantics)
+    if call is not None:
+        return call
     start, end = argument
     span = reader.text.span(start, end)
     rows_read_before = len(reader.rows_read)
-    has_prefix = reader.key_at(start) in SEMANTICS and reader.text.is_call(start + 1)
-    inner = start + 1 if has_prefix else start
-    if reader.text.is_call(inner) and reader.text.pairs.get(inner + 1) == end - 1:
-        inner_semantics = Semantics(reader.key_at(start)) if has_prefix else semantics
-        if reader.key_at(inner) in LOGICAL and reader.key_at(index) in PHYSICAL:
-            if has_prefix:
-                reject_semantics(reader, start)
-            return read_navigation(reader, inner, inner_semantics)
-        if reader.key_at(inner) == "CLASSIFIER":
-            return Term((read_classifier(reader, inner, inner_semantics),), span)
     tree = reader.read_argument(index, start, end)
     variable = find_variable_read(reader, index, rows_read_before)
     navigation = Navigation(variable, semantics=semantics)
@@ -111,13 +125,7 @@ def _read_operand(
         parts = "IF(", row_exists, ", ", value, ", ", make_literal("NULL", span), ")"
         return Operation("IF", parts, span)
     if not any(read.is_column for read in reader.rows_read[rows_read_before:]):
-        token = reader.tokens[start]
-        if end == start + 1 and token.in_double_quotes:
-            raise errors.column_in_double_quotes(token.span, clause=reader.where, text=token.text)
-        call = reader.text.find_call_span(index)
-        raise pattern_errors.navigation_without_column(
-            call, function=reader.key_at(index), clause=reader.where
-        )
+        raise _explain_missing_column(reader, index, argument)
     reference = ColumnReference(
         navigation,
         write_row_sql(tree),
@@ -125,6 +133,45 @@ def _read_operand(
         names=find_column_names(tree),
     )
     return Term((reference,), span)
+
+
+def _read_call_as_operand(
+    reader: ExpressionCursor, index: int, argument: TokenRange, semantics: Semantics
+) -> Scalar | None:
+    """Read FIRST or LAST in PREV or NEXT, or CLASSIFIER, if it is the whole operand.
+
+    Return None if the operand is anything else. The arguments are as for `_read_operand`.
+    """
+    start, end = argument
+    has_prefix = reader.key_at(start) in SEMANTICS and reader.text.is_call(start + 1)
+    call = start + 1 if has_prefix else start
+    is_whole_operand = reader.text.is_call(call) and reader.text.pairs.get(call + 1) == end - 1
+    if not is_whole_operand:
+        return None
+    if has_prefix:
+        semantics = Semantics(reader.key_at(start))
+    if reader.key_at(call) in LOGICAL and reader.key_at(index) in PHYSICAL:
+        if has_prefix:
+            reject_semantics(reader, start)
+        return read_navigation(reader, call, semantics)
+    if reader.key_at(call) == "CLASSIFIER":
+        classifier = read_classifier(reader, call, semantics)
+        return Term((classifier,), reader.text.span(start, end))
+    return None
+
+
+def _explain_missing_column(
+    reader: ExpressionCursor, index: int, argument: TokenRange
+) -> MatchRecognizeError:
+    """Return the error for the navigation at `index`, whose operand reads no column."""
+    start, end = argument
+    token = reader.tokens[start]
+    if end == start + 1 and token.in_double_quotes:
+        return errors.column_in_double_quotes(token.span, clause=reader.where, text=token.text)
+    call = reader.text.find_call_span(index)
+    return pattern_errors.navigation_without_column(
+        call, function=reader.key_at(index), clause=reader.where
+    )
 
 
 def _read_offset(

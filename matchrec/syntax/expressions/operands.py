@@ -300,6 +300,7 @@ class OperandReader(CallReader):
         """
         start = self.position
         self.position += 1
+        # `CASE when WHEN 1 THEN 2 END` compares a column that is called `when`.
         is_name = self.key_at(start + 2) == "WHEN" and not self.ends_after(start + 2)
         operator = "CASE" if self.key == "WHEN" and not is_name else "CASE OF"
         parts = [] if operator == "CASE" else [self.read_expression()]
