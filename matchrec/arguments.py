@@ -71,29 +71,42 @@ class ArrayLike(Protocol):
 
 
 # A condition of a Pattern: SQL or a Column.
-Condition: TypeAlias = "str | ColumnLike"
+Condition: TypeAlias = str | ColumnLike
 
 # A length of time, or a number in the unit of the ORDER BY column.
-DurationLike: TypeAlias = "str | int | float | timedelta"
+DurationLike: TypeAlias = str | int | float | timedelta
 
 # A value that Spark has a literal for. An Enum stands for its value.
 SqlValue: TypeAlias = (
-    "str | bool | int | float | Decimal | bytes | bytearray | date | time | timedelta | Enum "
-    "| list[Any] | NumpyValue | ColumnLike | None"
+    str
+    | bool
+    | int
+    | float
+    | Decimal
+    | bytes
+    | bytearray
+    | date
+    | time
+    | timedelta
+    | Enum
+    | list[Any]
+    | NumpyValue
+    | ColumnLike
+    | None
 )
 
 # A value of a PARTITION BY column, and one of an ORDER BY column.
 KeyValue: TypeAlias = (
-    "str | bool | int | float | Decimal | bytes | bytearray | date | timedelta | NumpyValue | None"
+    str | bool | int | float | Decimal | bytes | bytearray | date | timedelta | NumpyValue | None
 )
-OrderValue: TypeAlias = "str | bool | int | float | Decimal | date | timedelta | NumpyValue | None"
+OrderValue: TypeAlias = str | bool | int | float | Decimal | date | timedelta | NumpyValue | None
 
 # The values of `:name` parameters, or a list with a value for each `?`.
-NamedArguments: TypeAlias = "Mapping[str, SqlValue]"
-Arguments: TypeAlias = "NamedArguments | list[Any]"
+NamedArguments: TypeAlias = Mapping[str, SqlValue]
+Arguments: TypeAlias = NamedArguments | list[Any]
 
 # The candidates for each `:name` of `sweep`.
-Grid: TypeAlias = "Mapping[str, Sequence[SqlValue] | ArrayLike]"
+Grid: TypeAlias = Mapping[str, Sequence[SqlValue] | ArrayLike]
 
 P = ParamSpec("P")
 R = TypeVar("R")

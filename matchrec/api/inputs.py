@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 # DataFrame, or several of both.
 ColumnsOrSql: TypeAlias = "str | Column | Sequence[str | Column]"
 
-# A value that may replace `{name}` in a query: a frame, or a value that is written into the text.
-FrameOrLiteral: TypeAlias = (
-    "Frame | Column | str | bool | int | float | Decimal"
-    "| Sequence[str | bool | int | float | Decimal]"
-)
+# A value that is written into the text of a query.
+LiteralValue: TypeAlias = str | bool | int | float | Decimal
+
+# A value that may replace `{name}` in a query: a frame, or what is written into the text.
+FrameOrLiteral: TypeAlias = "Frame | Column | LiteralValue | Sequence[LiteralValue]"
 
 
 def find_quote_dialect(spark: SparkSession, *texts: object) -> Dialect:

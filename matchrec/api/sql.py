@@ -18,7 +18,7 @@ from matchrec.api.frames import Frame, cast_to_dataframe
 from matchrec.api.inputs import ColumnsOrSql, FrameOrLiteral
 from matchrec.api.query import Query
 from matchrec.api.sql_texts import build_clause_query, build_sql_query
-from matchrec.api.text_kinds import IS_SASE
+from matchrec.api.text_kinds import IS_SASE, NO_QUERY
 from matchrec.arguments import (
     DATAFRAME,
     SESSION,
@@ -54,25 +54,30 @@ CLAUSE_TEXT = replace(
 
 
 def with_running_session(function: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
-    """Let a function with the parameters `spark, query, ...` be called without `spark`.
-
-    If a text is followed by another text or by a session, the text is in the place of the session.
-    It stays the first argument, so that the error says so.
-    """
+    """Let a function with the parameters `spark, query, ...` be called without `spark`."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> DataFrame:
         """Call the function, with the running session if the first argument is a query."""
-        if args:
-            is_misplaced = len(args) > 1 and (isinstance(args[1], str) or is_session(args[1]))
-            begins_with_query = isinstance(args[0], str) and not is_misplaced
-        else:
-            begins_with_query = "query" in kwargs
-        if begins_with_query and "spark" not in kwargs:
+        if begins_with_query(args, kwargs):
             args = (find_running_session(), *args)
         return function(*args, **kwargs)
 
     return call
+
+
+def begins_with_query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Return whether the arguments `spark, query, ...` of a call lack `spark`.
+
+    If a text is followed by another text or by a session, the text is in the place of the session.
+    It stays the first argument, so that the error says so.
+    """
+    if "spark" in kwargs:
+        return False
+    if not args:
+        return "query" in kwargs
+    is_misplaced = len(args) > 1 and (isinstance(args[1], str) or is_session(args[1]))
+    return isinstance(args[0], str) and not is_misplaced
 
 
 def find_running_session() -> SparkSession:
@@ -248,6 +253,17 @@ def query(
 
 @overload
 def query(
+    query: str,
+    args: Arguments | None = None,
+    *,
+    dialect: DialectName = "spark",
+    options: Options | None = None,
+    **frames: FrameOrLiteral,
+) -> Query: ...
+
+
+@overload
+def query(
     df: Frame,
     clause: str,
     args: NamedArguments | None = None,
@@ -292,7 +308,7 @@ def query(*args: Any, **kwargs: Any) -> Query:
 
     `query` takes the arguments of one of four functions. The first two arguments decide which:
 
-        a session and SQL text            sql
+        a session and SQL text            sql; you may leave out the session if one is running
         a DataFrame and a clause          match_recognize
         a DataFrame and a SASE+ query     match_sase; the text begins with PATTERN SEQ
         a DataFrame and a Pattern         match_pattern
@@ -317,6 +333,10 @@ def query(*args: Any, **kwargs: Any) -> Query:
             ORDER BY day NULLS FIRST MEASURES COUNT(*) AS days
     ...
     """
+    if "df" not in kwargs and begins_with_query(args, kwargs):
+        text = args[0] if args else kwargs["query"]
+        if isinstance(text, str) and not NO_QUERY.match(text):
+            args = (find_running_session(), *args)
     source, query = find_source_and_query(args, kwargs)
     if is_session(source):
         return build_sql_query(**bind_call(sql, "query", args, kwargs))

@@ -453,12 +453,17 @@ def test_a_query_instead_of_a_clause_is_rejected(spark: SparkSession) -> None:
             matchrec.sql(spark, text)
 
 
-def test_a_query_without_a_session_and_without_rows(spark: SparkSession) -> None:
-    calls: list[dict[str, Any]] = [{"query": "SELECT 1"}, {"source": spark, "query": "SELECT 1"}]
-    for arguments in calls:
+def test_a_query_runs_in_the_running_session(spark: SparkSession) -> None:
+    ids = spark.range(1)
+    assert matchrec.query("SELECT 1 AS id").collect() == [(1,)]
+    assert matchrec.query(query="SELECT id FROM {ids}", ids=ids).collect() == [(0,)]
+
+
+def test_a_clause_and_a_sase_query_without_rows(spark: SparkSession) -> None:
+    for text in ("ORDER BY id PATTERN (A)", "PATTERN SEQ(ANY a)"):
         with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
-            matchrec.query(**arguments)
-        assert refused.value.message == "`spark` or `df` of `query` is None"
+            matchrec.query(text)
+        assert refused.value.message.startswith(f"`spark` or `df` of `query` is '{text}'")
 
 
 def test_a_thread_silences_only_its_own_log() -> None:
