@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from matchrec.conditions.guards import is_truth_value
+from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -77,20 +78,21 @@ def list_scalars(plan: MatchPlan) -> list[tuple[str, Scalar]]:
 
 
 def list_keys(plan: MatchPlan) -> list[ExpressionSql]:
-    """Return the expressions that divide and sort the rows.
+    """Return the expressions that divide and sort the rows."""
+    return [
+        ExpressionSql(find_clause_of_key(plan, key), key.text, key.span, scalar=key.scalar)
+        for key in plan.sorted_by
+    ]
+
+
+def find_clause_of_key(plan: MatchPlan, key: RowExpression) -> str:
+    """Return the name of the clause of an expression that divides or sorts the rows.
 
     `[...]` is the clause of SASE+ whose attributes are equal on all events of a match.
     """
-    expressions_by_clause = {
-        "PARTITION BY": plan.partition_by,
-        "[...]": plan.equivalence_keys,
-        "ORDER BY": tuple(item.expression for item in plan.order_by),
-    }
-    return [
-        ExpressionSql(clause, expression.text, expression.span, scalar=expression.scalar)
-        for clause, expressions in expressions_by_clause.items()
-        for expression in expressions
-    ]
+    if key in plan.partition_by:
+        return "PARTITION BY"
+    return "[...]" if key in plan.equivalence_keys else "ORDER BY"
 
 
 def list_row_conditions(plan: MatchPlan) -> list[ExpressionSql]:

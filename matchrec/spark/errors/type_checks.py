@@ -22,7 +22,7 @@ from matchrec.plan.expression import ColumnReference, Operation, Scalar, Term, s
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.templates import join_template
 from matchrec.spark.errors.operand_kinds import find_incompatible_operands
-from matchrec.spark.errors.row_expressions import list_keys, list_row_conditions
+from matchrec.spark.errors.row_expressions import find_clause_of_key, list_row_conditions
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail import probes
 from matchrec.spark.session import QUERY_ERRORS, silence_analysis
@@ -47,17 +47,18 @@ def check_types(plan: MatchPlan, relation: Relation) -> None:
 def find_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Yield the errors of conditions that are not boolean and of keys without an order."""
     row_conditions = list_row_conditions(plan)
-    plan_keys = list_keys(plan)
+    condition_texts = [condition.text for condition in row_conditions]
+    key_texts = [key.text for key in plan.sorted_by]
     # The session analyses all of them at once. Then `find_type` knows each type.
-    relation.find_fields(sql.text for sql in (*row_conditions, *plan_keys))
+    relation.find_fields([*condition_texts, *key_texts])
     for condition in row_conditions:
         type_name = relation.find_type(condition.text).simpleString()
         if type_name != "boolean":
             yield conditions.not_boolean(condition.span, type_name=type_name)
-    for key in plan_keys:
+    for key in plan.sorted_by:
         key_type = relation.find_type(key.text)
         if any(type(part).__name__ in WITHOUT_ORDER for part in iterate_types(key_type)):
-            yield not_sortable(key.clause, key_type.simpleString(), key.span)
+            yield not_sortable(find_clause_of_key(plan, key), key_type.simpleString(), key.span)
 
 
 def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
@@ -67,14 +68,14 @@ def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecog
     dates, if the hours are dropped.
     """
     spark = relation.runner.spark
-    for key in list_keys(plan):
+    for key in plan.sorted_by:
         key_type = relation.find_type(key.text)
         is_floating = any(
             isinstance(part, FloatType | DoubleType) for part in iterate_types(key_type)
         )
         if is_floating and is_nested(key_type) and probes.tells_zeros_apart(spark):
             yield signed_zeros_in_key(
-                key.span, clause=key.clause, type_name=key_type.simpleString()
+                key.span, clause=find_clause_of_key(plan, key), type_name=key_type.simpleString()
             )
     order = plan.order_by[0].expression if plan.order_by else None
     if order is None or not isinstance(relation.find_type(order.text), DateType):
