@@ -173,8 +173,8 @@ class ClauseQuery(ParsedQuery):
 
     def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
         """Return the result of the only clause. Front ends override this to change the result."""
-        (evaluated,) = clauses
-        return evaluated.result.dataframe
+        (evaluated_clause,) = clauses
+        return evaluated_clause.result.dataframe
 
     def list_first_clauses(self, count: int) -> list[Clause]:
         """Return the only clause. It is not planned."""
@@ -284,10 +284,10 @@ class SqlQuery(ParsedQuery):
             return self
         node = self.node
         frames = {}
-        for evaluated in clauses:
-            site = evaluated.clause.site
+        for evaluated_clause in clauses:
+            site = evaluated_clause.clause.site
             assert site is not None, "the clause of a SQL query has a site"
-            rows = evaluated.result.dataframe
+            rows = evaluated_clause.result.dataframe
             frames[site.view.name] = rows
             if site.calls is not None:
                 node = limit_star_to_input(node, site, rows.columns)
@@ -325,24 +325,24 @@ class SqlQuery(ParsedQuery):
         assert count > 0, "at least one clause is needed"  # -1 would mean all but the last one
         first_clauses = self.evaluate_first(count - 1)
         last_clause = self.build_clause(self.node.sites[count - 1], first_clauses)
-        return [*(evaluated.clause for evaluated in first_clauses), last_clause]
+        return [*(first.clause for first in first_clauses), last_clause]
 
     def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
         """Return the result of the query around the clauses."""
         assert len(clauses) == len(self.node.sites), "every clause needs a result"
-        filled = self.fill_holes(clauses)
-        text = query_pieces.write_outer_query(filled.node)
+        filled_query = self.fill_holes(clauses)
+        text = query_pieces.write_outer_query(filled_query.node)
         plain_select = match_plain_select(text)
         if plain_select is not None:
-            rows = select_columns(filled.runner, plain_select)
+            rows = select_columns(filled_query.runner, plain_select)
             if rows is not None:
                 return rows
         try:
-            runner = filled.runner.with_source(filled.node.source)
-            return run_outer_query(filled.node, runner, text)
+            runner = filled_query.runner.with_source(filled_query.node.source)
+            return run_outer_query(filled_query.node, runner, text)
         except AnalysisException as error:
-            evaluated = [clause for clause in clauses if not clause.clause.is_window]
-            advise_on_unknown_column(error, evaluated, filled.node.source)
+            no_windows = [clause for clause in clauses if not clause.clause.is_window]
+            advise_on_unknown_column(error, no_windows, filled_query.node.source)
             raise
 
 

@@ -129,37 +129,39 @@ class RulesReader:
             raise errors.no_rules()
         frame = self.events.df
         rules = []
-        for written in written_rules:
-            content = written.content
-            with name_rule_in_errors(written.name):
+        for written_rule in written_rules:
+            content = written_rule.content
+            with name_rule_in_errors(written_rule.name):
                 if isinstance(content, Pattern):
-                    rule, frame = self.read_pattern(written, content, frame)
+                    rule, frame = self.read_pattern(written_rule, content, frame)
                 elif IS_SASE.match(content):
-                    rule = self.read_sase(written, content)
+                    rule = self.read_sase(written_rule, content)
                 else:
-                    rule = self.read_clause(written, content)
+                    rule = self.read_clause(written_rule, content)
             rules.append(rule)
         return tuple(rules), frame
 
-    def read_sase(self, written: WrittenRule, text: str) -> Rule:
+    def read_sase(self, written_rule: WrittenRule, text: str) -> Rule:
         """Return the rule of a SASE+ text.
 
         Args:
-            written: the rule as the user wrote it.
+            written_rule: the rule as the user wrote it.
             text: its text.
         """
-        source = fill_parameters(Source(text), written.values)
+        source = fill_parameters(Source(text), written_rule.values)
         plan = self.events.lower_sase(source, self.type_column, MatchOutput.ALL)
-        return Rule(written.name, plan, source, SASE, written.version)
+        return Rule(written_rule.name, plan, source, SASE, written_rule.version)
 
-    def read_clause(self, written: WrittenRule, text: str) -> Rule:
+    def read_clause(self, written_rule: WrittenRule, text: str) -> Rule:
         """Return the rule of a clause of SQL.
 
         Args:
-            written: the rule as the user wrote it.
+            written_rule: the rule as the user wrote it.
             text: the clause.
         """
-        node, source = parse_clause_in_dialect(self.events.df, text, self.dialect, written.values)
+        node, source = parse_clause_in_dialect(
+            self.events.df, text, self.dialect, written_rule.values
+        )
         with locate_errors(source):
             reject_keys_and_order(node)
             plan = lower_clause(self.add_keys_and_order(node))
@@ -167,7 +169,7 @@ class RulesReader:
         if summarizes_matches and not plan.measures and not plan.partition_by:
             # A DataFrame needs a column.
             plan = replace(plan, measures=(make_measure("match_number", MATCH_NUMBER),))
-        return Rule(written.name, plan, source, version=written.version)
+        return Rule(written_rule.name, plan, source, version=written_rule.version)
 
     def add_keys_and_order(self, node: MatchRecognize) -> MatchRecognize:
         """Return a clause with the PARTITION BY and ORDER BY that all rules share."""
@@ -176,28 +178,28 @@ class RulesReader:
         return replace(node, partition_by=tuple(keys), order_by=tuple(order))
 
     def read_pattern(
-        self, written: WrittenRule, pattern: Pattern, frame: DataFrame
+        self, written_rule: WrittenRule, pattern: Pattern, frame: DataFrame
     ) -> tuple[Rule, DataFrame]:
         """Return the rule of a Pattern, and the rows with a column for each condition as a Column.
 
         Args:
-            written: the rule as the user wrote it.
+            written_rule: the rule as the user wrote it.
             pattern: its Pattern.
             frame: the rows, with the columns of the rules before this one.
         """
         # The hash keeps the columns of several rules apart, whichever rules a call has.
-        prefix = f"{sha256(written.name.encode()).hexdigest()[:8]}_"
+        prefix = f"{sha256(written_rule.name.encode()).hexdigest()[:8]}_"
         stages, conditions = name_columns(pattern.stages, prefix)
         lowered = lower_over_events(replace(pattern, stages=stages), self.events)
         with locate_errors(lowered.source, PATTERN_CALLS):
             frame = add_condition_columns(frame, conditions)
         column_texts = tuple(str(column) for column in conditions.values())
         rule = Rule(
-            name=written.name,
+            name=written_rule.name,
             plan=lowered.plan,
             source=lowered.source,
             language=PATTERN_CALLS,
-            version=written.version,
+            version=written_rule.version,
             columns=column_texts,
         )
         return rule, frame
