@@ -10,7 +10,10 @@ Nothing here knows columns, SQL or Spark. In the order in which a reader may wan
     compiled_task  the arrays of a task that kernels read
     kernel_input   the arrays of a task and its partitions together
     progress       the records in which a search notes how far it has come
-    kernel_search  the base classes of searches: the loop around a kernel
+    kernel_search  the base class of searches: the loop around a kernel
+    path_search    the base class of searches of one run at a time
+    buffer_search  the base class of searches of all runs at once, with a shared buffer
+    ended_windows  which window a run timed out by, if several have ended
     selection      event selection: the searches of its strategies
     runs_search    the search of all runs at once for all matches
     match_lists    matches of event selection in order: sorted, joined and numbered

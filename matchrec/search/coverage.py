@@ -20,13 +20,14 @@ from matchrec.automaton.facts import UNREACHABLE
 from matchrec.automaton.occurrences import Occurrences
 from matchrec.search.compiled_task import find_bit
 from matchrec.search.kernel_input import SearchInput, build_negation_arrays, prepare_input
-from matchrec.search.kernel_search import KernelSearch, PathSearch, Shapes
+from matchrec.search.kernel_search import KernelSearch, Shapes
 from matchrec.search.kernels import coverage, layout, nearest_runs, selection_coverage
 from matchrec.search.kernels.coverage import CoverageWork
 from matchrec.search.kernels.nearest_runs import END_SIZE, REMEMBERED_TRAIL, RunCounts
 from matchrec.search.kernels.selection_coverage import SelectionCoverageWork
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import IntArray, Partitions
+from matchrec.search.path_search import PathSearch
 from matchrec.search.task import Capacity, Condition, StageOptions, Task
 
 WORD_BITS = 64  # of a trail

@@ -1,17 +1,18 @@
-"""The base classes of searches: the loop that calls a kernel, enlarges its arrays, reads matches.
+"""The base class of searches: the loop that calls a kernel, enlarges its arrays, reads matches.
 
 A search is a class with a kernel. It is in the file of its kernel, except for `RunsSearch`, which
-has the module `runs_search`. What searches have in common is here: `KernelSearch` for all
-strategies, `PathSearch` for strategies that follow one run at a time, and `BufferSearch` for
-strategies that follow all runs at once.
+has the module `runs_search`. Two base classes add the arrays of a way to search:
+
+    path_search.PathSearch      follows one run at a time, and remembers failures
+    buffer_search.BufferSearch  follows all runs at once, which share a buffer of rows
 
 A kernel searches all partitions in one call and returns a status when something is full or has
 failed. `KernelSearch.find_matches` then acts on the status and calls the kernel again:
 
-    done             end
-    output full      yield the matches found so far, and make a new output
-    own arrays full  make them larger: the path, the memo, the runs or the nodes
-    failure          raise RunFailure
+    done                 end
+    output full          yield the matches found so far, and make a new output
+    working arrays full  make them larger: the path, the memo, the runs or the nodes
+    failure              raise RunFailure
 
 So only the matches of one chunk are in memory, not all of them. A chunk grows only if it must hold
 more: one match, or, with event selection, all matches of a starting row or of the row that
@@ -36,7 +37,6 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec import memory
-from matchrec.automaton.run_endings import FIRST_NEIGHBOUR_WINDOW, TIMED_OUT
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
@@ -45,9 +45,9 @@ from matchrec.jit.cached_function import CachedFunction
 from matchrec.jit.views import read_only
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.beginnings import find_possible_beginnings
+from matchrec.search.ended_windows import choose_first_ended_windows
 from matchrec.search.kernel_input import SearchInput
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.buffer import PruningInput, compact
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray
 from matchrec.search.progress import make_progress
@@ -64,10 +64,10 @@ Shapes = dict[str, tuple[tuple[int, ...], type[Element]]]
 
 # The number of nodes for which there is room at first, for each run.
 INITIAL_NODES_PER_RUN = 16
-# A buffer of fewer nodes grows instead of being pruned: see `BufferSearch.prune_if_enough`.
-MIN_PRUNED_NODES = 1 << 13
 # An output has room for at least this many matches, unless the capacity is smaller.
 MIN_OUTPUT_MATCHES = 1 << 12
+# An output has room for this many mapped rows of each match.
+OUTPUT_ROWS_PER_MATCH = 16
 # How many bytes a mapped row takes, roughly, until it has left the worker.
 OUTPUT_ROW_BYTES = 128
 
@@ -80,8 +80,8 @@ ERROR_BY_STATUS: dict[int, MakeRunError] = {
     layout.FUNCTION_FAILED: failures.function_failed,
     layout.TOO_MANY_STEPS: failures.too_many_steps,
 }
+# The statuses after which `Progress.choice` is the choice whose condition has failed.
 CONDITION_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO, layout.FUNCTION_FAILED)
-
 
 W = TypeVar("W", bound=layout.Work)
 
@@ -167,27 +167,24 @@ class KernelSearch(ABC, Generic[W]):
             RunFailure: the search has failed because of the rows.
         """
         progress = self.progress
-        # The output has room for one match of 16 rows for each row, up to the capacity. It is not
-        # larger, because large arrays take milliseconds to allocate. It grows only if a single
-        # match does not fit.
+        # The output has room for one match for each row, up to the capacity. It is not larger,
+        # because large arrays take milliseconds to allocate. It grows only if a single match does
+        # not fit.
         match_room = max(int(self.arrays.rows.starts[-1]), MIN_OUTPUT_MATCHES)
-        most = Capacity(mapped_rows=16 * match_room, matches=match_room)
+        largest_output = Capacity(
+            mapped_rows=OUTPUT_ROWS_PER_MATCH * match_room, matches=match_room
+        )
         output_matches = 0
         output_rows = 0
         status = layout.OUTPUT_FULL
         while status == layout.OUTPUT_FULL:
-            capacity = self.capacity.limit(most)  # `releasing` changes it between two chunks
+            # `releasing` changes the capacity between two chunks.
+            capacity = self.capacity.limit(largest_output)
             output_matches = max(output_matches, capacity.matches)
             output_rows = max(output_rows, capacity.mapped_rows)
-            self.output = self.make_output(output_matches, output_rows)
-            self.output.matches[layout.MATCH_OFFSET, 0] = 0
-            self.work = self.make_work()
-            progress.match_count = progress.mapped_count = 0
-            status = self.advance()
-            while status in self.sizes:  # working arrays are full
-                self.grow(status)
-                status = self.advance()
-            self.raise_failure(status)
+            self.begin_output(output_matches, output_rows)
+            status = self.advance_until_output_full()
+            self.check_status(status)
             if progress.match_count:
                 yield self.read_matches(self.output)
             elif status == layout.OUTPUT_FULL:  # a single match does not fit
@@ -195,10 +192,26 @@ class KernelSearch(ABC, Generic[W]):
                 output_rows = max(2 * output_rows, int(progress.needed))
         self.add_counters()
 
+    def begin_output(self, matches: int, rows: int) -> None:
+        """Let the kernel write to a new output with room for this many matches and mapped rows."""
+        self.output = self.make_output(matches, rows)
+        self.output.matches[layout.MATCH_OFFSET, 0] = 0
+        self.work = self.make_work()
+        self.progress.match_count = self.progress.mapped_count = 0
+
+    def advance_until_output_full(self) -> int:
+        """Call the kernel, also after its working arrays were full, and return its last status."""
+        status = self.advance()
+        while status in self.sizes:  # working arrays are full
+            self.grow(status)
+            status = self.advance()
+        return status
+
     def add_counters(self) -> None:
-        """Add what this search has counted to `counters`; keep the larger number of live runs."""
+        """Add what this search has counted to `counters`."""
         if self.counters is None:
             return
+        # The largest number of live runs is not added up.
         most_live = max(self.counters[layout.MOST_LIVE], self.search_counters[layout.MOST_LIVE])
         self.counters += self.search_counters
         self.counters[layout.MOST_LIVE] = most_live
@@ -208,7 +221,7 @@ class KernelSearch(ABC, Generic[W]):
         return int(self.kernel(*self.build_arguments()))
 
     def allocate_arrays(self) -> None:
-        """Make the working arrays as large as `sizes` says. They keep what smaller ones held."""
+        """Make the working arrays as large as `sizes` says. Larger ones keep their content."""
         for name, (shape, dtype) in self.shapes.items():
             smaller = self.working_arrays.get(name)
             if smaller is None or smaller.shape != shape:
@@ -222,14 +235,14 @@ class KernelSearch(ABC, Generic[W]):
         self.work = self.make_work()
 
     def allocate_array(
-        self, make: MakeArray, shape: tuple[int, ...], dtype: type[Element]
+        self, create_array: CreateArray, shape: tuple[int, ...], dtype: type[Element]
     ) -> WorkingArray:
-        """Return a new array.
+        """Return a new array if there is enough memory for it.
 
         Args:
-            make: `np.zeros` or `np.empty`, which makes it.
-            shape: its shape.
-            dtype: the type of its elements.
+            create_array: `np.zeros` or `np.empty`.
+            shape: the shape.
+            dtype: the type of the elements.
 
         Raises:
             RunFailure: there is not enough memory for it.
@@ -238,17 +251,20 @@ class KernelSearch(ABC, Generic[W]):
         self.check_stream_limit(size)
         if memory.has_room(size):
             with suppress(MemoryError):
-                return make(shape, dtype)
+                return create_array(shape, dtype)
         make_error = failures.no_room_for_search
         if self.task.output is MatchOutput.ALL and self.task.totals is None:
             make_error = failures.no_room_for_matches
         raise RunFailure(make_error, int(self.progress.start), {"mebibytes": size >> 20})
 
     def check_stream_limit(self, size: int) -> None:
-        """Check that a search over a stream may take `size` bytes.
+        """Check that a search over a stream may take more memory.
+
+        Args:
+            size: the number of bytes.
 
         Raises:
-            RunFailure: it may not.
+            RunFailure: the limit of streams does not allow it.
         """
         limit = self.capacity.max_bytes
         if limit is not None and not memory.may_take(size, limit):
@@ -315,8 +331,8 @@ class KernelSearch(ABC, Generic[W]):
         # With "clip", NumPy writes into `out` without a copy. No choice is out of bounds.
         np.take(by_choice, choices[: len(values)], out=values, mode="clip")
 
-    def raise_failure(self, status: int) -> None:
-        """Check that a status of the kernel is not that of a failure.
+    def check_status(self, status: int) -> None:
+        """Check that the kernel has not failed.
 
         Raises:
             RunFailure: a condition or AFTER MATCH SKIP has failed, or there were too many steps.
@@ -367,114 +383,8 @@ class KernelSearch(ABC, Generic[W]):
         return int(self.arrays.rules.program[:, layout.MEMO].max(initial=-1)) + 1
 
 
-class MakeArray(Protocol):
-    """A function that makes an array: `np.zeros` or `np.empty`."""
+class CreateArray(Protocol):
+    """A function that creates an array: `np.zeros` or `np.empty`."""
 
     def __call__(self, shape: tuple[int, ...], dtype: type[Element], /) -> WorkingArray:
         """Return an array with this shape and type."""
-
-
-class PathSearch(KernelSearch[W]):
-    """A search of one run at a time, which remembers failures.
-
-    It works in the path of the run, its computation state at each depth, and the memo of failures.
-    """
-
-    progress: layout.RememberedRows
-    progress_class = layout.RememberedRows
-
-    @property
-    def shapes(self) -> Shapes:
-        """Return the path, the memo and the registers."""
-        size = self.sizes[layout.PATH_FULL]
-        return {"path": ((size,), np.int32)} | self.shape_memo() | self.shape_registers(size)
-
-    def remember_nothing(self) -> None:
-        """Remember no failures: try each way again whenever the search comes to it.
-
-        The memo stays in memory as small as it was made at first, because it never gets full.
-        """
-        program = self.rules.program.copy()
-        program[:, layout.MEMO] = layout.NOT_REMEMBERED
-        self.rules = self.rules._replace(program=program)
-
-    def grow(self, status: int) -> None:
-        """Make the arrays that `status` says are full at least twice as large.
-
-        If it is the memo, what it holds is forgotten, because a row is elsewhere in a larger ring.
-        Finding it out again takes no longer than filling the smaller ring took.
-        """
-        super().grow(status)
-        if status == layout.MEMO_FULL:
-            self.progress.memo_to = self.progress.start
-
-
-class BufferSearch(KernelSearch[W]):
-    """A search of all runs at once, with the shared buffer of their rows. Equal runs merge."""
-
-    progress: layout.BufferState
-
-    @property
-    def shapes(self) -> Shapes:
-        """Return the runs before and after a row, the buffer, the table and the registers."""
-        runs = self.sizes[layout.RUNS_FULL]
-        nodes = self.sizes[layout.NODES_FULL]
-        buffer: Shapes = {
-            "runs": ((2, runs, layout.RUN_SIZE), np.int64),
-            "nodes": ((nodes, layout.NODE_SIZE), np.int64),
-        }
-        return buffer | self.shape_table(2 * runs) | self.shape_registers(2 * runs)
-
-    @property
-    def pruning(self) -> PruningInput | None:
-        """Return what decides, besides the live runs, which nodes are dropped; None if nothing."""
-        return PruningInput(self.arrays.rows.window_end, self.search_counters)
-
-    def prune(self) -> None:
-        """Drop the nodes to which no run leads. It is called between two rows."""
-        row = int(self.progress.start) - 1
-        nodes = self.working_arrays["nodes"]
-        moved = self.allocate_array(np.empty, nodes.shape[:1], nodes.dtype.type)
-        compact(row, self.pruning, self.working_arrays["runs"], nodes, moved, self.progress)
-
-    def grow(self, status: int) -> None:
-        """Make the arrays that are full twice as large, or prune the nodes if that is enough."""
-        if status == layout.NODES_FULL and self.prune_if_enough():
-            return
-        super().grow(status)
-
-    def prune_if_enough(self) -> bool:
-        """Prune the nodes if that may make room; return whether the buffer need not grow.
-
-        It must grow if many nodes are left, or if one row needs more. A small buffer grows at once,
-        so that few searches have to compile `compact`.
-        """
-        size = self.sizes[layout.NODES_FULL]
-        if not MIN_PRUNED_NODES <= size < 2 * self.progress.node_count:
-            return False
-        self.prune()
-        return bool(4 * self.progress.node_count <= size)
-
-
-def choose_first_ended_windows(matches: Matches, end_times: IntArray) -> Matches:
-    """Return the matches, in which a run that timed out has the kind of the first ended window.
-
-    If several windows end at the same time, a run then has the same kind, whichever window it
-    waited in. The window of the whole match comes first, then those between neighbours.
-
-    Args:
-        matches: matches, and runs that timed out.
-        end_times: see `Partitions.end_times`.
-    """
-    assert matches.kind is not None
-    assert matches.rows is not None
-    timed_out = np.flatnonzero(matches.kind >= FIRST_NEIGHBOUR_WINDOW)
-    last_row = matches.rows[matches.offsets[timed_out + 1] - 1]
-    neighbour_ends = end_times[1:, last_row]  # of each neighbour window and each of these runs
-    window = matches.kind[timed_out] - FIRST_NEIGHBOUR_WINDOW
-    end = neighbour_ends[window, np.arange(len(timed_out))]
-    has_match_window_ended = end_times[0, matches.start[timed_out]] <= end
-    first_window = FIRST_NEIGHBOUR_WINDOW + (neighbour_ends == end).argmax(axis=0)
-    kind = matches.kind.copy()
-    kind[timed_out] = np.where(has_match_window_ended, TIMED_OUT, first_window)
-    return replace(matches, kind=kind)

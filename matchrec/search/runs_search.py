@@ -12,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from matchrec.jit.cached_function import CachedFunction
+from matchrec.search.buffer_search import BufferSearch
 from matchrec.search.graph import number_versions
 from matchrec.search.kernel_input import SearchInput
-from matchrec.search.kernel_search import BufferSearch, Shapes
+from matchrec.search.kernel_search import Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.all_matches import AllMatchesProgress, AllMatchesWork, search
 from matchrec.search.live_runs import LiveRuns

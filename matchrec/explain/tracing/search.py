@@ -208,7 +208,7 @@ class Tracer(MatchSearch):
         progress.start = start
         forget(start, progress)
         recorder = Recorder(self.python_rules, progress, self.max_trials)
-        self.raise_failure(self.search_start(start, recorder))
+        self.check_status(self.search_start(start, recorder))
         matches = tuple(recorder.matches)
         if matches and self.task.output is MatchOutput.LONGEST:
             matches = (max(matches, key=len),)

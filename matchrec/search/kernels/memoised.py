@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 
 from matchrec.jit.decorators import spliced, stoppable_kernel
-from matchrec.search.kernel_search import PathSearch
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import (
     ByteArray,
@@ -43,6 +42,7 @@ from matchrec.search.kernels.search_loop import (
     go_to_next_partition,
     write_path,
 )
+from matchrec.search.path_search import PathSearch
 
 
 class PathWork(NamedTuple):

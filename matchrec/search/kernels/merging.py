@@ -54,8 +54,9 @@ import numpy as np
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inner, spliced, stoppable_kernel
+from matchrec.search.buffer_search import BufferSearch
 from matchrec.search.kernel_input import SearchInput
-from matchrec.search.kernel_search import BufferSearch, Shapes
+from matchrec.search.kernel_search import Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import count_rows, put_run, unwind
 from matchrec.search.kernels.layout import (

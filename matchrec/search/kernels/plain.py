@@ -16,7 +16,6 @@ import numpy as np
 
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import spliced, stoppable_kernel
-from matchrec.search.kernel_search import PathSearch
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import Progress, RowArrays, Rules, RunConditions
 from matchrec.search.kernels.mapping import (
@@ -40,6 +39,7 @@ from matchrec.search.kernels.search_loop import (
     write_path,
 )
 from matchrec.search.partitions import IntArray
+from matchrec.search.path_search import PathSearch
 
 
 @stoppable_kernel

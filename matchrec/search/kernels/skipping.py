@@ -40,7 +40,7 @@ from matchrec.automaton.run_endings import A_MATCH, NOTHING, UNFINISHED
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inlined, spliced, stoppable_kernel
 from matchrec.search.kernel_input import SearchInput
-from matchrec.search.kernel_search import PathSearch, Shapes
+from matchrec.search.kernel_search import Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.finished_matches import (
     SelectionProgress,
@@ -83,6 +83,7 @@ from matchrec.search.kernels.search_loop import (
     skip_match,
 )
 from matchrec.search.partitions import IntArray
+from matchrec.search.path_search import PathSearch
 from matchrec.search.progress import make_last_live, needs_release_times
 from matchrec.search.task import Capacity, Task
 

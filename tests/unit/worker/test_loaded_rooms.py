@@ -35,6 +35,8 @@ WORKER_MODULES = (
     "search.live_runs",
     "search.partial",
     "search.kernel_search",
+    "search.path_search",
+    "search.buffer_search",
     "search.selection",
     "search.match_lists",
     "search.releasing",

@@ -1,0 +1,43 @@
+"""The base class of searches that follow one run at a time: its arrays, and how they grow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from matchrec.search.kernel_search import KernelSearch, Shapes, W
+from matchrec.search.kernels import layout
+
+
+class PathSearch(KernelSearch[W]):
+    """A search of one run at a time, which remembers failures.
+
+    It works in the path of the run, its computation state at each depth, and the memo of failures.
+    """
+
+    progress: layout.RememberedRows
+    progress_class = layout.RememberedRows
+
+    @property
+    def shapes(self) -> Shapes:
+        """Return the path, the memo and the registers."""
+        size = self.sizes[layout.PATH_FULL]
+        return {"path": ((size,), np.int32)} | self.shape_memo() | self.shape_registers(size)
+
+    def remember_nothing(self) -> None:
+        """Remember no failures: repeat the search from a state at a row whenever a run gets there.
+
+        The memo stays as small as it was at first, because it never gets full.
+        """
+        program = self.rules.program.copy()
+        program[:, layout.MEMO] = layout.NOT_REMEMBERED
+        self.rules = self.rules._replace(program=program)
+
+    def grow(self, status: int) -> None:
+        """Make the arrays that `status` says are full at least twice as large.
+
+        A larger memo begins empty, because a row has another place in a larger ring. To find the
+        failures again takes no longer than it took to fill the smaller ring.
+        """
+        super().grow(status)
+        if status == layout.MEMO_FULL:
+            self.progress.memo_to = self.progress.start
