@@ -114,7 +114,7 @@ def has_clause_in_dialect(spark: SparkSession, text: str, dialect: str) -> bool:
         if product is SPARK:
             tokens = read_tokens(text, inputs.find_quote_dialect(spark, text))
         else:
-            from matchrec.dialects.translate import read_product_tokens
+            from matchrec.dialects.product_tokens import read_product_tokens
 
             tokens = read_product_tokens(text, product)
         return has_clause(tokens)

@@ -2,6 +2,8 @@
 
     products            the products, each with its defaults and names
     translate           query or clause → edits of its text, and notes on what differs
+    product_tokens      a text in the SQL of a product → our tokens
+    query_checks        queries that stay as they are, because both products are the same
     spellings           what only one product writes, in the grammar of all
     query_edits         a query, divided into its clauses, their relations, and the rest
     clause_edits        the parts of a clause, and of a row pattern window

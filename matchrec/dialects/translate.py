@@ -7,6 +7,8 @@
    each clause, and every expression in a clause. `fragments` translates each by itself.
 4. `clause_edits` edits the rest of each clause: names, bounds of quantifiers, and defaults.
 
+If both products are the same, `query_checks` only checks the query.
+
 All other text stays as the user wrote it. A translation has three texts: the original one, the
 respelled one after step 1, and the translated one after step 4. A span of each text leads back to
 one of the text before, so that errors and notes point at what the user wrote.
@@ -16,17 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from functools import partial
-
-from sqlglot import TokenType
-from sqlglot.errors import TokenError
 
 from matchrec.dialects.clause_edits import edit_clause
 from matchrec.dialects.differences import find_differences
 from matchrec.dialects.edits import Edit, EditedText, TranslationNote, apply_edits
 from matchrec.dialects.fragments import FragmentTranslator, TranslationLog
+from matchrec.dialects.product_tokens import read_product_tokens
 from matchrec.dialects.products import SPARK, Product
+from matchrec.dialects.query_checks import check_query
 from matchrec.dialects.query_edits import edit_query
 from matchrec.dialects.rules.visible_columns import (
     ClauseKinds,
@@ -35,25 +35,14 @@ from matchrec.dialects.rules.visible_columns import (
     find_no_table,
 )
 from matchrec.dialects.spellings import edit_spellings
-from matchrec.dialects.sqlglot_translation import tokenize
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.tokens import unclosed_text, unexpected_token
 from matchrec.plan.earlier_measures import walk_reads_of_earlier_measures
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.words import read_words
-from matchrec.source import Source, Span
+from matchrec.source import Source
 from matchrec.syntax.clause_locations import find_clauses
 from matchrec.syntax.grammar import read_section_tokens
-from matchrec.syntax.locate import parse_sql
-from matchrec.syntax.lower import lower_clause
-from matchrec.syntax.nodes import Site
-from matchrec.syntax.parameter_values import read_parameter
-from matchrec.syntax.tokenize import make_sequence, rename_token
 from matchrec.syntax.tokens import TokenSequence, find_data_frames
-
-# The words that a query can start with.
-_FIRST_WORDS = read_words("STATEMENT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,29 +92,26 @@ def translate_query(
     """
     source = Source(text)
     if read is write:
-        _check_query(text, read)
+        check_query(text, read)
         return Translation(source)
-    if knowledge is None:
-        knowledge = QueryKnowledge()
-    measure_notes: list[TranslationNote] = []
+    knowledge = knowledge or QueryKnowledge()
+    notes: list[TranslationNote] = []
     with locate_errors(source):
         tokens = read_product_tokens(text, read)
         if not write.is_written:
             span = tokens[0].span if len(tokens) else tokens.full_span
             raise errors.product_not_written(span, product=write.title)
-        if read is SPARK:
-            for plan in _check_query(text, read):
-                measure_notes.extend(note_earlier_measures(plan, write.title))
+        plans = check_query(text, read) if read is SPARK else []
         clauses = find_clauses(tokens)
         spelling_edits = list(edit_spellings(tokens, clauses, read, knowledge.parameter_values))
-    difference_notes = _note_differences(source, tokens, read, write)
+    notes += _note_differences(source, tokens, read, write)
     respelled = _respell(source, tokens, spelling_edits, read)
     with locate_errors(respelled.source):
-        translator = replace(
-            respelled.make_translator(read, write), look_up_table=knowledge.look_up_table
-        )
+        translator = respelled.make_translator(read, write, knowledge.look_up_table)
         edits = list(edit_query(respelled.tokens, translator, knowledge.clause_kinds))
-    notes = [*difference_notes, *respelled.locate_notes(translator.log), *measure_notes]
+    notes += respelled.locate_notes(translator.log)
+    for plan in plans:
+        notes += note_earlier_measures(plan, write.title)
     return _build_translation(respelled, edits, notes, translator.log)
 
 
@@ -150,7 +136,7 @@ def translate_clause(
     difference_notes = _note_differences(source, tokens, read, write)
     respelled = _respell(source, tokens, spelling_edits, read)
     with locate_errors(respelled.source):
-        translator = respelled.make_translator(read, write)
+        translator = respelled.make_translator(read, write, find_no_table)
         clause_tokens = read_section_tokens(respelled.tokens)
         edits = list(edit_clause(clause_tokens, translator, partial(dict, columns or {})))
     notes = [*difference_notes, *respelled.locate_notes(translator.log)]
@@ -159,7 +145,7 @@ def translate_clause(
 
 @dataclass(frozen=True, slots=True)
 class RespelledText:
-    """A text of one product in the grammar that all products share."""
+    """A text in the grammar that all products share."""
 
     # The text before and after the edits of its spellings.
     edited: EditedText
@@ -168,10 +154,12 @@ class RespelledText:
     # Its tokens.
     tokens: TokenSequence
 
-    def make_translator(self, read: Product, write: Product) -> FragmentTranslator:
+    def make_translator(
+        self, read: Product, write: Product, look_up_table: TableLookup
+    ) -> FragmentTranslator:
         """Return a translator of the fragments of the text, with an empty log."""
         frames = tuple(frame.span for frame in find_data_frames(self.tokens.tokens))
-        return FragmentTranslator(self.tokens.text, read, write, frames)
+        return FragmentTranslator(self.tokens.text, read, write, frames, look_up_table)
 
     def locate_notes(self, log: TranslationLog) -> list[TranslationNote]:
         """Return the notes of a log with their spans in the text that the user wrote."""
@@ -184,10 +172,10 @@ def _respell(
     """Return the text in the grammar of all products.
 
     Args:
-        original: the text as the user wrote it.
+        original: the text as the user wrote it, in the spellings of a product.
         tokens: its tokens.
-        spelling_edits: the edits of what only the product that is read spells this way.
-        read: that product.
+        spelling_edits: the edits that replace these spellings.
+        read: the product.
 
     Raises:
         MatchRecognizeError: the new text cannot be read.
@@ -210,23 +198,6 @@ def _build_translation(
     translated = apply_edits(respelled.edited.text, edits).make_source(respelled.source)
     unique_notes = tuple(dict.fromkeys(notes))
     return Translation(translated, unique_notes, frozenset(log.untyped_columns))
-
-
-def read_product_tokens(text: str, product: Product) -> TokenSequence:
-    """Return our tokens of a text in the SQL of a product.
-
-    Raises:
-        MatchRecognizeError: the text cannot be read.
-    """
-    try:
-        tokens = tokenize(text, product)
-    except TokenError as error:
-        raise unclosed_text(Span(0, len(text))) from error
-    for index, token in enumerate(tokens):
-        if token.token_type is TokenType.VAR and "#" in token.text:
-            # Oracle's name `page#` is read as if it was in quotes, which others would need.
-            tokens[index] = rename_token(token, TokenType.IDENTIFIER, token.text)
-    return make_sequence(tokens, text)
 
 
 def note_earlier_measures(plan: MatchPlan, language: str) -> Iterator[TranslationNote]:
@@ -271,65 +242,3 @@ def _note_differences(
             hint = f": {difference.hint}" if difference.hint else ""
             notes.append(TranslationNote(f"{difference.name}: {difference.sentence}{hint}", span))
     return notes
-
-
-def _check_query(text: str, product: Product) -> list[MatchPlan]:
-    """Check a query without translating it, and return the plans of its clauses.
-
-    Only Spark SQL is read to the end. For other products the list is empty.
-
-    Raises:
-        MatchRecognizeError: it is no query, its brackets do not pair up, or a clause of Spark SQL
-            is wrong.
-    """
-    with locate_errors(Source(text)):
-        tokens = read_product_tokens(text, product)
-        first = next((token for token in tokens.tokens if token.key != ";"), None)
-        if first is None:
-            raise unexpected_token(text, "the query", tokens.full_span)
-        if first.key not in _FIRST_WORDS:
-            raise unexpected_token(first.text, "the query", first.span)
-        find_clauses(tokens)  # raises an error for brackets that do not pair up
-    if product is not SPARK:
-        return []
-    query = parse_sql(text, [frame.name for frame in find_data_frames(tokens.tokens)])
-    with locate_errors(query.source):
-        parameter_values = _invent_parameter_values(tokens)
-        return [_plan_site(site, parameter_values) for site in query.sites]
-
-
-def _invent_parameter_values(tokens: TokenSequence) -> dict[str, object]:
-    """Return the value 1 for each parameter of a query, by the parameter's name.
-
-    A clause can only be planned if its parameters have values. Their real ones are not needed.
-    """
-    values: dict[str, object] = {}
-    for index in range(len(tokens)):
-        for token_count in (1, 2):  # `?` is one token, `:name` two
-            parameter = read_parameter(tokens.tokens[index : index + token_count])
-            if parameter:
-                values[parameter.name] = 1
-    return values
-
-
-def _plan_site(site: Site, parameter_values: Mapping[str, object]) -> MatchPlan:
-    """Return the plan of a clause or of a row pattern window.
-
-    Args:
-        site: the clause or window.
-        parameter_values: a number for each parameter of the query. A parameter that is the
-            duration of a WITHIN gets an invented duration instead.
-
-    Raises:
-        MatchRecognizeError: the clause is wrong.
-    """
-    clause = site.clause
-    if site.calls is not None:
-        # INITIAL and SEEK are allowed in the windows of OVER, but `lower_clause` reads clauses.
-        clause = replace(clause, search=None, search_span=None)
-    durations = {
-        window.parameter.name: timedelta(1)
-        for window in clause.windows
-        if window.rows is None and window.parameter
-    }
-    return lower_clause(clause, {**parameter_values, **durations})

@@ -16,8 +16,9 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.dialects.differences import find_differences, read_differences
+from matchrec.dialects.product_tokens import read_product_tokens
 from matchrec.dialects.products import PRODUCTS
-from matchrec.dialects.translate import read_product_tokens, translate_query
+from matchrec.dialects.translate import translate_query
 from tests.spark.dialects.documented import show_value
 
 FUNCTIONS = Path(__file__).parent / "functions"

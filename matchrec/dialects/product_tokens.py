@@ -1,0 +1,30 @@
+"""Read our tokens of a text in the SQL of a product."""
+
+from __future__ import annotations
+
+from sqlglot import TokenType
+from sqlglot.errors import TokenError
+
+from matchrec.dialects.products import Product
+from matchrec.dialects.sqlglot_translation import tokenize
+from matchrec.errors.sql.tokens import unclosed_text
+from matchrec.source import Span
+from matchrec.syntax.tokenize import make_sequence, rename_token
+from matchrec.syntax.tokens import TokenSequence
+
+
+def read_product_tokens(text: str, product: Product) -> TokenSequence:
+    """Return our tokens of a text in the SQL of a product.
+
+    Raises:
+        MatchRecognizeError: the text cannot be read.
+    """
+    try:
+        tokens = tokenize(text, product)
+    except TokenError as error:
+        raise unclosed_text(Span(0, len(text))) from error
+    for index, token in enumerate(tokens):
+        if token.token_type is TokenType.VAR and "#" in token.text:
+            # Oracle's name `page#` is read as if it was in quotes, which others would need.
+            tokens[index] = rename_token(token, TokenType.IDENTIFIER, token.text)
+    return make_sequence(tokens, text)
