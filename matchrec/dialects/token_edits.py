@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
+from typing import NamedTuple
 
 from sqlglot import Token
 
 from matchrec.dialects.edits import Edit
 from matchrec.source import Span
 
-# The number of tokens that are kept on each side of a change. Two changes with at most twice as
-# many equal tokens between them are one edit.
+# Two changes with at most twice as many equal tokens between them are one edit.
 CONTEXT = 1
 
 
@@ -27,16 +27,18 @@ CONTEXT = 1
 class TokenizedText:
     """A text, and all of its tokens or some that follow each other."""
 
+    # The whole text.
     text: str
+    # sqlglot's tokens, whose ends are the index of their last character.
     tokens: Sequence[Token]
 
     def find_anchors(self, anchors: frozenset[str]) -> list[int]:
-        """Return the indexes of the tokens that are anchors."""
+        """Return the indices of the tokens that are anchors."""
         return [index for index, token in enumerate(self.tokens) if token.text in anchors]
 
-    def split_at(self, indexes: Sequence[int]) -> list[TokenizedText]:
-        """Return the same text with the tokens before, between and after those at the indexes."""
-        bounds = pairwise([-1, *indexes, len(self.tokens)])
+    def split_at(self, indices: Sequence[int]) -> list[TokenizedText]:
+        """Return the same text with the tokens before, between and after those at the indices."""
+        bounds = pairwise([-1, *indices, len(self.tokens)])
         return [TokenizedText(self.text, self.tokens[start + 1 : end]) for start, end in bounds]
 
     def find_span(self, start: int, end: int) -> Span:
@@ -104,17 +106,33 @@ def find_edits(old: TokenizedText, new: TokenizedText, anchors: frozenset[str]) 
 
 def _find_edits_between_anchors(old: TokenizedText, new: TokenizedText) -> Iterator[Edit]:
     """Yield the edits that turn the tokens of `old` into the tokens of `new`."""
+    for change in _find_changes(old, new):
+        if change.new_tokens:
+            yield _replace_tokens(old, new, change)
+        else:
+            yield _delete_tokens(old, change.old_tokens)
+
+
+class _Change(NamedTuple):
+    """Tokens of a text, and the tokens of its translation that replace them, as indices."""
+
+    # If there are none, tokens are inserted before the one at `old_tokens.stop`.
+    old_tokens: range
+    # If there are none, tokens are deleted.
+    new_tokens: range
+
+
+def _find_changes(old: TokenizedText, new: TokenizedText) -> Iterator[_Change]:
+    """Yield the tokens that differ, from left to right. Changes that are close together are one."""
     matcher = SequenceMatcher(
         None, old.list_comparison_keys(), new.list_comparison_keys(), autojunk=False
     )
+    # An opcode is a tag, and the start and the end of a range in each of the two texts.
     for group in matcher.get_grouped_opcodes(CONTEXT):
-        changes = [opcode for opcode in group if opcode[0] != "equal"]
-        _, old_start, _, new_start, _ = changes[0]
-        _, _, old_end, _, new_end = changes[-1]
-        if new_start == new_end:
-            yield _delete_tokens(old, range(old_start, old_end))
-        else:
-            yield _replace_tokens(old, range(old_start, old_end), new, range(new_start, new_end))
+        opcodes = [opcode for opcode in group if opcode[0] != "equal"]
+        _, old_start, _, new_start, _ = opcodes[0]
+        _, _, old_end, _, new_end = opcodes[-1]
+        yield _Change(range(old_start, old_end), range(new_start, new_end))
 
 
 def _delete_tokens(old: TokenizedText, deleted: range) -> Edit:
@@ -125,22 +143,14 @@ def _delete_tokens(old: TokenizedText, deleted: range) -> Edit:
     return Edit(span, "")
 
 
-def _replace_tokens(
-    old: TokenizedText, replaced: range, new: TokenizedText, replacing: range
-) -> Edit:
+def _replace_tokens(old: TokenizedText, new: TokenizedText, change: _Change) -> Edit:
     """Return the edit that replaces some tokens of a text by tokens of its translation.
 
     On each side, the edited text has a blank if the translation has one:
 
         a / b          a / NULLIF(b, 0)      inserts `NULLIF(` right before `b`
-
-    Args:
-        old: the text.
-        replaced: the indexes of the tokens that are replaced. If there are none, tokens are
-            inserted before the one at `replaced.stop`.
-        new: the translation.
-        replacing: the indexes of the tokens that replace them.
     """
+    replaced, replacing = change
     span = old.find_span(replaced.start, replaced.stop)
     joins_previous = replaced.start > 0 and new.is_joined(replacing.start)
     joins_next = replaced.stop < len(old.tokens) and new.is_joined(replacing.stop)
