@@ -9,7 +9,8 @@ from matchrec.api.argument_kinds import ARGUMENTS, QUERY, SOURCE_LANGUAGE, TARGE
 from matchrec.arguments import TEXTS, SourceLanguage, TargetDialect, check_arguments
 from matchrec.dialects.products import PRODUCTS
 from matchrec.dialects.translate import translate_query
-from matchrec.dialects.writing.convert import Conversion, convert_to_sql, read_pattern, read_sase
+from matchrec.dialects.writing.convert import Conversion, convert_to_sql
+from matchrec.dialects.writing.read_queries import read_pattern, read_sase
 from matchrec.errors import calls as errors
 from matchrec.errors.language import current_surface, use_surface
 from matchrec.patterns.sase import Streams

@@ -14,6 +14,9 @@ from matchrec.plan.pattern import Negation, RowPattern, Variable, replace_childr
 from matchrec.plan.text import quote_name, unquote_name
 from matchrec.plan.words import is_reserved
 
+# Returns the new name of a variable.
+Renaming = Callable[[str], str]
+
 # A name that needs no quotes, unless it is reserved.
 WORD = re.compile(r"[^\W\d]\w*")
 
@@ -67,24 +70,6 @@ def rename_variables(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
         """Return the new name of a variable, or its old name if it keeps it."""
         return names.get(name, name)
 
-    def rename_all(variables: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        """Return the new names of variables; None for None."""
-        return variables and tuple(rename(variable) for variable in variables)
-
-    def rename_subset(subset: Subset) -> Subset:
-        """Rename a union variable and its members."""
-        members = tuple(rename(member) for member in subset.members)
-        return replace(subset, name=rename(subset.name), members=members)
-
-    def rename_absence(absence: Absence) -> Absence:
-        """Rename the variables of an absence."""
-        return replace(
-            absence,
-            variable=rename(absence.variable),
-            after=rename_all(absence.after),
-            before=rename_all(absence.before),
-        )
-
     renamed = map_plan_references(plan, lambda reference: rename_in_reference(reference, rename))
     definitions = [
         replace(definition, variable=rename(definition.variable))
@@ -93,13 +78,26 @@ def rename_variables(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     return replace(
         renamed,
         pattern=rename_in_pattern(plan.pattern, rename),
-        subsets=tuple(rename_subset(subset) for subset in plan.subsets),
+        subsets=tuple(_rename_in_subset(subset, rename) for subset in plan.subsets),
         definitions=tuple(definitions),
-        absences=tuple(rename_absence(absence) for absence in plan.absences),
+        absences=tuple(_rename_in_absence(absence, rename) for absence in plan.absences),
     )
 
 
-def rename_in_reference(reference: Reference, rename: Callable[[str], str]) -> Reference:
+def _rename_in_subset(subset: Subset, rename: Renaming) -> Subset:
+    """Return a subset with other names for its union variable and its members."""
+    members = tuple(rename(member) for member in subset.members)
+    return replace(subset, name=rename(subset.name), members=members)
+
+
+def _rename_in_absence(absence: Absence, rename: Renaming) -> Absence:
+    """Return an absence with other names for its variables."""
+    after = absence.after and tuple(rename(name) for name in absence.after)
+    before = absence.before and tuple(rename(name) for name in absence.before)
+    return replace(absence, variable=rename(absence.variable), after=after, before=before)
+
+
+def rename_in_reference(reference: Reference, rename: Renaming) -> Reference:
     """Return a reference with another variable, also in the references inside of an aggregate.
 
     Args:
@@ -126,7 +124,7 @@ def rename_in_reference(reference: Reference, rename: Callable[[str], str]) -> R
             return reference
 
 
-def rename_in_pattern(pattern: RowPattern, rename: Callable[[str], str]) -> RowPattern:
+def rename_in_pattern(pattern: RowPattern, rename: Renaming) -> RowPattern:
     """Return a row pattern with other names for its variables."""
     match pattern:
         case Variable():

@@ -1,0 +1,58 @@
+"""Read the queries that are written as SQL: SASE+ queries and Patterns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from matchrec.dialects.writing.preferred import starts_one_match
+from matchrec.dialects.writing.stages import lower_to_clause
+from matchrec.errors import calls as errors
+from matchrec.patterns.sase import Streams, compile_sase
+from matchrec.patterns.sase.parser import parse_once
+from matchrec.patterns.stages.builder import Pattern
+from matchrec.patterns.stages.query import PatternQuery
+from matchrec.plan.clauses import MatchOutput, SkipTo
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.source import Source, Span
+
+# The span of notes and errors about the whole query.
+START = Span(0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadQuery:
+    """A query to convert, as `read_sase` or `read_pattern` has read it."""
+
+    # What the query means.
+    plan: MatchPlan
+    # What the user wrote.
+    source: Source
+    # The row pattern in `source`; `START` for a Pattern, whose source has only its conditions.
+    pattern_span: Span = START
+
+
+def read_sase(text: str, streams: Streams) -> ReadQuery:
+    """Read a SASE+ query.
+
+    Raises:
+        MatchRecognizeError: the query is wrong.
+    """
+    plan = compile_sase(text, streams)
+    return ReadQuery(plan, Source(text), parse_once(text, None).sequence_span)
+
+
+def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
+    """Read a Pattern.
+
+    Raises:
+        MatchRecognizeUnsupportedError: SQL cannot express a part of it.
+    """
+    query = PatternQuery(pattern, streams.order_by, streams.partition_by, ())
+    plan, source = lower_to_clause(query)
+    if pattern.most_matches is not None:  # a clause numbers its matches in another order
+        raise errors.option_not_convertible(option=f"first_matches({pattern.most_matches})")
+    if pattern.skip.to is SkipTo.PAST_LAST_ROW and starts_one_match(plan):
+        plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
+    elif pattern.skip.to is not None:
+        raise errors.option_not_convertible(option=f"after_match({pattern.skip!r})")
+    return ReadQuery(plan, source)
