@@ -173,12 +173,7 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
     assert plan.staging is not None
     steps = plan.staging.steps
     stage_by_test = _find_stages_of_tests(steps)
-    # For each NOT, the variables of the stages before it.
-    earlier_variables = {
-        step.name: list_variable_names(build_row_pattern(steps[:index]))
-        for index, step in enumerate(steps)
-        if isinstance(step, ForbiddenEvent)
-    }
+    variables_before_negations = _find_variables_before_negations(steps)
     rename = partial(rename_in_reference, rename=lambda test: stage_by_test.get(test, test))
     for definition in plan.definitions:
         name = stage_by_test[definition.variable]
@@ -187,8 +182,8 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
             raise errors.pattern_not_in_sql(
                 what=f"stage `{name}`", obstacle="reads its own earlier events"
             )
-        if name in earlier_variables:
-            readable = {*earlier_variables[name], definition.variable}
+        if name in variables_before_negations:
+            readable = {*variables_before_negations[name], definition.variable}
             if not read_variables <= readable:
                 raise errors.pattern_not_in_sql(
                     what=f"stage `{name}`", obstacle="is a NOT that reads events after it"
@@ -197,6 +192,15 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
         is_always_true = not any(walk_conjunct_shapes(condition))
         if not is_always_true:
             yield clauses.Definition(name, condition, definition.condition.span)
+
+
+def _find_variables_before_negations(steps: Steps) -> dict[str, tuple[str, ...]]:
+    """Return the variables of the stages before each NOT, by the name of the NOT."""
+    return {
+        step.name: tuple(list_variable_names(build_row_pattern(steps[:index])))
+        for index, step in enumerate(steps)
+        if isinstance(step, ForbiddenEvent)
+    }
 
 
 def _find_stages_of_tests(steps: Steps) -> dict[str, str]:
@@ -223,7 +227,22 @@ def find_contiguity(stages: tuple[Stage, ...]) -> Contiguity:
         obstacle = _find_obstacle(stage)
         if obstacle is not None:
             raise errors.pattern_not_in_sql(what=stage.label, obstacle=obstacle)
-    contiguities: dict[Contiguity, None] = {}  # in the order of the pattern
+    contiguity, *others = _list_contiguities(stages)
+    if others:
+        names = " and ".join(item.value for item in (contiguity, *others))
+        raise errors.pattern_not_in_sql(what="the pattern", obstacle=f"mixes {names}")
+    if contiguity is Contiguity.RELAXED:
+        _reject_repeated_stages(stages)
+    return contiguity
+
+
+def _list_contiguities(stages: tuple[Stage, ...]) -> tuple[Contiguity, ...]:
+    """Return the contiguities of stages, and inside of repeated stages, each once.
+
+    They are in the order of the pattern. A single stage has no contiguity yet, with or without NOTs
+    after it, so the last NOT has the only one.
+    """
+    contiguities: dict[Contiguity, None] = {}
     for group in (stages, *(stage.stages for stage in walk_stages(stages))):
         for stage in group[1:]:
             if not stage.negated:
@@ -231,17 +250,19 @@ def find_contiguity(stages: tuple[Stage, ...]) -> Contiguity:
     for stage in walk_stages(stages):
         if stage.quantified and stage.most != 1:
             contiguities[stage.inner or Contiguity.RELAXED] = None
-    # A single stage, with or without NOTs after it, has none yet.
-    contiguity, *others = tuple(contiguities) or (stages[-1].contiguity,)
-    if others:
-        names = " and ".join(item.value for item in contiguities)
-        raise errors.pattern_not_in_sql(what="the pattern", obstacle=f"mixes {names}")
-    if contiguity is Contiguity.RELAXED:
-        for stage in walk_stages(stages):
-            if stage.quantified or stage.optional or stage.is_group:
-                obstacle = "takes or skips events in another way than SKIP TILL NEXT MATCH"
-                raise errors.pattern_not_in_sql(what=stage.label, obstacle=obstacle)
-    return contiguity
+    return tuple(contiguities) or (stages[-1].contiguity,)
+
+
+def _reject_repeated_stages(stages: tuple[Stage, ...]) -> None:
+    """Raise an error for a stage that SKIP TILL NEXT MATCH would match otherwise.
+
+    Raises:
+        MatchRecognizeUnsupportedError: a stage has a quantifier, is optional, or is a group.
+    """
+    for stage in walk_stages(stages):
+        if stage.quantified or stage.optional or stage.is_group:
+            obstacle = "takes or skips events in another way than SKIP TILL NEXT MATCH"
+            raise errors.pattern_not_in_sql(what=stage.label, obstacle=obstacle)
 
 
 def _find_obstacle(stage: Stage) -> str | None:
