@@ -46,6 +46,7 @@ def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str])
         labels=Labels.build(labels, matches, key, ends),
         matches=matches,
         attempts=find_attempts(clause, plan),
+        order=plan.order_by[0].expression.text.replace("`", ""),
     )
     return comparison.backtest()
 
@@ -89,6 +90,8 @@ class LabelComparison:
     # The partition, the first and the last order value of each match.
     matches: DataFrame
     attempts: Attempts
+    # The first ORDER BY expression.
+    order: str
 
     def backtest(self) -> Backtest:
         """Return the result for each label, and the incidents that the matches overlap."""
@@ -99,6 +102,7 @@ class LabelComparison:
             labels.partition_columns,
             labels.key_columns,
             (labels.start_column, labels.end_column),
+            self.order,
         )
 
     @cached_property

@@ -13,6 +13,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator
 
 from matchrec.explain.pictures.figures import FAINT, INK
 from tests.benchmarks.pictures import new_figure, save
@@ -75,31 +76,35 @@ def draw_performance(page: str) -> Figure:
 def draw_growth(page: str) -> Figure:
     """Draw a line for each engine: the seconds per million rows against the number of rows."""
     rows = [row for row in read_table(page, "engines growth") if row[""] == SERIES]
-    figure = new_figure(figsize=(7, 2.8))
+    figure = new_figure(figsize=(7, 3))
     panel = figure.subplots()
+    sizes = [int(row["size"].replace(",", "")) for row in rows]
     times = {column: [float(row[column]) for row in rows] for column in ENGINES}
     most = max(max(line) for line in times.values())
     for column, (_, colour) in ENGINES.items():
-        panel.plot(range(len(rows)), times[column], "o-", color=colour)
+        panel.plot(sizes, times[column], "o-", color=colour)
         for index, time in enumerate(times[column]):
             others = [line[index] for other, line in times.items() if other != column]
             # A figure is above its point, but below it if another line is close above.
             is_above = not any(time <= other < time + 0.13 * most for other in others)
-            style: Any = {"xytext": (0, 6 if is_above else -14), "ha": "center"}
+            style: Any = {"xytext": (0, 6 if is_above else -14), "ha": "center", "fontsize": 9}
             style |= {"textcoords": "offset points", "color": INK}
-            panel.annotate(f"{time:.2f}", (index, time), **style)
+            panel.annotate(f"{time:.2f}", (sizes[index], time), **style)
     height = 2 * most
     for column in sorted(ENGINES, key=lambda column: -times[column][-1]):
         name, colour = ENGINES[column]
         height = min(times[column][-1], height - 0.08 * most)  # names keep a distance
-        panel.text(len(rows) - 0.88, height, name, va="center", color=colour)
-    millions = [f"{int(row['size'].replace(',', '')) // 10**6} million rows" for row in rows]
-    panel.set_xticks(range(len(rows)), millions)
-    panel.set_xlim(-0.25, len(rows) + 0.1)
+        panel.text(1.4 * sizes[-1], height, name, va="center", color=colour, fontsize=9)
+    panel.set_xscale("log")
+    panel.set_xticks(sizes, [f"{size / 10**6:.0f}" for size in sizes])
+    panel.minorticks_off()
+    panel.set_xlim(0.7 * sizes[0], 11 * sizes[-1])  # with room for the names
+    panel.set_xlabel("millions of rows, on a logarithmic scale", color=INK)
     panel.set_ylim(0, 1.14 * most)
+    panel.yaxis.set_major_locator(MultipleLocator(0.2))
     panel.set_ylabel("seconds per million rows", color=INK)
     panel.set_title("V-shapes, 2 cores (less is better)", loc="left", color=INK)
-    panel.tick_params(colors=INK)
+    panel.tick_params(colors=INK, labelsize=9)
     panel.grid(axis="y", color="#edf0f4")
     panel.set_axisbelow(True)
     remove_box(panel)

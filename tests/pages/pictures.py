@@ -155,8 +155,8 @@ PICTURES = {
     "transfers": Picture(
         "fraud_chains",
         """
-        SELECT IF(amount >= 1000, 'large', 'small') AS amount, at, sender || '–' || receiver,
-            amount >= 1000
+        SELECT IF(amount >= 1000, '1,000 or more', 'less') AS amount, at,
+            sender || '→' || receiver, amount >= 1000
         FROM transfers
         """,
     ),

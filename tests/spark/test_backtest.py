@@ -90,7 +90,7 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
     html = result._repr_html_()
     assert html.index("8 incidents") < html.index("<svg")
     (panel,) = result.figure().axes
-    assert (panel.get_xlabel(), panel.get_ylabel()) == ("from b to e", "k")
+    assert (panel.get_xlabel(), panel.get_ylabel()) == ("at", "k")
     assert repr(result) == "<Backtest of incidents in b, e>"
 
 

@@ -78,6 +78,7 @@ row 1 (day = 2024-01-01): no match
     (panel,) = draw_story(answer.story).axes
     marks = [line.get_marker() for line in panel.lines]
     assert (marks.count("o"), marks.count("x")) == (3, 3)
+    assert "the search goes back to row 3:" in [text.get_text() for text in panel.texts]
     assert "<svg" in answer._repr_html_()
     assert "39 &gt; 40.7 is false" in answer._repr_html_()
 

@@ -125,6 +125,8 @@ class Backtest(figures.PicturedText):
         partition_columns: the names of the partition columns.
         key_columns: the columns of the labels with the partition values.
         span_columns: the columns of the labels with the beginning and the end of an incident.
+        order: the first ORDER BY expression of the query, along which matches and incidents are
+            compared.
 
     >>> errors = spark.sql("VALUES (1, 5), (2, 9), (3, 9), (7, 9), (8, 9) AS t(at, load)")
     >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
@@ -144,6 +146,7 @@ class Backtest(figures.PicturedText):
     partition_columns: tuple[str, ...]
     key_columns: tuple[str, ...]
     span_columns: tuple[str, str]
+    order: str
 
     @cached_property
     def score(self) -> Score:
@@ -276,7 +279,7 @@ class Backtest(figures.PicturedText):
         if not self.partition_columns:
             # All matches are on the only lane. Incidents without a lane are drawn over all lanes.
             matches = [match._replace(lane="") for match in matches]
-        labels = AxisLabels(f"from {begin} to {end}", ", ".join(self.partition_columns))
+        labels = AxisLabels(self.order, ", ".join(self.partition_columns))
         return draw_backtest(incidents, matches, labels)
 
     def __repr__(self) -> str:

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# The beginning of a cell in a table of pandas, and what aligns its text to the left.
+CELL = re.compile("<t[hd](?=>)")
+ALIGN_LEFT = ' style="text-align:left"'
+# A cell of a column of numbers, as `build_html_table` gets it.
+NUMBER = re.compile(r"-?[\d,]+(\.\d+)?(E-?\d+)?|NULL|NaN|-?Infinity|", re.IGNORECASE)
+
 
 def build_html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table as HTML in the style of pandas. Long texts are not cut off.
 
-    >>> build_html_table(["events"], [["3"]]).count("<td")
-    1
+    Numbers are aligned to the right, as notebooks align all cells, and other columns to the left.
+
+    >>> build_html_table(["name", "rows"], [["a", "3"]]).count("text-align:left")
+    2
     """
     import pandas as pd
 
     with pd.option_context("display.max_colwidth", None):
-        return wrap_in_scroll_block(make_data_frame(names, rows).to_html(index=False, border=0))
+        html = make_data_frame(names, rows).to_html(index=False, border=0)
+    # The cells are those of the header, then those of each row.
+    alignments = cycle(
+        "" if all(NUMBER.fullmatch(row[index]) for row in rows) else ALIGN_LEFT
+        for index in range(len(names))
+    )
+    return wrap_in_scroll_block(CELL.sub(lambda cell: cell[0] + next(alignments), html))
 
 
 def make_data_frame(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pd.DataFrame:

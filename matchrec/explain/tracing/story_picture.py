@@ -168,7 +168,12 @@ class StoryPicture:
             self.write(x, variable, ha="center")
         self.write_row_name("row", self.orders, order_width)
         self.y += 1
-        for _, row_lines in groupby(shown_lines, key=attrgetter("row")):
+        previous_row = 0
+        for row, row_lines in groupby(shown_lines, key=attrgetter("row")):
+            if row < previous_row:
+                self.write(LEFT, f"the search goes back to row {row}:", fontstyle="italic")
+                self.y += 1
+            previous_row = row
             self.draw_row(list(row_lines), order_width)
         for end in attempt.ends:
             self.write(LEFT, end, fontstyle="italic")
