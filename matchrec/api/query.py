@@ -264,7 +264,7 @@ class Query:
         `why` looks for all matches. A run of a Pattern that timed out is not a match.
 
         Args:
-            partition: the values of the PARTITION BY columns, by name. Needed only if there are
+            partition: the value of each PARTITION BY column. Needed only if there are
                 several partitions.
             row: the row from which to show the search: the value of the first ORDER BY column, or a
                 tuple with the values of several. Without it, the answer has the matches of the

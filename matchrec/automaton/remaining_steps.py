@@ -129,7 +129,7 @@ def find_following_nots(remaining: RemainingSteps | RemainingRepetitions | None)
     """Return the NOTs at the start of `remaining`.
 
     They also apply between the repetitions of the part before it. The exceptions are NOTs that
-    apply until the end of the window: each number of repetitions is a match of its own, and later
+    apply until the end of the window: each number of repetitions is a separate match, and later
     rows of the loop do not end it.
     """
     if remaining is None:

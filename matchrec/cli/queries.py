@@ -84,7 +84,7 @@ class QueryRequest:
     """The query of a command, with the statements before it and the tables that they read."""
 
     language: QueryLanguage
-    # The statements of a SQL text, of which the last one is the query; otherwise only the query,
+    # The statements of a SQL text. The last one is the query. Otherwise there is only the query,
     # whose text is the location if it is a Pattern.
     statements: tuple[Statement, ...]
     tables: tuple[QueryTable, ...]
@@ -201,7 +201,7 @@ class QueryRequest:
         return [(name, text) for name, text in self.args if name in names]
 
     def check_texts(self) -> None:
-        """Check the texts of all statements as far as possible without a session.
+        """Check in the texts of all statements what can be checked without a session.
 
         Raises:
             MatchRecognizeError: a text has a mistake, or no text has a parameter of `--arg`.

@@ -67,7 +67,7 @@ class FragmentTranslator:
     def translate_expression(self, span: Span, context: RuleContext) -> str:
         """Return an expression of a clause in the SQL of the product that is written.
 
-        The arguments and errors are those of `edit_expression`.
+        It takes the same arguments as `edit_expression` and raises the same errors.
         """
         edits = self.edit_expression(span, context)
         shifted = [Edit(edit.span.shift_by(-span.start), edit.text) for edit in edits]

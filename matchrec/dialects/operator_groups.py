@@ -130,7 +130,7 @@ def _find_parentheses(tokens: TokenSequence, precedences: Precedences) -> Iterat
 
 
 def _find_chains(tokens: TokenSequence) -> Iterator[_Chain]:
-    """Yield the chains of a text, each in full length. A chain in brackets is one of its own."""
+    """Yield the chains of a text, each in full length. A chain in brackets is separate."""
     read_tokens: set[int] = set()  # the tokens of chains, without those in their brackets
     for index in range(len(tokens)):
         if index in read_tokens:

@@ -224,7 +224,7 @@ def _move_timestamp_by(
         FROM input TIMESTAMP BY time OVER id MATCH_RECOGNIZE (LIMIT DURATION ...)
         FROM input MATCH_RECOGNIZE (ORDER BY time LIMIT DURATION ...)
 
-    The keys of OVER must be among those of PARTITION BY. Then they mean nothing more.
+    The keys of OVER must be keys of PARTITION BY. Then they mean nothing more.
 
     Args:
         tokens: the tokens of the query.

@@ -217,8 +217,7 @@ class MeasureTranslator:
 
         Args:
             function: the basic aggregate.
-            aggregate: the aggregate of the measure, whose variable and semantics are those of the
-                read.
+            aggregate: the aggregate of the measure. The read has the same variable and semantics.
             column: the column of the values; None to count rows.
         """
         index = None if column is None else self.collector.add_column(column)

@@ -163,7 +163,7 @@ class Backend:
     def analyses_again(self) -> bool:
         """Return whether a DataFrame is analysed again for every action.
 
-        Its types change if those of its tables have changed.
+        Its types change if the types in its tables have changed.
         """
         return False
 
@@ -382,6 +382,6 @@ class Backend:
             name: the name of the Observation.
 
         Returns:
-            The counters by name. Empty if there are none.
+            The value of each counter. Empty if there are none.
         """
         return {}

@@ -563,6 +563,6 @@ class CutPreparation(UnsortedPreparation):
         return self.shuffle_rows(rows, [*shuffle_keys, wire.RANGE])
 
     def build_sorting(self, names: ColumnNames) -> Sorting:
-        """Return the columns by which a worker sorts: a range is a partition of its own."""
+        """Return the columns by which a worker sorts: a range is a partition to the worker."""
         sorting = super().build_sorting(names)
         return replace(sorting, keys=(*sorting.keys, wire.RANGE))

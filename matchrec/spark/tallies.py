@@ -155,7 +155,7 @@ class ClauseObservation:
     counts_runs: bool
     # Whether partitions would have been cut into ranges without counters.
     kept_whole: bool
-    # The counters by name. None until they have been read.
+    # The value of each counter. None until they have been read.
     counts: dict[str, int] | None = None
     # The thread that reads the observation. None before the first read.
     reader: ObservationReader | None = None
@@ -168,7 +168,7 @@ class ClauseObservation:
         return ClauseObservation(observation, name, counts_runs=counts_runs, kept_whole=kept_whole)
 
     def read_counts(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
-        """Return the counters of the first action by name. They are 0 if no task had rows.
+        """Return each counter of the first action. They are 0 if no task had rows.
 
         Args:
             result: the result of the query if it is SQL text, else None.
@@ -184,7 +184,7 @@ class ClauseObservation:
         return self.counts
 
     def read_values(self, result: DataFrame | None, timeout: float) -> dict[str, Any]:
-        """Return the values of the observation. Arguments and errors are those of `read_counts`."""
+        """Return the values of the observation. Takes and raises the same as `read_counts`."""
         # Over Connect, a thread ends at once, also before an action. Then a new one reads again.
         if self.reader is None or not self.reader.is_waiting:
             self.reader = ObservationReader(self.observation)

@@ -139,7 +139,7 @@ def read_positive_duration(
         value: the value, such as "10 minutes", 500 or a timedelta.
         call: the call or the clause with the value, for messages.
         span: the location that an error shows.
-        unit_of_number: the unit of a number without one; by default, that of the order column.
+        unit_of_number: the unit of a number without one; by default, the unit of the order column.
 
     Raises:
         MatchRecognizePlanError: the value is not a duration, not positive, or too long.

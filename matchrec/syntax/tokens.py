@@ -272,7 +272,7 @@ class TokenSequence:
     def enclosing_openings(self) -> tuple[int, ...]:
         """Return, for each token, the opening bracket of the innermost pair around it, or -1.
 
-        A bracket is not inside of its own pair: `f ( x )` gives `(-1, -1, 1, -1)`.
+        A bracket does not count as inside of its pair: `f ( x )` gives `(-1, -1, 1, -1)`.
         """
         enclosing = []
         open_brackets = [-1]  # a stack
@@ -325,7 +325,7 @@ class TokenSequence:
         return 0 <= index < len(self.tokens) and self.tokens[index].can_name
 
     def span(self, start: int, end: int) -> Span:
-        """Return the span of tokens `start .. end`, of which there is at least one."""
+        """Return the span of tokens `start .. end`. There must be at least one."""
         return self.tokens[start].span.to(self.tokens[end - 1].span)
 
     def text_at(self, span: Span) -> str:

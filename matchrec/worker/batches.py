@@ -79,7 +79,7 @@ class Piece:
 
     @classmethod
     def create_whole(cls, table: pa.Table, starts: IntArray) -> Piece:
-        """Return a piece of whole partitions of which nothing has been searched before.
+        """Return a piece of whole partitions, in which nothing has been searched before.
 
         Args:
             table: the rows.

@@ -128,7 +128,7 @@ class CoverageWorker:
         return int(flags[len(flags) - piece.new_rows :].sum())
 
     def take_nearest(self, piece: Piece, counts: Counts) -> NearestRun | None:
-        """Return the nearest run of this piece if it is nearer than those of all pieces before it.
+        """Return the nearest run of this piece if it is nearer than in all pieces before it.
 
         Its starting row is removed from `counts`. So if `counts` has a starting row after the next
         piece, that piece has a nearer run.

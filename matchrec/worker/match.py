@@ -51,7 +51,7 @@ def request_chains(compiled_query: CompiledQuery, table: pa.Table) -> Task:
     In chains, matches share their rows: see `search.matches.Chains`. A sum can be read from them
     only if the values of the table allow it: see `can_sum_in_chains`. An average always can,
     because it is a sum of doubles: integers are added up as doubles, too, and the average of
-    decimals is not a read of its own.
+    decimals is not a separate read.
 
     Args:
         compiled_query: the compiled query.
@@ -140,7 +140,7 @@ class PieceWorker:
     def make_output(
         self, piece: Piece, partitions: Partitions, matches: Iterator[Matches]
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the output of the matches of a piece, then that of its unmatched rows if wanted.
+        """Yield the output of the matches of a piece, then of its unmatched rows if wanted.
 
         When all matches have been read, the search is recorded in the piece.
 

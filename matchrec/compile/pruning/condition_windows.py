@@ -210,8 +210,8 @@ class ConditionWindow:
     def first_must_be_inside(self) -> bool:
         """Return whether a first row whose order value is NULL begins no match.
 
-        Such a row is outside of its own window, and it satisfies no bound. So it must begin no
-        match if each condition of a first row has a bound that the window replaces.
+        Such a row is outside of the window that begins at it, and it satisfies no bound. So it must
+        begin no match if each condition of a first row has a bound that the window replaces.
         """
         return all(self.implies_bound_of(name) for name in self.first_variables)
 

@@ -202,7 +202,7 @@ def link_conditions(
     """
     registers = Registers(frozenset(move.variable for move in moves))
     writer = _CodeWriter(members, registers, integer_count)
-    # A condition may have a variable of its own, to which no row is mapped. Then this is the
+    # The variable of a condition may be one to which no row is mapped. Then this is the
     # variable to which the tested row is mapped.
     mapped_variables = {move.test: move.variable for move in moves}
     reads = [

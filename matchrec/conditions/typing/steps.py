@@ -155,7 +155,7 @@ class StepTyper(Typer):
         4. If one of several numbers is a float, all become floats. This comes before rewriting: in
            `x IN (1, 0.5D)`, which becomes `x = 1 OR x = 0.5D`, the float also decides how x is
            compared with 1.
-        5. An operation that the search does not have is rewritten and typed anew.
+        5. An operation that the search does not have is rewritten and typed again.
         6. All others are basic operations of the search.
 
         Raises:

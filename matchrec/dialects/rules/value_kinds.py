@@ -233,7 +233,7 @@ def _has_hours(interval: exp.Interval) -> bool:
 
 
 def _list_alternatives(node: exp.Expr) -> list[exp.Expr]:
-    """Return the expressions of which one is the value of a CASE, IF, COALESCE or the like.
+    """Return the expressions from which a CASE, IF, COALESCE or the like chooses its value.
 
     The values of `CASE WHEN a THEN b ELSE c END` are b and c, those of `LAG(x, 2, y)` x and y.
     """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-# The columns of the table after those of the parameters. `api.sweep.count_matches` computes them.
+# The columns of the table after its parameter columns. `api.sweep.count_matches` computes them.
 FIGURE_COLUMNS = ("matches", "partitions", "rows", "median_rows", "median_span")
 
 

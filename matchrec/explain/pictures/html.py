@@ -30,7 +30,7 @@ def build_html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str
 
     with pd.option_context("display.max_colwidth", None):
         html = make_data_frame(names, rows).to_html(index=False, border=0)
-    # The cells are those of the header, then those of each row.
+    # The cells of the header come first, then the cells of each row.
     alignments = cycle(
         "" if all(NUMBER.fullmatch(row[index]) for row in rows) else ALIGN_LEFT
         for index in range(len(names))

@@ -54,7 +54,7 @@ from matchrec.spark.errors.row_expressions import list_scalars
 from matchrec.spark.relation import Relation
 
 TIMES = frozenset(("date", "timestamp", "timestamp_ntz"))
-# Kinds of types of which none is converted to one of `TIMES`.
+# Kinds of types that are never converted to one of `TIMES`.
 NEVER_TIMES = frozenset(("number", "boolean", "interval", "months"))
 
 COMPARED = find_coercing_operators(Coercion.COMPARED) | {"NOT BETWEEN", "NOT IN", "NULLIF"}

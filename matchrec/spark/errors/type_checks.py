@@ -28,7 +28,7 @@ from matchrec.spark.sail import probes
 from matchrec.spark.session import QUERY_ERRORS, silence_analysis
 from matchrec.spark.types import is_nested, iterate_types
 
-# Types whose values have no order. By name, because an older PySpark lacks some of them.
+# The names of the types whose values have no order. An older PySpark lacks some of the classes.
 WITHOUT_ORDER = {"MapType", "VariantType", "CalendarIntervalType", "GeometryType", "GeographyType"}
 
 

@@ -124,7 +124,7 @@ HELD_FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class SearchedKey:
-    """What the search of one key returns. The fields are those of `SearchedKeys`."""
+    """What the search of one key returns. It has the same fields as `SearchedKeys`."""
 
     state: SearchState
     kept: IntArray

@@ -32,11 +32,11 @@ class SentEvents:
     arriving: Arriving
 
     def run_query(self, compiled_query: CompiledQuery, schema: StructType, name: str) -> DataFrame:
-        """Return the reads of a query, as a stream. The arguments are those of `run`."""
+        """Return the reads of a query, as a stream. Takes the same arguments as `run`."""
         return self.run(build_query_bucket(compiled_query, self.arriving), schema, name)
 
     def run_rules(self, output: RuleSetOutput, schema: StructType, name: str) -> DataFrame:
-        """Return the output rows of a rule set, as a stream. The arguments are those of `run`."""
+        """Return the output rows of a rule set, as a stream. Takes the same arguments as `run`."""
         return self.run(build_rules_bucket(output, self.arriving), schema, name)
 
     def run(self, bucket: Bucket, schema: StructType, name: str) -> DataFrame:
