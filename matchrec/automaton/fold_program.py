@@ -23,7 +23,7 @@ from matchrec.source import Span
 
 # A step of a choice: a state to which proceed edges lead, or a variable and the state after its
 # row.
-Step = StateId | tuple[VariableId, StateId]
+ChoiceStep = StateId | tuple[VariableId, StateId]
 
 
 def fold(program: Program, *, every_way: bool = False, span: Span | None = None) -> Folding:
@@ -82,7 +82,7 @@ def find_choices(program: Program, state: StateId, *, every_way: bool) -> Iterat
     - what is less preferred than an acceptance without guard, unless `every_way`.
     """
     possible_anchors = ANCHORS if state == program.start else GUARD_END
-    guards_by_step: dict[Step, list[int]] = {}
+    guards_by_step: dict[ChoiceStep, list[int]] = {}
     waiting = [(Edge(Action.PROCEED, state), 0)]
     while waiting:
         edge, guard = waiting.pop()
@@ -116,7 +116,7 @@ def build_row_choice(edge: Edge, guard: int, state: StateId) -> Choice:
     )
 
 
-def add_step(guards_by_step: dict[Step, list[int]], step: Step, guard: int) -> bool:
+def add_step(guards_by_step: dict[ChoiceStep, list[int]], step: ChoiceStep, guard: int) -> bool:
     """Add a step that a choice takes under a guard, and return whether it is new.
 
     It is not if an earlier choice takes it under the same guard or a weaker one, which has fewer

@@ -38,7 +38,7 @@ from matchrec.cli.query_sources import QueryLanguage, QuerySource
 from matchrec.cli.session import SettingPairs
 from matchrec.cli.table_arguments import parse_schema, parse_table
 from matchrec.cli.tables import EmptyTable, Table
-from matchrec.cli.usage_errors import Choice
+from matchrec.cli.usage_errors import WordChoice
 from matchrec.errors import command as errors
 from matchrec.errors.language import CHECKED_COMMAND_LINE, COMMAND_LINE, Surface, use_surface
 from matchrec.source import use_paths
@@ -149,7 +149,7 @@ def make_choice_option(
         attributes: other arguments of `click.option`.
     """
     names = (option,) if name is None else (option, name)
-    return click.option(*names, type=Choice(words), help=help_text, **attributes)
+    return click.option(*names, type=WordChoice(words), help=help_text, **attributes)
 
 
 def name_query_source(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySource:

@@ -20,7 +20,7 @@ from matchrec.cli.queries import QueryRequest
 from matchrec.cli.query_command import QueryCommand, write_other_command
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.rows import SHOWN_ROWS, ProgressDisplay, write_rows
-from matchrec.cli.usage_errors import Choice
+from matchrec.cli.usage_errors import WordChoice
 from matchrec.cli.written_files import (
     check_writable_table,
     find_written_format,
@@ -63,7 +63,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 @arguments.make_clause_option("aggregate with --aggregate or --per")
 @click.option(
     "--format",
-    type=Choice(tuple(OUTPUT_FORMATS)),
+    type=WordChoice(tuple(OUTPUT_FORMATS)),
     help="Format of the printed rows. [default: table]",
 )
 @click.option(

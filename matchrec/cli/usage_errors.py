@@ -81,7 +81,7 @@ def name_option(message: str, option: str) -> str:
     return f"wrong value of `{option}`: {message}"
 
 
-class Choice(click.Choice):  # type: ignore[type-arg]  # generic in newer versions only
+class WordChoice(click.Choice):  # type: ignore[type-arg]  # generic in newer versions only
     """One of a few words. The error for another word suggests the most similar one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
