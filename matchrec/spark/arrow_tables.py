@@ -34,7 +34,7 @@ def has_zone_parameter() -> bool:
 
 def cast_to_spark_types(table: pa.Table) -> pa.Table:
     """Return a user's table with its columns cast to types of Spark: see `find_spark_type`."""
-    from matchrec.worker.arrays import find_spark_type
+    from matchrec.worker.arrow_types import find_spark_type
 
     schema = pa.schema([column.with_type(find_spark_type(column.type)) for column in table.schema])
     return table.cast(schema)

@@ -4,6 +4,9 @@
     sorting       sorts rows by partition and order
     batches       groups sorted rows into pieces for the search
     arrays        converts Arrow columns to NumPy arrays, and back
+    arrow_types   how Arrow types are stored, and as which types Spark reads them
+    sort_keys     numbers that compare as values do
+    equal_codes   numbers that are equal if values are equal
     encode        turns a piece into the arrays that the search reads
     match         searches the partitions of a piece
     locate        names the rows and partitions of failures in errors

@@ -18,9 +18,11 @@ import pyarrow as pa
 
 from matchrec.compile.compiled_query import ColumnAspect, CompiledQuery
 from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions, WordArray
-from matchrec.worker import arrays, wire
+from matchrec.worker import wire
 from matchrec.worker.arrays import find_valid, read_floats, read_integers, take_column
+from matchrec.worker.arrow_types import is_whole
 from matchrec.worker.ranks import rank_columns
+from matchrec.worker.sort_keys import make_sort_keys, rank_values
 from matchrec.worker.windows import find_window_ends
 
 BITS_PER_WORD = 64  # of `Partitions.satisfied`
@@ -124,7 +126,7 @@ def encode_totalled(values: pa.Array, aspect: ColumnAspect) -> IntArray:
     if aspect is ColumnAspect.PRESENCE:
         return np.zeros(len(values), np.int64)
     if aspect is ColumnAspect.ORDER:
-        return arrays.make_sort_keys(values)
+        return make_sort_keys(values)
     if pa.types.is_floating(values.type):
         return read_floats(values).view(np.int64)
     return read_integers(values)
@@ -143,8 +145,8 @@ def encode_timeouts(compiled_query: CompiledQuery, table: pa.Table) -> IntArray 
     ends = [
         take_column(table, wire.name_column(index)) for index in compiled_query.sent_columns.ends
     ]
-    if not all(arrays.is_whole(values.type) for values in ends):
-        ranks = arrays.rank_values(append_columns(ends))
+    if not all(is_whole(values.type) for values in ends):
+        ranks = rank_values(append_columns(ends))
         ends = [ranks.slice(index * table.num_rows, table.num_rows) for index in range(len(ends))]
     never = np.iinfo(np.int64).max
     end_times = [np.where(find_valid(values), read_integers(values), never) for values in ends]

@@ -61,6 +61,7 @@ from matchrec.worker.arrays import find_valid, make_array, make_offsets, take_co
 from matchrec.worker.match_aggregates import AggregateFiller
 from matchrec.worker.python_values import read_values
 from matchrec.worker.row_sizes import SizeEstimator
+from matchrec.worker.sort_keys import make_sort_keys
 from matchrec.worker.totals import TotalFiller
 
 
@@ -355,7 +356,7 @@ def fill_chosen_values(gatherer: Gatherer, read: ReadChosenValue) -> pa.Array:
         keys = np.arange(gatherer.table.num_rows)
     else:
         is_counted &= find_valid(gatherer.read_column(read.key))
-        keys = arrays.make_sort_keys(gatherer.read_column(read.key))
+        keys = make_sort_keys(gatherer.read_column(read.key))
     reader = gatherer.reader
     greatest = find_entry(read.function).choice in (ValueChoice.LAST, ValueChoice.GREATEST_KEY)
     aggregates = AggregateReader(reader, read.variable, is_counted)

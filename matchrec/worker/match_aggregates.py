@@ -24,6 +24,7 @@ from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or_
 from matchrec.worker import arrays
 from matchrec.worker.arrays import find_valid, make_array
 from matchrec.worker.decimals import find_too_large, has_exact_sums, make_decimals, widen_for_sum
+from matchrec.worker.sort_keys import make_sort_keys
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class AggregateFiller:
             case Reduction.AVG:
                 return make_array(self.sum_floats() / np.maximum(counts, 1), counts == 0)
             case Reduction.MIN | Reduction.MAX as function:
-                keys = arrays.make_sort_keys(self.values)
+                keys = make_sort_keys(self.values)
                 is_greatest = function is Reduction.MAX
                 extremes = self.totals.find_extreme_rows(keys, greatest=is_greatest)
                 rows = self.take_totals(extremes, default=-1)

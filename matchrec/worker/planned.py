@@ -19,7 +19,8 @@ from collections.abc import Collection, Iterator, Sequence
 import pyarrow as pa
 
 from matchrec.errors.run.failures import column_has_null, column_type_changed
-from matchrec.worker.arrays import NEWER_TYPES_IN_SPARK, Batches
+from matchrec.worker.arrays import Batches
+from matchrec.worker.arrow_types import NEWER_TYPES_IN_SPARK
 from matchrec.worker.wire import PlannedColumn
 
 

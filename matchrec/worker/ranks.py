@@ -21,6 +21,7 @@ from matchrec.conditions.functions.function import Value
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import make_array
 from matchrec.worker.python_values import read_values
+from matchrec.worker.sort_keys import rank_encoded_values
 
 
 def rank_columns(
@@ -66,7 +67,7 @@ def rank_together(
     else:
         decoded = [arrays.decode(values) for values in columns]
         together = pa.chunked_array(decoded).combine_chunks().dictionary_encode()
-    ranks = arrays.rank_encoded_values(together)
+    ranks = rank_encoded_values(together)
     return ranks, sort_distinct(together.dictionary) if with_values else []
 
 

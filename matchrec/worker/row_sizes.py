@@ -12,6 +12,7 @@ from math import inf
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from matchrec import memory
 from matchrec.compile.compiled_query import CompiledQuery
@@ -23,7 +24,11 @@ from matchrec.plan.expression import Semantics
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import IntArray
 from matchrec.worker import arrays, wire
+from matchrec.worker.arrays import read_integers, read_numbers
+from matchrec.worker.arrow_types import is_text
 
+# The bytes of a number, and about those of any other value of fixed length.
+BYTES_OF_A_NUMBER = 8
 # About how many bytes a batch has at most.
 BYTES_PER_BATCH = 128 << 20
 # The most bytes of one output row: offsets in an Arrow column have 31 bits.
@@ -81,7 +86,7 @@ class SizeEstimator:
         if any(read.row_list is not None for read in reads):
             return inf
         columns = [read.value_column for read in reads if read.value_column is not None]
-        return arrays.BYTES_OF_A_NUMBER * len(reads) + self.estimate_longest_values(columns)
+        return BYTES_OF_A_NUMBER * len(reads) + self.estimate_longest_values(columns)
 
     def estimate_longest_values(self, columns: Iterable[int]) -> int:
         """Return about how many bytes a row takes at most in all of these columns."""
@@ -95,7 +100,7 @@ class SizeEstimator:
         """Return about how many bytes each output row takes, as int64[r]."""
         reader = self.reader
         reads = self.compiled_query.reads
-        sizes = np.full(reader.rows.count, arrays.BYTES_OF_A_NUMBER * len(reads), np.int64)
+        sizes = np.full(reader.rows.count, BYTES_OF_A_NUMBER * len(reads), np.int64)
         for read in reads:
             if isinstance(read, ReadRow):
                 sizes += self.estimate_sizes_at(read.column, reader.rows.row)
@@ -122,7 +127,7 @@ class SizeEstimator:
         """Return about how many bytes the array of rows of each output row takes, as int64[r]."""
         reader = self.reader
         rows = reader.matches.mapped_rows
-        sizes = np.full(len(rows), arrays.BYTES_OF_A_NUMBER, np.int64)
+        sizes = np.full(len(rows), BYTES_OF_A_NUMBER, np.int64)
         for index in row_list.columns:
             sizes += self.estimate_sizes_at(index, rows)
         return reader.add_up(sizes * reader.find_mask(row_list.variable), row_list.semantics)
@@ -148,6 +153,25 @@ class SizeEstimator:
                 raise RunFailure(failures.rows_too_large, row, {"mebibytes": sail_bytes >> 20})
 
     def estimate_value_sizes(self, index: int) -> IntArray | int:
-        """Return `arrays.estimate_value_sizes` of a column, given its index."""
+        """Return what `estimate_value_sizes` returns for a column, given its index."""
         values = arrays.take_encoded_column(self.table, wire.name_column(index))
-        return arrays.estimate_value_sizes(values)
+        return estimate_value_sizes(values)
+
+
+def estimate_value_sizes(values: pa.Array) -> IntArray | int:
+    """Return about how many bytes each value takes: int64[n], or one number for all values."""
+    data_type = values.type
+    if pa.types.is_dictionary(data_type):
+        sizes = estimate_value_sizes(values.dictionary)
+        if isinstance(sizes, int) or not len(sizes):  # no values, so all are NULL
+            return BYTES_OF_A_NUMBER
+        return sizes[read_integers(values.indices)]
+    if pa.types.is_struct(data_type):
+        return sum(map(estimate_value_sizes, values.flatten()))
+    if is_text(data_type):
+        return read_integers(pc.binary_length(values))
+    if pa.types.is_list(data_type) or pa.types.is_map(data_type):
+        lengths = np.diff(read_numbers(values.offsets).astype(np.int64))
+        bytes_an_element = values.nbytes // max(1, int(lengths.sum())) + 1
+        return np.asarray(lengths * bytes_an_element, np.int64)
+    return BYTES_OF_A_NUMBER

@@ -18,8 +18,9 @@ from matchrec.search.nearby import set_nearby_bits
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, WordArray
 from matchrec.search.task import NearbyCondition
 from matchrec.worker import wire
-from matchrec.worker.arrays import encode_equal, find_valid, number_rows, read_integers, take_column
+from matchrec.worker.arrays import find_valid, read_integers, take_column
 from matchrec.worker.encode import unpack_conditions
+from matchrec.worker.equal_codes import encode_equal, number_rows
 
 
 @dataclass(frozen=True)

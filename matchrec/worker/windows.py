@@ -30,8 +30,10 @@ from matchrec.search.partitions import (
     find_ends_by_distance,
     find_ends_by_row_count,
 )
-from matchrec.worker import arrays, wire
+from matchrec.worker import wire
 from matchrec.worker.arrays import find_valid, read_floats, read_integers, take_column
+from matchrec.worker.arrow_types import is_whole
+from matchrec.worker.sort_keys import encode_float_order, make_sort_keys, rank_values
 
 # Flipping it turns int64 values, viewed as uint64, into uint64 values with the same order.
 SIGN_BIT = np.uint64(1 << 63)
@@ -123,13 +125,13 @@ def make_comparable(order: pa.Array, window_end: pa.Array) -> WindowBounds:
         order: the order column.
         window_end: the value of the order column at which the window of each row ends.
     """
-    if pa.types.is_floating(order.type) or arrays.is_whole(order.type):
-        keys = arrays.make_sort_keys(order)
-        bounds = arrays.make_sort_keys(window_end)
+    if pa.types.is_floating(order.type) or is_whole(order.type):
+        keys = make_sort_keys(order)
+        bounds = make_sort_keys(window_end)
     else:
         # int64 cannot hold such values, such as wide decimals, so their common ranks are compared.
         all_values = pa.chunked_array([order, window_end]).combine_chunks()
-        ranks = read_integers(arrays.rank_values(all_values))
+        ranks = read_integers(rank_values(all_values))
         keys, bounds = np.split(ranks, [len(order)])
     return WindowBounds(keys, find_valid(order), bounds, find_valid(window_end))
 
@@ -183,11 +185,11 @@ def find_ends_by_rounded_bounds(
         starts: see `encode.encode_partitions`.
     """
     if distance.forms == (DistanceForm.SUM,):
-        keys = arrays.encode_float_order(values)
-        bounds = arrays.encode_float_order(values + distance.limit)
+        keys = encode_float_order(values)
+        bounds = encode_float_order(values + distance.limit)
     else:
-        keys = arrays.encode_float_order(values - distance.limit)
-        bounds = arrays.encode_float_order(values)
+        keys = encode_float_order(values - distance.limit)
+        bounds = encode_float_order(values)
     if not distance.strict:
         bounds = bounds + 1  # a key that equals its bound is inside
     return find_ends_by_bounds(starts, keys, has_key, bounds, has_key)

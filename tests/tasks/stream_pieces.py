@@ -29,8 +29,8 @@ from matchrec.spark.streaming.memory import Memory, read_memory
 from matchrec.spark.streaming.prepare import WATERMARK
 from matchrec.spark.streaming.sent_events import SentEvents
 from matchrec.worker import wire
-from matchrec.worker.arrays import encode_equal, number_rows
 from matchrec.worker.batches import Piece
+from matchrec.worker.equal_codes import encode_equal, number_rows
 from matchrec.worker.match import PieceWorker
 from tests.quick.scale import copies_of
 

@@ -192,7 +192,7 @@ def read_type_name(name: str) -> DataType | None:
     from pyarrow import type_for_alias
     from pyspark.sql.pandas.types import from_arrow_type
 
-    from matchrec.worker.arrays import find_spark_type
+    from matchrec.worker.arrow_types import find_spark_type
 
     decimal = DECIMAL.fullmatch(name)
     if decimal is not None:

@@ -26,7 +26,8 @@ from matchrec.spark.pandas_encoding import PandasEncoding
 from matchrec.spark.streaming.by_key import ByKey
 from matchrec.spark.streaming.memory import ColumnMap, Memory
 from matchrec.worker import wire
-from matchrec.worker.arrays import encode_equal, number_rows, read_flags, read_integers, take_column
+from matchrec.worker.arrays import read_flags, read_integers, take_column
+from matchrec.worker.equal_codes import encode_equal, number_rows
 from matchrec.worker.shared_rows import select_rows_of_version
 from matchrec.worker.sorting.order import find_order
 from matchrec.worker.wire import SortColumn, Sorting

@@ -30,6 +30,8 @@ from matchrec.conditions.types import NARROW_DIGITS
 from matchrec.search.kernels.sorting import number_distinct
 from matchrec.search.partitions import BoolArray, IntArray, WordArray
 from matchrec.worker import arrays
+from matchrec.worker.arrow_types import is_text, is_whole
+from matchrec.worker.sort_keys import make_sort_keys, rank_repeated_values
 from matchrec.worker.wire import SortColumn, Sorting
 
 WORD_BITS = 64
@@ -228,11 +230,9 @@ def convert_values(values: pa.Array) -> list[SortNumbers]:
         high_words = np.ascontiguousarray(words[:, 1])
         low_words = shift_unsigned(words[:, 0])
         return [SortNumbers.measure(high_words), SortNumbers.measure(low_words)]
-    if arrays.is_text(value_type):
+    if is_text(value_type):
         return [SortNumbers.measure(numbers) for numbers in convert_texts(values)]
-    source = SortNumbers.measure(
-        arrays.make_sort_keys(values), are_values=arrays.is_whole(value_type)
-    )
+    source = SortNumbers.measure(make_sort_keys(values), are_values=is_whole(value_type))
     has_wide_span = source.greatest - source.least >= WIDE_SPAN
     if has_wide_span and not has_many_values(arrays.make_array(source.numbers)):
         return [rank_repeated_numbers(source.numbers)]  # for example, hashes that are used as keys
@@ -255,7 +255,7 @@ def rank_repeated_numbers(numbers: IntArray) -> SortNumbers:
     """
     numbered = number_distinct(numbers)
     if numbered is None:
-        ranks = arrays.rank_repeated_values(arrays.make_array(numbers))
+        ranks = rank_repeated_values(arrays.make_array(numbers))
         return SortNumbers.measure(arrays.read_integers(ranks))
     indices, distinct_values = numbered  # numbers = distinct_values[indices]
     ranks_of_distinct = np.empty(len(distinct_values), np.int64)
@@ -273,7 +273,7 @@ def convert_texts(values: pa.Array) -> list[IntArray]:
     longest = int(lengths.max())
     if longest <= LONGEST_TEXT and has_many_values(values):
         return [*split_bytes(values, longest), lengths]
-    return [arrays.read_integers(arrays.rank_repeated_values(values))]
+    return [arrays.read_integers(rank_repeated_values(values))]
 
 
 def has_many_values(values: pa.Array) -> bool:

@@ -31,6 +31,7 @@ import pyarrow as pa
 
 from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.worker import arrays, wire
+from matchrec.worker.arrow_types import is_text, is_whole
 from matchrec.worker.sorting.codes import encode_table
 from matchrec.worker.sorting.hashed_keys import hash_keys, sort_by_hash
 from matchrec.worker.sorting.words import (
@@ -160,4 +161,4 @@ def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
 
 def has_unique_representation(data_type: pa.DataType) -> bool:
     """Return whether equal values of a type are identical. The doubles 0.0 and -0.0 are not."""
-    return arrays.is_text(data_type) or arrays.is_whole(data_type)
+    return is_text(data_type) or is_whole(data_type)

@@ -26,6 +26,7 @@ from matchrec.search.partitions import IntArray
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import Batches, take_column
+from matchrec.worker.arrow_types import is_text
 from matchrec.worker.batches import BYTES_PER_SEARCH, estimate_rows, find_partition_starts
 from matchrec.worker.sorting.codes import SAMPLE_ROWS
 from matchrec.worker.sorting.matchless import drop_matchless_partitions
@@ -191,7 +192,7 @@ def encode_repeated_texts(table: pa.Table, sorting: Sorting) -> pa.Table:
     sort_names = {item.name for item in sorting.columns}
     for index, name in enumerate(table.column_names):
         values = arrays.take_encoded_column(table, name)
-        if name not in sort_names and arrays.is_text(values.type) and are_repeated(values):
+        if name not in sort_names and is_text(values.type) and are_repeated(values):
             table = table.set_column(index, name, values.dictionary_encode())
     return table
 

@@ -29,7 +29,7 @@ from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Capacity
 from matchrec.syntax.row_pattern import parse_row_pattern
-from matchrec.worker.arrays import encode_float_order
+from matchrec.worker.sort_keys import encode_float_order
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Query, Rows, search
 

@@ -18,8 +18,8 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.worker import wire
-from matchrec.worker.arrays import encode_equal
 from matchrec.worker.encode import unpack_conditions
+from matchrec.worker.equal_codes import encode_equal
 from matchrec.worker.shared_rows import SharedRows
 from tests.tasks.linking import split_plan
 

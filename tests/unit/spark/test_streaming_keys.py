@@ -16,7 +16,7 @@ from matchrec.search.task import TaskTotals, Total, TotalFunction
 from matchrec.spark.streaming.by_key import ByKey
 from matchrec.spark.streaming.key_state import KeyState, write_key_state
 from matchrec.spark.streaming.selecting import HELD_FIELDS, SelectingStates, shift_to_partition
-from matchrec.worker.arrays import encode_equal, number_rows
+from matchrec.worker.equal_codes import encode_equal, number_rows
 from tests.tasks.selection import build_task, make_query
 
 

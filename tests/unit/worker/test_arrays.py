@@ -11,15 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from matchrec.worker.arrays import (
-    find_valid,
-    make_array,
-    rank_repeated_values,
-    rank_values,
-    read_floats,
-    read_integers,
-)
+from matchrec.worker.arrays import find_valid, make_array, read_floats, read_integers
 from matchrec.worker.encode import encode_for_conditions
+from matchrec.worker.sort_keys import rank_repeated_values, rank_values
 
 VALUES = {
     pa.string(): ["b", None, "", "a", "\U0001f600", "\uffff", "b", "é"],
