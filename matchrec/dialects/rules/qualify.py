@@ -1,4 +1,4 @@
-"""QUALIFY as a condition of a query around its own, with DISTINCT, ORDER BY and LIMIT after it.
+"""The rule for QUALIFY, which becomes WHERE of an outer query with DISTINCT, ORDER BY and LIMIT.
 
     SELECT a, b FROM t QUALIFY RANK() OVER (ORDER BY c) = 1 ORDER BY d LIMIT 3
 
@@ -11,6 +11,8 @@ sqlglot's own translation limits before it filters, and adds a column to `*`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from sqlglot import exp
 from sqlglot.helper import find_new_name
@@ -30,27 +32,22 @@ def rewrite_qualify(node: exp.Select, context: RuleContext) -> exp.Expr:
     inner = node.copy()
     condition = inner.args["qualify"].this.pop()
     inner.set("qualify", None)
-    outer = exp.Select()
-    for part in _MOVED_PARTS:
-        value = inner.args.get(part)
-        outer.set(part, value and value.copy())
-        inner.set(part, None)
-    # The columns that the inner query computes for the outer one: the condition, and sort keys.
-    qualified = make_unused_name("qualified", node)
-    helper_columns = [exp.alias_(exp.paren(condition.copy()), qualified)]
+    outer = _take_out_moved_parts(inner)
     names = _name_items(inner, context.read.sqlglot)
-    for key in _find_hidden_keys(outer, names):
-        key_name = make_unused_name(f"key_{len(helper_columns)}", node)
-        helper_columns.append(exp.alias_(key.copy(), key_name))
-        key.replace(exp.column(key_name))
-    items = inner.expressions
-    columns = [exp.column(name, quoted=not name.isidentifier()) for name in names]
+    qualified = make_unused_name("qualified", node)
+    qualified_column = exp.alias_(exp.paren(condition.copy()), qualified)
+    # Columns that the inner query computes only for the outer one.
+    helper_columns = [qualified_column, *_compute_hidden_keys(outer, names, node)]
     if node.is_star:
         # Spark 3.5 has no EXCEPT after `*`, which would leave out the helper columns. All others
         # become one struct instead, and the outer query selects its fields.
         row = make_unused_name("row", node)
-        items = [exp.alias_(exp.Anonymous(this="STRUCT", expressions=items), row)]
+        struct = exp.Anonymous(this="STRUCT", expressions=inner.expressions)
+        items = [exp.alias_(struct, row)]
         columns = [exp.Column(this=exp.Star(), table=exp.to_identifier(row))]
+    else:
+        items = inner.expressions
+        columns = [exp.column(name, quoted=not name.isidentifier()) for name in names]
     inner.set("expressions", [*items, *helper_columns])
     outer.set("expressions", columns)
     rows = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("t_")))
@@ -58,44 +55,77 @@ def rewrite_qualify(node: exp.Select, context: RuleContext) -> exp.Expr:
     return outer.where(exp.column(qualified), copy=False)
 
 
+def _take_out_moved_parts(inner: exp.Select) -> exp.Select:
+    """Take the parts after QUALIFY out of a query, and return an outer query with them."""
+    outer = exp.Select()
+    for part in _MOVED_PARTS:
+        value = inner.args.get(part)
+        outer.set(part, value and value.copy())
+        inner.set(part, None)
+    return outer
+
+
+def _compute_hidden_keys(
+    outer: exp.Select, names: Sequence[str], query: exp.Select
+) -> list[exp.Expr]:
+    """Return a column for each key of ORDER BY that is not selected, and sort by these columns.
+
+    Args:
+        outer: the outer query, in whose ORDER BY the columns replace the keys.
+        names: the names of the selected columns.
+        query: the query with QUALIFY, in which the new names must be unused.
+    """
+    columns = []
+    for number, key in enumerate(_find_hidden_keys(outer, names), 1):
+        name = make_unused_name(f"key_{number}", query)
+        columns.append(exp.alias_(key.copy(), name))
+        key.replace(exp.column(name))
+    return columns
+
+
 def inline_aliases(part: exp.Expr, query: exp.Select, context: RuleContext) -> None:
     """Replace aliases of SELECT by their expressions, in a part of a query.
-
-    A name that is also a column means the column. If it is not known whether there is such a
-    column, an alias of a window function is replaced, because a column would make little sense;
-    for others there is a note.
 
     Args:
         part: the part of the query, which is changed.
         query: the query.
-        context: looks up the columns.
+        context: looks up the columns, and gets a note on each name that may mean a column.
     """
     items = {item.alias.lower(): item.this.copy() for item in query.expressions if item.alias}
-
-    def replace_alias(column: exp.Column) -> exp.Expr:
-        """Return the expression that a column name is the alias of, or the column itself."""
-        name = column.name.lower()
-        if column.table or name not in items:
-            return column
-        expression = items[name]
-        if name in (inner.name.lower() for inner in expression.find_all(exp.Column)):
-            return column  # `x + 1 AS x`: the column hides the alias
-        presence = context.request_presence(query, name)
-        if presence is Presence.UNKNOWN and not expression.find(exp.Window):
-            alias = f"`{column.name}` is an alias of SELECT in {context.read.title}"
-            unknown = "if no table has this column; the columns of these tables are not known"
-            context.add_note(f"{alias}, {unknown}")
-            return column
-        if presence is Presence.PRESENT:
-            return column
-        return exp.paren(expression.copy())
-
     # An alias may name another one, so that a pass over the columns may reveal new aliases. There
     # are at most as many passes as aliases.
     for _ in items:
         columns = [column for column in part.find_all(exp.Column) if column.parent_select is query]
         for column in columns:
-            column.replace(replace_alias(column))
+            item = None if column.table else items.get(column.name.lower())
+            if item is not None and _means_alias(column, item, query, context):
+                column.replace(exp.paren(item.copy()))
+
+
+def _means_alias(
+    column: exp.Column, item: exp.Expr, query: exp.Select, context: RuleContext
+) -> bool:
+    """Return whether a name means an alias of SELECT, and not a column, which comes first.
+
+    If it is not known whether there is such a column, the name of a window function means the
+    alias, because a column would make little sense. Other names get a note.
+
+    Args:
+        column: the name.
+        item: the expression of the alias.
+        query: the query.
+        context: looks up the columns.
+    """
+    name = column.name.lower()
+    if name in (inner.name.lower() for inner in item.find_all(exp.Column)):
+        return False  # `x + 1 AS x`: the column hides the alias
+    presence = context.request_presence(query, name)
+    if presence is Presence.UNKNOWN and not item.find(exp.Window):
+        alias = f"`{column.name}` is an alias of SELECT in {context.read.title}"
+        unknown = "if no table has this column; the columns of these tables are not known"
+        context.add_note(f"{alias}, {unknown}")
+        return False
+    return presence is not Presence.PRESENT
 
 
 def _name_items(query: exp.Select, dialect: str) -> list[str]:
@@ -113,7 +143,7 @@ def _name_items(query: exp.Select, dialect: str) -> list[str]:
     return [item.alias_or_name for item in query.expressions]
 
 
-def _find_hidden_keys(query: exp.Select, names: list[str]) -> list[exp.Expr]:
+def _find_hidden_keys(query: exp.Select, names: Sequence[str]) -> list[exp.Expr]:
     """Return the keys of ORDER BY that are not among the selected columns.
 
     Numbers of columns are not keys of their own.
