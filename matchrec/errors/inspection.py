@@ -166,7 +166,7 @@ def no_rows() -> MatchRecognizePlanError:
     """Return the error for a query whose input is empty."""
     return MatchRecognizePlanError(
         "the input of the clause has no rows",
-        hint="check the table, and the filters before the clause",
+        hint="check the table and the filters in FROM",
         code="no-rows",
     )
 
@@ -209,7 +209,7 @@ def partition_too_large(*, limit: int) -> MatchRecognizeUnsupportedError:
     """Return the error for `why` of a partition with too many rows."""
     return MatchRecognizeUnsupportedError(
         f"the partition has more than {limit:,} rows, which is too many for `why`",
-        hint="look at a part of it: write WHERE before the clause, or pass fewer rows",
+        hint="look at a part of it: filter the rows in a subquery in FROM, or pass fewer rows",
         code="partition-too-large",
     )
 

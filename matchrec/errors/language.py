@@ -51,6 +51,8 @@ class Language:
     )
     # More of this advice, for a place where later rows can be read as well.
     advice_on_later_rows: str = ", or NEXT(...) for the row after"
+    # Advice on where to compute a value of one row before the search.
+    advice_on_columns: str = "compute it as a column of the input, in a subquery in FROM"
     # What reads other rows of the match.
     calls_on_rows: str = "PREV, NEXT or an aggregate"
 
@@ -72,6 +74,7 @@ SASE = Language(
     current_value="b.x",
     call_on_one_row="f(a[a.LEN].x)",
     advice_on_other_rows="a[i-1].x for the event before, or b.x for that of another variable",
+    advice_on_columns="compute it as a column of the events",
     calls_on_rows="a[i-1].x for the event before, or an aggregate over events, avg(a[..i-1].x)",
 )
 PATTERN_CALLS = Language(
@@ -80,6 +83,7 @@ PATTERN_CALLS = Language(
     advice_on_size="lower the numbers of times(m, n), those of groups in one another first",
     condition="a condition",
     advice_on_other_rows="last(a.x) for the event that the stage a has accepted last",
+    advice_on_columns="compute it as a column of the events",
     advice_on_later_rows="",
     calls_on_rows="last(a.x) for the event before, or an aggregate over a stage, avg(a.x)",
 )

@@ -257,7 +257,7 @@ def prev_of_skipped_row(span: Span | None, *, selection: str, argument: str) -> 
         ),
         hint=(
             f"write LAST({argument}, 1) for the previous row of the match; for the previous row of "
-            f"the partition, compute lag({argument}) in a subquery before the clause"
+            f"the partition, compute lag({argument}) in a subquery in FROM"
         ),
     )
 

@@ -345,7 +345,7 @@ def match_function_before_match(
         f"{function} is not allowed in {clause}",
         span,
         notes=(f"{clause} is evaluated before the match, on each row alone",),
-        hint="compute it as a column of the input, in a subquery before the clause",
+        hint=current_language().advice_on_columns,
         code="match-function-before-match",
     )
 

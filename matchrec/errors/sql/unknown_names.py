@@ -270,7 +270,7 @@ def ambiguous_column(span: Span | None, *, name: str, clause: str) -> MatchRecog
         f"column `{name}` in {name_part(clause)} is ambiguous",
         span,
         notes=("several columns of the input have this name",),
-        hint="rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...",
+        hint="rename them in a subquery in FROM: SELECT a.x, b.x AS x2 FROM ...",
         code="ambiguous-column",
     )
     return point_at(error, name)

@@ -64,7 +64,7 @@ SENTENCES = {
     r"logical expression InSubquery": "IN (SELECT ...) is taken as a condition of WHERE only"
     "\n  help: write EXISTS (SELECT ...) elsewhere",
     r"logical expression ScalarSubquery": "a subquery reads the row around it where Sail plans "
-    "none that does\n  help: write its value without SELECT, or join its table before the clause",
+    "none that does\n  help: write its value without SELECT, or join its table in FROM",
     r"logical expression Wildcard": "`*` stands for no columns of groups of rows\n  help: write "
     "the columns that GROUP BY has, or, if HAVING has no GROUP BY, WHERE instead of HAVING",
     r"logical expression AggregateFunction": "an aggregate is not allowed here",
@@ -293,7 +293,7 @@ def explain_value_failure(error_text: str) -> str | None:
     >>> explain_value_failure("Arrow error: Divide by zero error")
     'Division by zero. Write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false'
     >>> explain_value_failure("index out of bounds")
-    'index out of bounds. Write other arguments, or leave such rows out before the clause'
+    'index out of bounds. Write other arguments, or filter such rows out in FROM'
     >>> explain_value_failure("invalid timestamp: 31/01/2026").partition(",")[0]
     'invalid timestamp: 31/01/2026. Write to_timestamp'
     >>> explain_value_failure("Cast error: Cannot cast '1,136.47'").partition(". ")[2]
@@ -308,7 +308,7 @@ def explain_value_failure(error_text: str) -> str | None:
     if row is not None:
         words, sentence = row
         return sentence.format(**words.groupdict())
-    return f"{cause.rstrip('. ')}. Write other arguments, or leave such rows out before the clause"
+    return f"{cause.rstrip('. ')}. Write other arguments, or filter such rows out in FROM"
 
 
 def read_value_failure(error_text: str) -> tuple[str, str | None] | None:

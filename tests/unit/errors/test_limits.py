@@ -21,7 +21,7 @@ WAYS = {
     "offset_too_large": "a number of rows that a partition can have",
     "operations_nested_too_deep": "FROM (SELECT *, ... AS y FROM t)",
     "partition_out_of_memory": "spark.executor.memoryOverhead",
-    "partition_too_large": "WHERE",
+    "partition_too_large": "subquery in FROM",
     "pattern_nested_too_deep": "remove groups",
     "pattern_too_large": SQL.advice_on_size,
     "row_too_large": "event_columns",
