@@ -20,7 +20,7 @@ from matchrec.dialects.writing.names import quote_column, remove_needless_quotes
 from matchrec.dialects.writing.shapes import find_read_variables
 from matchrec.dialects.writing.stages import insert_negations
 from matchrec.plan import expression
-from matchrec.plan.clauses import MatchOutput, SkipTo
+from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput, SkipTo
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_name, show_pattern
 from matchrec.plan.show import show_scalar
@@ -44,7 +44,7 @@ def _write_parts(plan: MatchPlan) -> Iterator[str]:
     if plan.order_by:
         yield f"ORDER BY {', '.join(key.expression.text for key in plan.order_by)}"
     yield from _write_list("MEASURES", _write_measures(plan))
-    if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
+    if plan.output in ONE_MATCH_PER_START and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
         yield plan.after_match.words
     yield " ".join([f"PATTERN ({show_pattern(insert_negations(plan))})", *_write_options(plan)])
     windows = list(_write_windows(plan))
@@ -93,7 +93,7 @@ def _write_windows(plan: MatchPlan) -> Iterator[str]:
 
 
 def _write_subsets(plan: MatchPlan) -> Iterator[str]:
-    """Yield the definitions of the union variables that a condition or measure reads."""
+    """Yield the definitions of the union variables that the clause reads."""
     read_variables = find_read_variables(plan)
     for subset in plan.subsets:
         if subset.name in read_variables:

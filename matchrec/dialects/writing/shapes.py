@@ -24,6 +24,8 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.plan import clauses, expression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import RowPattern, simplify
+from matchrec.plan.stages import Staging
+from matchrec.plan.totals import Totals
 from matchrec.syntax.durations import Duration, read_positive_duration
 from matchrec.syntax.tokenize import read_tokens
 
@@ -38,6 +40,8 @@ Leaf: TypeAlias = (
     | clauses.AfterMatchSkip
     | clauses.FirstMatches
     | clauses.PartialMatches
+    | Totals
+    | Staging
     | None
 )
 # A hashable normal form of a plan part. Parts with equal shapes mean the same.
@@ -60,8 +64,10 @@ def find_differing_part(plan: MatchPlan, other: MatchPlan) -> str | None:
 def walk_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     """Yield the parts of a plan: their names in messages, and their shapes.
 
-    Two plans mean the same if all parts are equal. The order of the keys of PARTITION BY matters,
-    because it is the order of their columns in the output.
+    Every field of a plan is in one of the parts. The order of the keys of PARTITION BY matters, and
+    so do their names, because they are columns of the output, in this order.
+
+    The exact length of a window is not compared, because it is computed from the text.
     """
     for definition in plan.definitions:
         conjuncts = frozenset(walk_conjunct_shapes(definition.condition))
@@ -69,7 +75,10 @@ def walk_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
             yield name_condition(definition.variable), conjuncts
     read_variables = find_read_variables(plan)
     yield "PATTERN", simplify(plan.pattern)
-    yield "PARTITION BY", tuple(find_text_shape(key.text) for key in plan.partition_keys)
+    yield (
+        "PARTITION BY",
+        (_list_key_shapes(plan.partition_by), _list_key_shapes(plan.equivalence_keys)),
+    )
     order = [(find_text_shape(key.expression.text), key.direction) for key in plan.order_by]
     yield "ORDER BY", tuple(order)
     window = None if plan.within is None else normalize_window(plan.within.interval.text)
@@ -79,14 +88,19 @@ def walk_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     subsets = [subset for subset in plan.subsets if subset.name in read_variables]
     yield "SUBSET", frozenset((subset.name, frozenset(subset.members)) for subset in subsets)
     yield "event selection", plan.selection
-    skip = plan.after_match if plan.output is clauses.MatchOutput.PREFERRED else None
+    # The other outputs have no AFTER MATCH SKIP.
+    skip = plan.after_match if plan.output in clauses.ONE_MATCH_PER_START else None
     yield "the output of matches", (plan.output, skip)
     yield "ROWS PER MATCH", plan.rows_per_match
+    yield "the order of the columns", plan.column_order
     yield "the output of partial matches", plan.partial
     yield "FIRST k MATCHES", plan.first_matches
     yield "negation", frozenset(_find_absence_shape(absence, plan) for absence in plan.absences)
     yield "a condition on the whole match", plan.match_condition
-    yield "MEASURES", tuple((measure.name, find_shape(measure.value)) for measure in plan.measures)
+    yield "MEASURES", tuple(_find_measure_shape(measure) for measure in plan.measures)
+    yield "the aggregates over all matches", plan.totals
+    yield "the stages", plan.staging
+    yield "the length of a window frame", _find_optional_length_shape(plan.frame_length)
 
 
 def name_condition(variable: str) -> str:
@@ -105,8 +119,8 @@ def _is_true(scalar: expression.Scalar) -> bool:
     """Return whether an expression is the literal TRUE, in any case and perhaps in parentheses."""
     match scalar:
         case expression.Term(pieces=(str(text),)):
-            keys = [token.key for token in read_tokens(text).tokens]
-            return [key for key in keys if key not in ("(", ")")] == ["TRUE"]
+            items = _remove_outer_parentheses(_list_token_shapes(text.upper()))
+            return items == [_TRUE]
         case _:
             return False
 
@@ -146,6 +160,7 @@ def _list_token_shapes(text: str) -> list[Shape]:
 
 
 _OPENING_PARENTHESIS, _CLOSING_PARENTHESIS = _list_token_shapes("()")
+(_TRUE,) = _list_token_shapes("TRUE")
 
 
 def _remove_outer_parentheses(items: list[Shape]) -> list[Shape]:
@@ -186,6 +201,26 @@ def find_text_shape(text: str) -> Shape:
     return split_path(text) if is_path(text) else tuple(_list_token_shapes(text))
 
 
+def _list_key_shapes(keys: tuple[clauses.RowExpression, ...]) -> Shape:
+    """Return the shape and the name of each key that divides the rows."""
+    return tuple((find_text_shape(key.text), key.name) for key in keys)
+
+
+def _find_measure_shape(measure: clauses.Measure) -> Shape:
+    """Return the shape of a measure, with the names by which it is output and read."""
+    return (
+        measure.name,
+        measure.reference_name,
+        measure.has_value_without_match,
+        find_shape(measure.value),
+    )
+
+
+def _find_optional_length_shape(length: clauses.RowExpression | None) -> Shape:
+    """Return the shape of the length of a window frame; None if there is no length."""
+    return None if length is None else find_text_shape(length.text)
+
+
 def _find_absence_shape(absence: clauses.Absence, plan: MatchPlan) -> Shape:
     """Return the variable that must be absent, and the primary variables before and after it."""
 
@@ -199,8 +234,13 @@ def _find_absence_shape(absence: clauses.Absence, plan: MatchPlan) -> Shape:
 
 
 def find_read_variables(plan: MatchPlan) -> set[str | None]:
-    """Return the variables that conditions and measures read; None stands for all rows."""
-    variables = set()
+    """Return the variables that a plan reads by name; None stands for all rows.
+
+    Conditions and measures read variables, and so do AFTER MATCH SKIP and windows inside the match.
+    """
+    variables = {plan.after_match.variable}
+    for gap in plan.gaps:
+        variables |= {gap.after, gap.to}
     for value in plan.expressions:
         for reference in value.references:
             variables.add(expression.find_variable(reference))
