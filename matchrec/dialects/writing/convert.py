@@ -122,7 +122,7 @@ def check_meaning(query: ReadQuery, plan: MatchPlan, text: str) -> None:
         return
     span = query.pattern_span
     for definition in plan.definitions:
-        if shapes.name_condition(definition.variable) == part:
+        if shapes.describe_condition_of(definition.variable) == part:
             span = definition.condition.span
             break
     what = f"{part}, which would have other matches in SQL"

@@ -1,15 +1,21 @@
 """Shapes of plans: find the first part in which two plans differ.
 
 `convert.check_meaning` compares the plan of a query with the plan of the SQL that was written for
-it. A plan is compared by its parts, and a part by its shape. The order of conditions joined by AND
-is not part of the shape, nor are outer parentheses, blanks outside of strings, and quotes around
-names of columns:
+it. The plans are compared part by part. The shape of a part is what remains of it without the
+differences that cannot change its meaning:
 
-    price > 1 AND (  `x` < 2)     x < 2 AND price > 1     the same shape
+- the order of the conditions that AND joins, and conditions that are TRUE,
+- outer parentheses,
+- blanks outside of strings,
+- quotes around the names of columns.
+
+For example:
+
+    price > 1 AND (  `x` < 2)     x < 2 AND price > 1     equal shapes
     name = 'a  b'                 name = 'a b'            different shapes
 
-Two parts that mean the same may have different shapes, for example `a + b` and `b + a`. Then the
-query is rejected although it could be converted. Two parts with equal shapes must mean the same.
+Parts with equal shapes mean the same. The opposite is not true: `a + b` and `b + a` have different
+shapes. A query with such a difference is rejected although it could be converted.
 """
 
 from __future__ import annotations
@@ -44,47 +50,44 @@ Leaf: TypeAlias = (
     | Staging
     | None
 )
-# A hashable normal form of a plan part. Parts with equal shapes mean the same.
+# A hashable normal form of a part. Parts with equal shapes mean the same.
 Shape: TypeAlias = Leaf | tuple["Shape", ...] | frozenset["Shape"]
 
 
 def find_differing_part(plan: MatchPlan, other: MatchPlan) -> str | None:
     """Return the first part in which two plans differ, as messages name it.
 
-    None if the plans have equal parts.
+    Return None if all parts have equal shapes.
     """
-    shapes = dict(walk_shapes(plan))
-    other_shapes = dict(walk_shapes(other))
+    shapes = dict(_walk_part_shapes(plan))
+    other_shapes = dict(_walk_part_shapes(other))
     for name in shapes | other_shapes:
         if shapes.get(name) != other_shapes.get(name):
             return name
     return None
 
 
-def walk_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
-    """Yield the parts of a plan: their names in messages, and their shapes.
+def _walk_part_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
+    """Yield the name of each part of a plan, as in messages, and its shape.
 
-    Every field of a plan is in one of the parts. The order of the keys of PARTITION BY matters, and
-    so do their names, because they are columns of the output, in this order.
-
-    The exact length of a window is not compared, because it is computed from the text.
+    Every field of a plan is in one of the parts. Of the records in the fields, facts that are
+    computed from other fields are left out, such as the exact length of a window.
     """
     for definition in plan.definitions:
         conjuncts = frozenset(walk_conjunct_shapes(definition.condition))
         if conjuncts:
-            yield name_condition(definition.variable), conjuncts
-    read_variables = find_read_variables(plan)
+            yield describe_condition_of(definition.variable), conjuncts
     yield "PATTERN", simplify(plan.pattern)
-    yield (
-        "PARTITION BY",
-        (_list_key_shapes(plan.partition_by), _list_key_shapes(plan.equivalence_keys)),
-    )
-    order = [(find_text_shape(key.expression.text), key.direction) for key in plan.order_by]
+    output_keys = _make_key_shapes(plan.partition_by)
+    yield "PARTITION BY", (output_keys, _make_key_shapes(plan.equivalence_keys))
+    order = [(_make_text_shape(key.expression.text), key.direction) for key in plan.order_by]
     yield "ORDER BY", tuple(order)
-    window = None if plan.within is None else normalize_window(plan.within.interval.text)
-    yield "WITHIN", (window, plan.within_rows)
-    gaps = [(normalize_window(gap.interval.text), gap.after, gap.to) for gap in plan.gaps]
+    match_window = None if plan.within is None else _make_window_shape(plan.within.interval)
+    yield "WITHIN", (match_window, plan.within_rows)
+    gaps = [(_make_window_shape(gap.interval), gap.after, gap.to) for gap in plan.gaps]
     yield "a window inside the match", tuple(gaps)
+    # A union variable that nothing reads makes no difference, so it is not written.
+    read_variables = find_read_variables(plan)
     subsets = [subset for subset in plan.subsets if subset.name in read_variables]
     yield "SUBSET", frozenset((subset.name, frozenset(subset.members)) for subset in subsets)
     yield "event selection", plan.selection
@@ -95,16 +98,17 @@ def walk_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     yield "the order of the columns", plan.column_order
     yield "the output of partial matches", plan.partial
     yield "FIRST k MATCHES", plan.first_matches
-    yield "negation", frozenset(_find_absence_shape(absence, plan) for absence in plan.absences)
+    yield "negation", frozenset(_make_absence_shape(absence, plan) for absence in plan.absences)
     yield "a condition on the whole match", plan.match_condition
-    yield "MEASURES", tuple(_find_measure_shape(measure) for measure in plan.measures)
+    yield "MEASURES", tuple(_make_measure_shape(measure) for measure in plan.measures)
     yield "the aggregates over all matches", plan.totals
     yield "the stages", plan.staging
-    yield "the length of a window frame", _find_optional_length_shape(plan.frame_length)
+    frame_length = None if plan.frame_length is None else _make_text_shape(plan.frame_length.text)
+    yield "the length of a window frame", frame_length
 
 
-def name_condition(variable: str) -> str:
-    """Return the name of a variable's condition in messages."""
+def describe_condition_of(variable: str) -> str:
+    """Return the name that messages use for the condition of a variable."""
     return f"the condition of `{variable}`"
 
 
@@ -112,20 +116,19 @@ def walk_conjunct_shapes(condition: expression.Scalar) -> Iterator[Shape]:
     """Yield the shapes of the conditions that AND joins, except for TRUE."""
     for conjunct in expression.split_conjuncts(condition):
         if not _is_true(conjunct):
-            yield find_shape(conjunct)
+            yield make_shape(conjunct)
 
 
 def _is_true(scalar: expression.Scalar) -> bool:
     """Return whether an expression is the literal TRUE, in any case and perhaps in parentheses."""
     match scalar:
         case expression.Term(pieces=(str(text),)):
-            items = _remove_outer_parentheses(_list_token_shapes(text.upper()))
-            return items == [_TRUE]
+            return _remove_outer_parentheses(_list_token_shapes(text.upper())) == [_TRUE]
         case _:
             return False
 
 
-def find_shape(scalar: expression.Scalar) -> Shape:
+def make_shape(scalar: expression.Scalar) -> Shape:
     """Return the shape of an expression.
 
     The shape of `b > 1 AND a` is `("AND", {shape of a, shape of b > 1})`.
@@ -134,28 +137,31 @@ def find_shape(scalar: expression.Scalar) -> Shape:
         case expression.Operation("AND"):
             return "AND", frozenset(walk_conjunct_shapes(scalar))
         case expression.Operation(operator, operands, words=words):
-            return operator, tuple(find_shape(operand) for operand in operands), words
+            return operator, tuple(make_shape(operand) for operand in operands), words
         case expression.Term():
-            return _find_term_shape(scalar)
+            return _make_term_shape(scalar)
 
 
-def _find_term_shape(term: expression.Term) -> Shape:
+def _make_term_shape(term: expression.Term) -> Shape:
     """Return the shapes of the tokens and references of a term, without outer parentheses.
 
-    A reference in parentheses has the shape of the reference.
+    A term of a single token or reference has the shape of this token or reference.
     """
     items: list[Shape] = []
     for piece in term.pieces:
         if isinstance(piece, str):
             items += _list_token_shapes(piece)
         else:
-            items.append(_find_reference_shape(piece))
-    essential_items = _remove_outer_parentheses(items)
-    return essential_items[0] if len(essential_items) == 1 else tuple(essential_items)
+            items.append(_make_reference_shape(piece))
+    inner_items = _remove_outer_parentheses(items)
+    return inner_items[0] if len(inner_items) == 1 else tuple(inner_items)
 
 
 def _list_token_shapes(text: str) -> list[Shape]:
-    """Return the kind and the text of each token of a text. Strings keep their blanks."""
+    """Return the shape of each token of a text: its kind and its text.
+
+    A string is one token, so the blanks in it are a part of the shape.
+    """
     return [(token.kind, token.text) for token in read_tokens(text).tokens]
 
 
@@ -180,63 +186,70 @@ def _remove_outer_parentheses(items: list[Shape]) -> list[Shape]:
     return items
 
 
-def _find_reference_shape(reference: expression.Reference) -> Shape:
-    """Return the shape of a reference."""
+def _make_reference_shape(reference: expression.Reference) -> Shape:
+    """Return the shape of a reference to a column, an aggregate or another value of the match."""
     match reference:
         case expression.ColumnReference(argument=argument):
-            return replace(reference, argument=""), find_text_shape(argument)
+            return replace(reference, argument=""), _make_text_shape(argument)
         case expression.Aggregate(condition=condition):
             return (
                 replace(reference, arguments=(), condition=None, ordering=()),
-                tuple(find_shape(argument) for argument in reference.arguments),
-                None if condition is None else find_shape(condition),
-                tuple((find_shape(item.scalar), item.direction) for item in reference.ordering),
+                tuple(make_shape(argument) for argument in reference.arguments),
+                None if condition is None else make_shape(condition),
+                tuple((make_shape(item.scalar), item.direction) for item in reference.ordering),
             )
         case _:
             return reference
 
 
-def find_text_shape(text: str) -> Shape:
-    """Return the shape of SQL without references, which is often just a column."""
+def _make_text_shape(text: str) -> Shape:
+    """Return the shape of SQL over one row: a key, or the length of a window.
+
+    The shape of a column is its path without quotes, in any spelling: `("loc", "x")` for `loc.x`.
+    """
     return split_path(text) if is_path(text) else tuple(_list_token_shapes(text))
 
 
-def _list_key_shapes(keys: tuple[clauses.RowExpression, ...]) -> Shape:
-    """Return the shape and the name of each key that divides the rows."""
-    return tuple((find_text_shape(key.text), key.name) for key in keys)
+def _make_key_shapes(keys: tuple[clauses.RowExpression, ...]) -> Shape:
+    """Return the shapes of the keys that divide the rows, in order, with their names.
+
+    Order and names matter, because the keys of PARTITION BY are columns of the output.
+    """
+    return tuple((_make_text_shape(key.text), key.name) for key in keys)
 
 
-def _find_measure_shape(measure: clauses.Measure) -> Shape:
+def _make_measure_shape(measure: clauses.Measure) -> Shape:
     """Return the shape of a measure, with the names by which it is output and read."""
     return (
         measure.name,
         measure.reference_name,
         measure.has_value_without_match,
-        find_shape(measure.value),
+        make_shape(measure.value),
     )
 
 
-def _find_optional_length_shape(length: clauses.RowExpression | None) -> Shape:
-    """Return the shape of the length of a window frame; None if there is no length."""
-    return None if length is None else find_text_shape(length.text)
+def _make_absence_shape(absence: clauses.Absence, plan: MatchPlan) -> Shape:
+    """Return the shape of an absence.
+
+    It has the variable that must be absent, the ids of the primary variables before it, and the
+    ids of those after it.
+    """
+    after = _find_member_ids(absence.after, plan)
+    before = _find_member_ids(absence.before, plan)
+    return absence.variable, after, before
 
 
-def _find_absence_shape(absence: clauses.Absence, plan: MatchPlan) -> Shape:
-    """Return the variable that must be absent, and the primary variables before and after it."""
-
-    def find_members(names: tuple[str, ...] | None) -> Shape:
-        """Return the primary variables of the named variables; None for None."""
-        if names is None:
-            return None
-        return frozenset(member for name in names for member in plan.members[name])
-
-    return absence.variable, find_members(absence.after), find_members(absence.before)
+def _find_member_ids(names: tuple[str, ...] | None, plan: MatchPlan) -> Shape:
+    """Return the ids of the primary variables that some names stand for; None for no names."""
+    if names is None:
+        return None
+    return frozenset(member for name in names for member in plan.members[name])
 
 
 def find_read_variables(plan: MatchPlan) -> set[str | None]:
-    """Return the variables that a plan reads by name; None stands for all rows.
+    """Return the variables that conditions, measures, AFTER MATCH SKIP and windows read.
 
-    Conditions and measures read variables, and so do AFTER MATCH SKIP and windows inside the match.
+    None, the universal variable, may be among them.
     """
     variables = {plan.after_match.variable}
     for gap in plan.gaps:
@@ -247,12 +260,12 @@ def find_read_variables(plan: MatchPlan) -> set[str | None]:
     return variables
 
 
-def normalize_window(text: str) -> Shape:
-    """Return the duration as a number, so that 60 SECONDS equals 1 MINUTE.
+def _make_window_shape(length: clauses.RowExpression) -> Shape:
+    """Return the shape of the length of a window: a Duration, if the text is one.
 
-    If it cannot be parsed, return the shape of its text.
+    60 SECONDS and 1 MINUTE are equal as Durations.
     """
     try:
-        return read_positive_duration(text, "within")
+        return read_positive_duration(length.text, "within")
     except MatchRecognizeError:
-        return find_text_shape(text)
+        return _make_text_shape(length.text)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from matchrec.dialects.writing.clause_text import write_sql
-from matchrec.dialects.writing.shapes import find_differing_part, find_shape
+from matchrec.dialects.writing.shapes import find_differing_part, make_shape
 from matchrec.plan import clauses
 from matchrec.plan.expression import Term
 from matchrec.plan.match_plan import MatchPlan
@@ -91,9 +91,9 @@ def test_conditions_that_are_equal(condition: str, other: str) -> None:
 
 def test_only_parentheses_around_a_whole_term_are_ignored() -> None:
     span = Span(0, 1)
-    shape = find_shape(Term(("(1) || (2)",), span))
-    assert find_shape(Term(("( (1) || (2) )",), span)) == shape
-    assert find_shape(Term(("(1 || (2))",), span)) != shape
+    shape = make_shape(Term(("(1) || (2)",), span))
+    assert make_shape(Term(("( (1) || (2) )",), span)) == shape
+    assert make_shape(Term(("(1 || (2))",), span)) != shape
 
 
 def test_the_order_of_partition_keys_matters() -> None:
