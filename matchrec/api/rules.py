@@ -11,7 +11,8 @@ A rule, or each version of it, passes through these records in this order:
     VersionRow     rule_versions      a row of the table of rules: a text, and when it begins
     WrittenRule    rule_versions      the text, and from when until when it is valid: `Version`
     Rule           spark.request      the plan of the text, with the same version
-    LinkedRule     compile.rule_set   its compiled query, over the columns of all rules
+    CompiledRule   spark.compile      its query, compiled
+    LinkedRule     compile.rule_set   what the workers get of it, over the columns of all rules
 """
 
 from __future__ import annotations

@@ -41,9 +41,9 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class LinkedRule:
-    """A compiled rule that reads the columns and the bits of its set. Picklable.
+    """What the workers get of a compiled rule, over the columns and bits of its set. Picklable.
 
-    `spark.rule_sets.build.link_rules` makes it of a `spark.request.Rule`.
+    `spark.rule_sets.build.link_rules` makes it of a `spark.compile.CompiledRule`.
     """
 
     name: str  # as messages print it
