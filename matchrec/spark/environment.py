@@ -1,4 +1,4 @@
-"""Check a session before it runs a query: whether it is alive, and the interpreter of its workers.
+"""Check a session before a query runs: whether it still runs, and its workers' interpreter.
 
 If driver and workers are on one machine, the driver's own interpreter runs the functions that are
 sent to workers, because the interpreter on PATH may have other versions of packages. PySpark
