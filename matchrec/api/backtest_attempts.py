@@ -26,7 +26,7 @@ from matchrec.plan.text import quote_string
 from matchrec.search.kernels.nearest_runs import NOTED_PARTS
 from matchrec.spark.coverage import list_attempts
 from matchrec.spark.request import Options, Purpose
-from matchrec.worker.cover import ATTEMPT_NOTES
+from matchrec.worker.attempts import ATTEMPT_NOTES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

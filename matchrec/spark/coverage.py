@@ -20,7 +20,8 @@ from matchrec.spark.substitutes import write_text
 from matchrec.spark.transport import SentRows, Worker, build_output_schema
 from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
-from matchrec.worker.cover import ATTEMPT_NOTES, AttemptWorker, CoverageWorker, sum_coverage
+from matchrec.worker.attempts import ATTEMPT_NOTES, AttemptWorker
+from matchrec.worker.cover import CoverageWorker, sum_coverage
 from matchrec.worker.query_worker import TaskInput
 
 OutputFields = Sequence[spark_types.StructField]

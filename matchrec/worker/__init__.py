@@ -19,7 +19,9 @@
     shared_rows   the rows of a rule set, and what single rules see of them
     rule_batches  the output batches of a rule set
     ranges        chooses the stretches of rows that a match can reach
-    cover         the workers of coverage, which count
+    cover         the worker of coverage, which counts
+    attempts      the worker of back-tests, which says how far each starting row came
+    coverage_input  what these two share
     count         the counters of a task
     planned       checks that the columns that arrive have the types they were planned with
     wire          the names of our own columns

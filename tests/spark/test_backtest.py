@@ -16,7 +16,7 @@ from matchrec.api.backtest_attempts import KnownAttempts
 from matchrec.explain.clause_coverage import Reason
 from matchrec.spark.coverage import list_attempts
 from matchrec.spark.request import Purpose
-from matchrec.worker.cover import ATTEMPT_NOTES
+from matchrec.worker.attempts import ATTEMPT_NOTES
 
 HIGH = """PARTITION BY k ORDER BY at MEASURES count(*) AS n AFTER MATCH SKIP TO NEXT ROW
     PATTERN (HIGH{2}) DEFINE HIGH AS load > 8 AND load < 100"""

@@ -1,0 +1,87 @@
+"""The worker of a back-test: for each starting row, how far its nearest run came.
+
+A starting row without a match is represented by its *nearest run*, the run after which a match
+needs the fewest rows: see `search.kernels.nearest_runs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.compile.coverage import CoverageTask
+from matchrec.search.coverage import find_nearest_runs
+from matchrec.search.kernels import nearest_runs
+from matchrec.search.partitions import IntArray
+from matchrec.worker import wire
+from matchrec.worker.arrays import take_column
+from matchrec.worker.batches import Piece
+from matchrec.worker.coverage_input import make_batch, prepare_partitions, read_pieces
+from matchrec.worker.query_worker import TaskInput
+
+# The columns of `AttemptWorker` about the nearest run of a starting row, in their order: how many
+# rows a match still needed, the last choice of the run (0 for none), the reason why it ended, its
+# number of rows, and a bit for each part of a condition that was not true.
+ATTEMPT_NOTES = ("remaining", "choice", "reason", "rows", "parts")
+
+
+@dataclass(frozen=True)
+class AttemptWorker:
+    """A worker that returns how far each starting row of one task came. Picklable."""
+
+    # What is searched and counted.
+    task: CoverageTask
+    # The schema of the rows that are returned: the columns that name the partition; the first
+    # column of the order, on the starting row and on the last row of its nearest run; and
+    # `ATTEMPT_NOTES`, which are NULL if the row begins a match or is inside of one.
+    schema: pa.Schema
+    # How rows arrive, and whether the worker sorts them.
+    task_input: TaskInput = TaskInput()
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield a batch for each piece. A row that two pieces have may be in both batches.
+
+        Raises:
+            MatchRecognizeRunError: the rows do not allow the search.
+        """
+        for piece in read_pieces(self.task, self.task_input, batches):
+            with prepare_partitions(self.task, self.task_input, piece) as partitions:
+                notes = find_nearest_runs(self.task.annotated_task, partitions)
+            piece.record_search(partitions, piece.covered)
+            yield self.make_rows(piece, notes)
+            del piece  # so that its table is gone while the next one grows
+
+    def make_rows(self, piece: Piece, notes: IntArray) -> pa.RecordBatch:
+        """Return the rows that have notes, and those that no earlier piece had.
+
+        Args:
+            piece: the piece that was searched.
+            notes: int64[n, NOTE_SIZE], see `kernels.nearest_runs`.
+        """
+        row_has_notes = notes[:, nearest_runs.NOTE_REMAINING] != nearest_runs.NOTHING_NOTED
+        is_returned = row_has_notes.copy()
+        is_returned[len(is_returned) - piece.new_rows :] = True
+        starts = np.flatnonzero(is_returned)
+        has_no_notes = ~row_has_notes[starts]
+        notes_of_starts = notes[starts]
+        last_rows = np.maximum(notes_of_starts[:, nearest_runs.NOTE_ROW] - 1, starts)
+        last_rows = np.where(has_no_notes, starts, last_rows)
+        choice = notes_of_starts[:, nearest_runs.NOTE_CHOICE]
+        note_columns = {
+            "remaining": notes_of_starts[:, nearest_runs.NOTE_REMAINING],
+            "choice": choice,
+            "reason": notes_of_starts[:, nearest_runs.NOTE_REASON],
+            "rows": last_rows - starts + (choice > 0),  # 0 rows if the first one was not mapped
+            "parts": notes_of_starts[:, nearest_runs.NOTE_PARTS],
+        }
+        *keys, order = [
+            take_column(piece.table, wire.name_column(index))
+            for index in self.task.first_naming_columns
+        ]
+        columns = [key.take(pa.array(starts)) for key in keys]
+        columns += [order.take(pa.array(rows)) for rows in (starts, last_rows)]
+        columns += [pa.array(note_columns[name], mask=has_no_notes) for name in ATTEMPT_NOTES]
+        return make_batch(columns, self.schema)
