@@ -2,8 +2,8 @@
 
     b.volume < 80%*a[a.LEN].volume      becomes      b.volume < 0.8 * LAST(a.volume)
 
-`read_query_tokens` reads the tokens of a query, and `EventReader` the expressions in WHERE and
-RETURN. It reads SQL as its base class does, and besides:
+`EventReader` reads the expressions in WHERE and RETURN. It reads SQL as its base class does, and
+also:
 
     a[i].price              identifiers: attributes of the events that an index chooses
     avg(a[..i-1].price)     aggregates over several events, and `a.LEN`, their number
@@ -14,10 +14,8 @@ When a condition is tested does not matter here: `sase.lower` decides that.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import NamedTuple
 
 from typing_extensions import override
@@ -25,101 +23,16 @@ from typing_extensions import override
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
 from matchrec.patterns.sase.nodes import Component, Components, Identifier, Index
+from matchrec.patterns.sase.query_tokens import quote_singly
 from matchrec.plan import expression
 from matchrec.plan.expression import Aggregate, Navigation, Operation, Scalar, Term
-from matchrec.plan.text import quote_name, quote_string
+from matchrec.plan.text import quote_name
 from matchrec.source import Span
 from matchrec.syntax import tokens
 from matchrec.syntax.expressions.call_parts import find_arguments
 from matchrec.syntax.expressions.expression import ScalarReader
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokenize import convert_tokens, read_sqlglot_tokens
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence
-
-# The tokens of a query are tokens of SQL, with three differences: `80%` before `*` is one number,
-# `12hours` is a number and a word, and a string with doubled quotes in it is one string.
-
-_NUMBER_AND_WORD = re.compile(r"(\d+(?:\.\d+)?)([^\W\d]\w*)")
-_NUMBER = re.compile(r"\d+(\.\d+)?")
-
-
-def read_query_tokens(text: str) -> TokenSequence:
-    """Return the tokens of a query.
-
-    >>> [token.text for token in read_query_tokens("WITHIN 12hours 80%*a.x").tokens]
-    ['WITHIN', '12', 'hours', '0.8', '*', 'a', '.', 'x']
-    """
-    query_tokens: list[Token] = []
-    for token in convert_tokens(read_sqlglot_tokens(text), text):
-        if query_tokens and continues_string(query_tokens[-1], token):
-            start = query_tokens.pop()
-            query_tokens.append(
-                Token(start.kind, start.text + token.text, start.span.to(token.span))
-            )
-        elif token.key == "*" and ends_with_percentage(query_tokens):
-            percent_sign = query_tokens.pop()
-            number = query_tokens.pop()
-            query_tokens += [convert_percentage(number, percent_sign), token]
-        else:
-            query_tokens += split_number_and_word(token)
-    return TokenSequence(text, tuple(query_tokens), tokens.pair_brackets(query_tokens))
-
-
-def continues_string(before: Token, token: Token) -> bool:
-    """Return whether a token continues the string before it, as in `"a""b"`.
-
-    SQL reads a doubled quote as the end of one string and the start of the next.
-    """
-    is_adjacent = before.span.end == token.span.start
-    return token.is_string and is_adjacent and before.text[-1] == token.text[0]
-
-
-def ends_with_percentage(query_tokens: list[Token]) -> bool:
-    """Return whether the last two tokens are a number and a percent sign."""
-    if len(query_tokens) < 2 or query_tokens[-1].key != "%":
-        return False
-    return _NUMBER.fullmatch(query_tokens[-2].text) is not None
-
-
-def convert_percentage(number: Token, percent_sign: Token) -> Token:
-    """Return a percentage as one number: `0.8` for `80` and `%`."""
-    share = Decimal(number.text).scaleb(-2).normalize()
-    return Token(TokenKind.NUMBER, f"{share:f}", number.span.to(percent_sign.span))
-
-
-def split_number_and_word(token: Token) -> tuple[Token, ...]:
-    """Return `12hours` as a number and a word, and any other token alone."""
-    number_and_word = _NUMBER_AND_WORD.fullmatch(token.text)
-    if number_and_word is None or token.kind not in (TokenKind.WORD, TokenKind.SYMBOL):
-        return (token,)
-    number, word = number_and_word.groups()
-    middle = token.span.start + len(number)
-    return (
-        Token(TokenKind.NUMBER, number, Span(token.span.start, middle)),
-        Token(TokenKind.WORD, word, Span(middle, token.span.end)),
-    )
-
-
-# SASE+ writes strings in double quotes. Spark SQL reads these as names if the session is set so.
-# Strings in single quotes are strings in every session.
-
-
-def quote_singly(text: str) -> str:
-    r"""Return the string of a token in single quotes, with the same value.
-
-    >>> quote_singly('"it\'s"'), quote_singly("'it''s'")
-    ("'it\\'s'", "'it''s'")
-    """
-    if text.endswith("'"):
-        return text
-    content = text[text.index('"') + 1 : -1].replace('""', '"')
-    is_raw = not text.startswith('"')  # r"\d"
-    if is_raw:
-        return quote_string(content)
-    # Escape single quotes, and keep what is escaped already.
-    escaped = re.sub(r"(?s)\\.|'", lambda match: "\\'" if match[0] == "'" else match[0], content)
-    return f"'{escaped}'"
-
 
 # The functions that aggregate events.
 AGGREGATE_FUNCTIONS = ("avg", "sum", "min", "max", "count")

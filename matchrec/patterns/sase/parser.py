@@ -16,7 +16,6 @@ instead of the unexpected token.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
@@ -24,14 +23,10 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import expression_nested_too_deep
-from matchrec.patterns.sase.expressions import (
-    NAME_KINDS,
-    EventReader,
-    quote_singly,
-    read_query_tokens,
-)
+from matchrec.patterns.sase.expressions import NAME_KINDS, EventReader
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
-from matchrec.plan.amounts import MICROSECONDS
+from matchrec.patterns.sase.query_tokens import quote_singly, read_query_tokens
+from matchrec.patterns.sase.windows import NumberWithUnit, make_window
 from matchrec.plan.clauses import FirstMatches, Measure, RowExpression
 from matchrec.plan.expression import (
     Scalar,
@@ -44,17 +39,10 @@ from matchrec.plan.rules import check_unique
 from matchrec.plan.text import quote_string
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Origin, Source, Span
-from matchrec.syntax.amounts import (
-    MOST_ROWS,
-    make_first_matches,
-    read_amount,
-    read_interval_amount,
-    read_whole_number,
-    reject_unit_in_number,
-)
+from matchrec.syntax.amounts import make_first_matches
 from matchrec.syntax.expressions.intervals import is_interval, read_interval
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import Token, TokenKind
+from matchrec.syntax.tokens import TokenKind
 
 
 def parse(text: str, origin: Origin | None = None) -> SaseQuery:
@@ -93,15 +81,6 @@ EXPECTED_AFTER_CLAUSE = {
     "WITHIN": "RETURN or the end",
     "RETURN": "an operator, AND, AS, OR, `,` or the end",
 }
-
-
-class NumberWithUnit(NamedTuple):
-    """A part of a window: `30 minutes`."""
-
-    # The number, which may have a fraction.
-    number: Token
-    # The word after the number; None if there is none.
-    unit: Token | None
 
 
 class QueryReader(EventReader):
@@ -446,68 +425,3 @@ def find_strategy(name: str) -> SaseStrategy | None:
     """
     strategies = {strategy.value: strategy for strategy in SaseStrategy}
     return strategies.get(name.lower().replace("-", "_"))
-
-
-def make_window(parts: list[NumberWithUnit], span: Span) -> RowExpression | int:
-    """Return the length of a window as time, or its number of events.
-
-    `1 hour 30 minutes` becomes `INTERVAL 1 HOUR 30 MINUTE`, `20 EVENTS` becomes 20, and a number
-    alone is in the unit of the column that orders events.
-
-    Args:
-        parts: one or more numbers with their units.
-        span: where they are written.
-
-    Raises:
-        MatchRecognizeError: a number or a unit is wrong or missing.
-    """
-    first_number, first_unit = parts[0]
-    if len(parts) == 1 and first_unit is None:
-        reject_unit_in_number(first_number)
-        value = read_amount(first_number.text)
-        return RowExpression(first_number.text, span, amount=value, is_constant=value is None)
-    if len(parts) == 1 and first_unit is not None:
-        counts_events = first_unit.text.upper() in ("EVENT", "EVENTS")
-        if counts_events:
-            return read_event_count(first_number)
-    words: list[str] = []
-    for part in parts:
-        words += [part.number.text, find_interval_unit(part)]
-    return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=read_interval_amount(words))
-
-
-def read_event_count(number: Token) -> int:
-    """Return how many events a window has.
-
-    Raises:
-        MatchRecognizeError: the number is not a whole number from 1, or too large.
-    """
-    events = read_whole_number(number.text) if number.text.isdigit() else 0
-    if events is None:
-        raise errors.too_many_events(number.span, limit=MOST_ROWS)
-    if events == 0:
-        raise errors.not_a_number_of_events(number.span, number=number.text)
-    return events
-
-
-def find_interval_unit(part: NumberWithUnit) -> str:
-    """Return the unit of a part of a window as SQL intervals have it: `MINUTE` for `30 minutes`.
-
-    Raises:
-        MatchRecognizeError: the unit is missing or unknown, has no fixed length, or counts events;
-            or the number has a fraction, which only seconds may have.
-    """
-    number, unit = part
-    if unit is None:
-        raise errors.missing_unit(number.span, number=number.text)
-    singular = unit.text.upper().removesuffix("S")
-    if singular in ("MONTH", "YEAR"):
-        raise errors.calendar_unit(unit.span, unit=unit.text)
-    if singular == "EVENT":
-        raise errors.mixed_units(unit.span)
-    if singular not in MICROSECONDS:
-        unit_names = [f"{name.lower()}s" for name in (*MICROSECONDS, "EVENT")]
-        raise errors.unknown_unit(unit.span, name=unit.text, units=unit_names)
-    if not number.text.isdigit() and singular != "SECOND":
-        raise errors.fraction_of_unit(number.span.to(unit.span), number=number.text, unit=unit.text)
-    return singular
