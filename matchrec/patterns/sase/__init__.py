@@ -1,7 +1,10 @@
 """SASE+, a language of event patterns: from the text of a query to a `MatchPlan`.
 
-    parser   reads a text to a `SaseQuery`; its expressions are read as those of SQL are
-    lower    makes a `MatchPlan` of it: components become variables, predicates their conditions
+    parser       reads a text to a `SaseQuery`, with the help of `query_tokens`, `expressions` and
+                 `windows`
+    nodes        the parts of a `SaseQuery`
+    lower        makes a `MatchPlan` of it, with the help of `conjuncts` and `test_points`:
+                 components become variables, predicates their conditions
 
 An example, and what becomes of it:
 

@@ -7,23 +7,19 @@
 
 The definitions are made in three steps:
 
-1. `split_into_conjuncts` splits each predicate of WHERE into conjuncts.
-2. `find_test_point` finds the variable to whose condition a conjunct belongs.
+1. `conjuncts` splits each predicate of WHERE into conjuncts.
+2. `test_points` finds the variable to whose condition a conjunct belongs.
 3. `build_definitions` joins the conjuncts of each variable, its event type, and what equivalence
    tests demand of its events.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, product
-from math import prod
-from typing import NamedTuple
 
-from matchrec.errors import sase as errors
 from matchrec.errors.rules import duplicate_measure
 from matchrec.patterns.sase import nodes
+from matchrec.patterns.sase.conjuncts import split_into_conjuncts
 from matchrec.patterns.sase.nodes import (
     Component,
     Components,
@@ -31,30 +27,26 @@ from matchrec.patterns.sase.nodes import (
     SaseStrategy,
     list_component_variables,
 )
+from matchrec.patterns.sase.test_points import find_test_point
 from matchrec.plan import clauses
 from matchrec.plan.clauses import Definition, RowExpression
 from matchrec.plan.expression import (
     Aggregate,
-    ColumnReference,
     Navigation,
     Operation,
-    Reference,
     Scalar,
     Semantics,
     Term,
     compare_scalars,
     find_column_names,
-    find_variable,
     join_conditions,
     make_column,
     map_column_references,
-    negate,
     write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, make_concatenation
 from matchrec.plan.rules import check_plan, check_unique
-from matchrec.source import Span
 from matchrec.syntax.key_arguments import make_key_expression
 
 
@@ -256,158 +248,4 @@ def bind_attribute(attribute: Term, variable: str) -> Scalar:
     """Return an attribute as a column of the last row of a variable."""
     return map_column_references(
         attribute, lambda column: replace(column, navigation=Navigation(variable))
-    )
-
-
-# Test points: the variable at which a conjunct is tested
-#
-# A conjunct is tested as soon as all events that it reads are known:
-#
-#     it reads                 it is tested when
-#     b, a[1]                  a row is mapped to that variable (begin edge)
-#     a[i], a[i-1], a[..i-1]   a row is mapped to a[i] (take edge)
-#     a[a.LEN], a[], a.LEN     a row begins the next component, or the match ends (proceed edge)
-#
-# If it reads several of them, it is tested at the latest one. A conjunct that reads a negated
-# component is instead a condition on the events that must not occur.
-# Source: section 3.2, step 2.
-
-
-class EventReading(NamedTuple):
-    """What a reference reads, and when that is known."""
-
-    # The component whose events are read.
-    component: Component
-    # The first test point at which all these events are known. For a negated component, its name.
-    test_point: str
-    # Where the reference is written.
-    span: Span
-
-
-def find_test_point(conjunct: Scalar, components: Components) -> str:
-    """Return the variable to whose condition a conjunct belongs, or CLOSING.
-
-    `a[i].price < b.price` raises an error: by the time `b` is known, `a[i]` could be any event of
-    the Kleene plus.
-
-    Raises:
-        MatchRecognizeError: the conjunct reads two negated components, or compares `a[i]` with
-            events that become known later.
-    """
-    readings = [find_reading(reference, components) for reference in conjunct.references]
-    if not readings:
-        return components.test_points[0]
-    last = find_negated_reading(readings)
-    if last is None:
-        last = max(readings, key=lambda reading: components.test_points.index(reading.test_point))
-    for reading in readings:
-        name = reading.component.name.text
-        reads_current = reading.test_point == nodes.Index.CURRENT.write_for(name)
-        if reads_current and reading.test_point != last.test_point:
-            raise errors.predicate_on_later_event(reading.span, last.span, name=name)
-    return last.test_point
-
-
-def find_negated_reading(readings: Sequence[EventReading]) -> EventReading | None:
-    """Return the first reading of a negated component; None if there is none.
-
-    Raises:
-        MatchRecognizeError: another negated component is read, too.
-    """
-    negated = [reading for reading in readings if reading.component.negated]
-    if not negated:
-        return None
-    first = negated[0]
-    for other in negated:
-        if other.component != first.component:
-            names = (first.component.name.text, other.component.name.text)
-            raise errors.predicate_on_two_negated(first.span, other.span, names=names)
-    return first
-
-
-def find_reading(reference: Reference, components: Components) -> EventReading:
-    """Return which events a reference of a conjunct reads, and when they are known."""
-    assert isinstance(reference, ColumnReference | Aggregate), reference
-    variable = find_variable(reference)
-    span = reference.span
-    assert variable is not None
-    assert span is not None
-    component = components.by_variable.get(variable)
-    if component is not None:
-        return EventReading(component, variable, span)
-    # The union variable of a Kleene plus: the reference reads events before `a[i]`, the last event,
-    # or all events.
-    component = components.by_name[variable]
-    if isinstance(reference, Aggregate):
-        is_before_current = reference.excludes_current_row
-    else:
-        is_before_current = reference.navigation.logical_offset > 0
-    current = nodes.Index.CURRENT.write_for(variable)
-    if is_before_current:
-        return EventReading(component, current, span)
-    point_after_current = components.test_points[components.test_points.index(current) + 1]
-    return EventReading(component, point_after_current, span)
-
-
-# Conjunctive normal form: conjuncts that must all hold, each a disjunction
-#
-#     NOT (a.x = 1 OR b.y = 2)      becomes      NOT (a.x = 1),  NOT (b.y = 2)
-#     a.x = 1 OR (b.y = 2 AND c)    becomes      a.x = 1 OR b.y = 2,  a.x = 1 OR c
-#
-# More conjuncts can be tested earlier than one. The laws of De Morgan and of distribution hold in
-# three-valued logic. Source: section 3.2, step 2.
-
-# The operands of a disjunction, from left to right. A condition without OR is its only operand.
-Disjunction = tuple[Scalar, ...]
-
-# A disjunction that would become more conjuncts than this is not distributed.
-MOST_CONJUNCTS = 32
-
-
-def split_into_conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
-    """Return the conjuncts of a condition, from left to right."""
-    disjunctions = split_into_disjunctions(condition)
-    return tuple(join_conditions("OR", disjunction) for disjunction in disjunctions)
-
-
-def split_into_disjunctions(condition: Scalar) -> tuple[Disjunction, ...]:
-    """Return the conjuncts of a condition, each divided at OR."""
-    match condition:
-        case Operation("AND", operands):
-            return tuple(
-                disjunction
-                for operand in operands
-                for disjunction in split_into_disjunctions(operand)
-            )
-        case Operation("OR", operands):
-            return distribute(condition, operands)
-        case Operation("NOT", (Operation("NOT", (inner,)),)):
-            return split_into_disjunctions(inner)
-        case Operation("NOT", (Operation("AND" | "OR" as operator, operands),)):
-            dual_operator = "OR" if operator == "AND" else "AND"
-            negated = [negate(operand) for operand in operands]
-            return split_into_disjunctions(join_conditions(dual_operator, negated))
-        case _:
-            return ((condition,),)
-
-
-def distribute(condition: Scalar, operands: tuple[Scalar, ...]) -> tuple[Disjunction, ...]:
-    """Distribute OR over the conjuncts of its operands: `a OR (b AND c)` is `a OR b`, `a OR c`.
-
-    Args:
-        condition: the whole condition.
-        operands: what it joins by OR.
-
-    Returns:
-        The conjuncts. The condition is the only one if there would be more than MOST_CONJUNCTS, or
-        if no operand has several conjuncts.
-    """
-    disjunctions_by_operand = [split_into_disjunctions(operand) for operand in operands]
-    count = prod(len(disjunctions) for disjunctions in disjunctions_by_operand)
-    if count == 1 or count > MOST_CONJUNCTS:
-        return ((condition,),)
-    # Each conjunct has one disjunction of each operand.
-    return tuple(
-        tuple(chain.from_iterable(disjunctions))
-        for disjunctions in product(*disjunctions_by_operand)
     )

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from matchrec.conditions.split import split_conditions
 from matchrec.errors import MatchRecognizeError
 from matchrec.patterns.sase import Streams, compile_sase
+from matchrec.patterns.sase.conjuncts import MOST_CONJUNCTS, split_into_conjuncts
 from matchrec.patterns.sase.expressions import EventReader
-from matchrec.patterns.sase.lower import MOST_CONJUNCTS, split_into_conjuncts
 from matchrec.patterns.sase.parser import parse
 from matchrec.patterns.sase.query_tokens import read_query_tokens
 from matchrec.plan.clauses import MatchOutput

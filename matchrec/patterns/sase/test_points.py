@@ -1,0 +1,100 @@
+"""Find the test point of a conjunct: the variable to whose condition it belongs.
+
+A conjunct is tested as soon as all events that it reads are known:
+
+    it reads                 it is tested when
+    b, a[1]                  a row is mapped to that variable (begin edge)
+    a[i], a[i-1], a[..i-1]   a row is mapped to a[i] (take edge)
+    a[a.LEN], a[], a.LEN     a row begins the next component, or the match ends (proceed edge)
+
+If it reads several of them, it is tested at the latest one. A conjunct that reads a negated
+component is instead a condition on the events that must not occur.
+Source: Agrawal et al., 2008, section 3.2, step 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from matchrec.errors import sase as errors
+from matchrec.patterns.sase import nodes
+from matchrec.patterns.sase.nodes import Component, Components
+from matchrec.plan.expression import Aggregate, ColumnReference, Reference, Scalar, find_variable
+from matchrec.source import Span
+
+
+class EventReading(NamedTuple):
+    """What a reference reads, and when that is known."""
+
+    # The component whose events are read.
+    component: Component
+    # The first test point at which all these events are known. For a negated component, its name.
+    test_point: str
+    # Where the reference is written.
+    span: Span
+
+
+def find_test_point(conjunct: Scalar, components: Components) -> str:
+    """Return the variable to whose condition a conjunct belongs, or CLOSING.
+
+    `a[i].price < b.price` raises an error: by the time `b` is known, `a[i]` could be any event of
+    the Kleene plus.
+
+    Raises:
+        MatchRecognizeError: the conjunct reads two negated components, or compares `a[i]` with
+            events that become known later.
+    """
+    readings = [_find_reading(reference, components) for reference in conjunct.references]
+    if not readings:
+        return components.test_points[0]
+    last = _find_negated_reading(readings)
+    if last is None:
+        last = max(readings, key=lambda reading: components.test_points.index(reading.test_point))
+    for reading in readings:
+        name = reading.component.name.text
+        reads_current = reading.test_point == nodes.Index.CURRENT.write_for(name)
+        if reads_current and reading.test_point != last.test_point:
+            raise errors.predicate_on_later_event(reading.span, last.span, name=name)
+    return last.test_point
+
+
+def _find_negated_reading(readings: Sequence[EventReading]) -> EventReading | None:
+    """Return the first reading of a negated component; None if there is none.
+
+    Raises:
+        MatchRecognizeError: another negated component is read, too.
+    """
+    negated = [reading for reading in readings if reading.component.negated]
+    if not negated:
+        return None
+    first = negated[0]
+    for other in negated:
+        if other.component != first.component:
+            names = (first.component.name.text, other.component.name.text)
+            raise errors.predicate_on_two_negated(first.span, other.span, names=names)
+    return first
+
+
+def _find_reading(reference: Reference, components: Components) -> EventReading:
+    """Return which events a reference of a conjunct reads, and when they are known."""
+    assert isinstance(reference, ColumnReference | Aggregate), reference
+    variable = find_variable(reference)
+    span = reference.span
+    assert variable is not None
+    assert span is not None
+    component = components.by_variable.get(variable)
+    if component is not None:
+        return EventReading(component, variable, span)
+    # The union variable of a Kleene plus: the reference reads events before `a[i]`, the last event,
+    # or all events.
+    component = components.by_name[variable]
+    if isinstance(reference, Aggregate):
+        is_before_current = reference.excludes_current_row
+    else:
+        is_before_current = reference.navigation.logical_offset > 0
+    current = nodes.Index.CURRENT.write_for(variable)
+    if is_before_current:
+        return EventReading(component, current, span)
+    point_after_current = components.test_points[components.test_points.index(current) + 1]
+    return EventReading(component, point_after_current, span)
