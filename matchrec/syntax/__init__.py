@@ -29,7 +29,8 @@ The query around the clauses:
 One clause or window:
 
     sections           find the parts of a clause and their order
-    grammar            parse the tokens of a clause to a `MatchRecognize` node
+    grammar            parse the tokens of a clause to a `MatchRecognize` node, with the help of
+                       `within`
     nodes              the nodes of a clause, and its `Site` in the query
     lower              lower a clause to a `MatchPlan`
     pattern_windows    find row pattern windows, and read each as a clause

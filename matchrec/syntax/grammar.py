@@ -3,6 +3,7 @@
 1. `find_sections` divides the clause at the keywords of its parts, and checks their order.
 2. `read_clause` calls one function for each section. Parts that are lists, such as MEASURES, are
    split at their commas first, and the function reads one item: the tokens `start .. end`.
+   `within` reads the items of WITHIN.
 
 This is grammar only: no name is looked up, and expressions stay tokens until `lower` reads them.
 """
@@ -32,8 +33,7 @@ from matchrec.plan.pattern import RowPattern
 from matchrec.plan.words import NONDETERMINISTIC, is_reserved
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax import nodes
-from matchrec.syntax.amounts import read_number_of_rows, read_whole_number, reject_unit_in_number
-from matchrec.syntax.durations import WrittenDuration, build_interval, is_length_of_time
+from matchrec.syntax.amounts import read_whole_number
 from matchrec.syntax.expressions.reader import ClausePart, split_items
 from matchrec.syntax.parameter_values import read_parameter
 from matchrec.syntax.row_pattern import parse_row_pattern
@@ -51,7 +51,6 @@ from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import (
     CALLS_OVER_SEVERAL_ROWS,
     SPARK,
-    UNITS_OF_TIME,
     Dialect,
     Token,
     TokenKind,
@@ -59,6 +58,7 @@ from matchrec.syntax.tokens import (
     TokenSequence,
     split_words,
 )
+from matchrec.syntax.within import read_within_item
 
 # Other packages import these from here.
 __all__ = [
@@ -121,7 +121,7 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
         frame=parts.read_section(ClausePart.FRAME, _read_frame),
         search=nodes.InitialOrSeek(clause.key(search.start)) if search else None,
         search_span=search.keyword if search else None,
-        windows=nodes.check_distinct_windows(parts.read_items(ClausePart.WITHIN, _read_window)),
+        windows=nodes.check_distinct_windows(parts.read_items(ClausePart.WITHIN, read_within_item)),
         subsets=parts.read_items(ClausePart.SUBSET, _read_subset),
         definitions=tuple(_read_definitions(clause, parts.find_items(ClausePart.DEFINE))),
         span=clause.inside,
@@ -398,114 +398,6 @@ def _is_computed_from_one_row(expression: TokenSequence) -> bool:
     indices = range(len(expression))
     calls = {expression.key(index) for index in indices if expression.is_call(index)}
     return calls.isdisjoint(CALLS_OVER_SEVERAL_ROWS | NONDETERMINISTIC)
-
-
-def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode:
-    """Read an item of WITHIN.
-
-    It is `interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`.
-    """
-    if clause.key(end - 1) == "ROWS":
-        row_window = _read_row_window(clause, start, end)
-        if row_window is not None:
-            return row_window
-    span = clause.span(start, end)
-    is_between_rows = end - start > 1 and clause.has_keys(end - 2, "BETWEEN", "ROWS")
-    has_variables = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
-    interval_end = end
-    if is_between_rows:
-        interval_end = end - len(("BETWEEN", "ROWS"))
-    elif has_variables:
-        interval_end = end - len(("FROM", "variable", "TO", "variable"))
-    if interval_end == start:
-        raise errors.empty_part(span, part="WITHIN")
-    written = WrittenInterval(clause.cut_out(start, interval_end))
-    return nodes.WindowNode(
-        interval=_read_interval(written),
-        span=span,
-        between_rows=is_between_rows,
-        from_variable=clause[end - 3].variable if has_variables else None,
-        to_variable=clause[end - 1].variable if has_variables else None,
-        parameter=read_parameter(written.value),
-        has_interval_word=written.has_interval_word,
-        unit=written.unit,
-        interval_span=written.tokens.full_span,
-    )
-
-
-def _read_row_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode | None:
-    """Read the item `n ROWS` of WITHIN, or return None if it is `interval BETWEEN ROWS`."""
-    parameter = read_parameter(clause.tokens[start : end - 1])
-    if parameter is None and end - start != len(("n", "ROWS")):
-        return None
-    span = clause.span(start, end)
-    number = clause.cut_out(start, end - 1)
-    rows = 0 if parameter else read_number_of_rows(number.text, span)
-    return nodes.WindowNode(
-        number, span, rows=rows, parameter=parameter, interval_span=number.full_span
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenInterval:
-    """A length of time in WITHIN: `[INTERVAL] value [unit]`.
-
-    It may also be the value of a parameter, a text or any other expression.
-    """
-
-    # All of its tokens.
-    tokens: TokenSequence
-
-    @property
-    def has_interval_word(self) -> bool:
-        """Return whether it begins with INTERVAL."""
-        return self.tokens.key(0) == "INTERVAL"
-
-    @property
-    def unit(self) -> str | None:
-        """Return the unit of time at its end; None if it has none or no INTERVAL."""
-        last_key = self.tokens.key(len(self.tokens) - 1)
-        return last_key if self.has_interval_word and last_key in UNITS_OF_TIME else None
-
-    @property
-    def value(self) -> tuple[Token, ...]:
-        """Return the tokens between INTERVAL and the unit."""
-        start = 1 if self.has_interval_word else 0
-        end = len(self.tokens) if self.unit is None else len(self.tokens) - 1
-        return self.tokens.tokens[start:end]
-
-
-def _read_interval(written: WrittenInterval) -> TokenSequence:
-    """Return a length of time as an expression of Spark SQL.
-
-    A text is read like the value of a parameter: `'2 hours'` becomes `INTERVAL 2 HOUR`, as in the
-    files of rule sets. What is already such an expression is not changed.
-
-    Raises:
-        MatchRecognizeError: INTERVAL is missing before a number and a unit, its unit is missing, or
-            a text is not a length of time.
-    """
-    interval = written.tokens
-    if is_length_of_time(interval, 0):
-        raise errors.missing_interval(interval.full_span, text=interval.text)
-    if len(interval) == 1:
-        reject_unit_in_number(interval[0])
-    if len(written.value) != 1:
-        return interval
-    token = written.value[0]
-    value = token.text
-    if token.is_string:
-        value = token.text[1:-1].replace("\\'", "'")
-    has_letters = any(character.isalpha() for character in value)
-    is_text = token.is_string and (written.unit is None or has_letters)
-    lacks_unit = token.is_constant and written.has_interval_word and written.unit is None
-    if not (is_text or lacks_unit):
-        return interval
-    duration = WrittenDuration(
-        value, text=token.text, has_interval_word=written.has_interval_word, unit=written.unit
-    )
-    length = build_interval(duration, "WITHIN", interval.full_span)
-    return read_tokens(length.text, offset=interval.offset)
 
 
 def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
