@@ -42,7 +42,9 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
     """
     for name in frames:
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
-            raise errors.unknown_argument(name, ("args", "dialect", "options"), OPTIONS)
+            in_braces = set(re.findall(r"{\s*([^\W\d]\w*)\s*}", query)).difference(frames)
+            arguments = ("args", "dialect", "options")
+            raise errors.unknown_argument(name, arguments, OPTIONS, sorted(in_braces))
     front_end = SqlText(spark, query, args, convert_frames(spark, frames))
     return Query(query, "SQL", dialect, resolve_options("sql", options), front_end)
 

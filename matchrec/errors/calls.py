@@ -316,7 +316,7 @@ def find_public_names(class_: type) -> list[str]:
 
 
 def unknown_argument(
-    name: str, arguments: Iterable[str], options: Iterable[str]
+    name: str, arguments: Iterable[str], options: Iterable[str], in_braces: Iterable[str]
 ) -> MatchRecognizePlanError:
     """Return the error for `name=` if the function has no such argument and the query no {name}.
 
@@ -324,10 +324,14 @@ def unknown_argument(
         name: the name before `=`.
         arguments: the arguments of the function.
         options: the fields of `Options`.
+        in_braces: the names in braces in the query for which nothing was passed.
     """
     argument = find_nearest(name, arguments)
     option = find_nearest(name, options)
-    if argument:
+    misspelt = find_nearest(name, in_braces)
+    if misspelt:
+        hint = f"write {{{name}}} instead of {{{misspelt}}} in the query, or pass {misspelt}="
+    elif argument:
         hint = f"write {argument}="
     elif option:
         hint = f"write options=matchrec.Options({option}=...)"

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import current_language, current_surface, name_part
-from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import join_names
 from matchrec.source import Span
 
@@ -101,11 +100,32 @@ def definition_of_union(span: Span | None, *, name: str) -> MatchRecognizePlanEr
 
 
 def definition_not_in_pattern(
-    span: Span | None, *, name: str, variables: Sequence[str]
+    span: Span | None,
+    *,
+    name: str,
+    variables: Sequence[str],
+    near: str | None,
+    is_pattern_wrong: bool | None,
 ) -> MatchRecognizePlanError:
-    """Return the error for a condition of a variable that PATTERN does not have."""
-    near = find_nearest(name, variables)
-    hint = f"write {near}, or add {name} to PATTERN" if near else f"add {name} to PATTERN"
+    """Return the error for a condition of a variable that PATTERN does not have.
+
+    Args:
+        span: the variable in DEFINE.
+        name: its name.
+        variables: the variables of PATTERN.
+        near: the one of them that may be the same variable, misspelt; None if there is none.
+        is_pattern_wrong: whether PATTERN has the misspelt name, because the rest of the query uses
+            the other one; None if the rest of the query uses neither, or both.
+    """
+    pattern, define = name_part("PATTERN"), name_part("DEFINE")
+    in_pattern = f"{name} instead of {near} in {pattern}"
+    in_define = f"{near} instead of {name} in {define}"
+    if near is None:
+        hint = f"add {name} to {pattern}, or remove its condition"
+    elif is_pattern_wrong is None:
+        hint = f"write {in_define}, or {in_pattern}"
+    else:
+        hint = f"write {in_pattern if is_pattern_wrong else in_define}"
     return MatchRecognizePlanError(
         f"DEFINE has `{name}`, which is not in PATTERN",
         span,

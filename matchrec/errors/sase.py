@@ -50,7 +50,23 @@ def _find_hint(word: str, where: str, expected: str) -> str | None:
         )
     if expected == "SEQ" and word.isidentifier():
         return "write SEQ and parentheses around the components: PATTERN SEQ(Shelf a, Exit b)"
-    return _HINTS_OF_WORDS.get(word)
+    hint = _HINTS_OF_WORDS.get(word)
+    if hint is None and word.isidentifier():
+        for sign, example in _MISSING_BEFORE_NAMES.items():
+            if sign in expected and where in example:
+                return f"write {example[where]}"
+    return hint
+
+
+# For what may be missing before a name, as the note lists it: what to write in each part.
+_MISSING_BEFORE_NAMES = {
+    "`,`": {
+        "PATTERN": "a comma between components: SEQ(Shelf a, Exit b)",
+        "WHERE": "a comma between variables: skip_till_next_match(a, b)",
+        "RETURN": "a comma between values: RETURN a.x AS x, b.y AS y",
+    },
+    "AND": {"WHERE": "AND between predicates: { a.x > 1 AND b.x > 2 }"},
+}
 
 
 # What to write instead of a word or sign, by its upper case.

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors import rules as errors
+from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql.expression import unknown_variable
 from matchrec.plan.clauses import (
@@ -150,9 +151,46 @@ def check_defined_variables(plan: MatchPlan) -> None:
             raise errors.definition_of_union(definition.span, name=name)
         if name not in plan.variables:
             check_eaten_braces(definition, plan)
+            near = find_misspelt_variable(name, plan)
             raise errors.definition_not_in_pattern(
-                definition.span, name=name, variables=plan.variables
+                definition.span,
+                name=name,
+                variables=plan.variables,
+                near=near,
+                is_pattern_wrong=None if near is None else is_only_used(name, near, plan),
             )
+
+
+def find_misspelt_variable(name: str, plan: MatchPlan) -> str | None:
+    """Return the variable of the pattern that probably is a variable of DEFINE; None without one.
+
+    Variables without a condition come first. `CC` and `C` are near, too.
+    """
+    defined = {definition.variable for definition in plan.definitions}
+    for variables in ([v for v in plan.variables if v not in defined], plan.variables):
+        doubled = [v for v in variables if name == v + v[-1] or v == name + name[-1]]
+        near = find_nearest(name, variables) or next(iter(doubled), None)
+        if near is not None:
+            return near
+    return None
+
+
+def is_only_used(name: str, near: str, plan: MatchPlan) -> bool | None:
+    """Return whether conditions and measures use `name`, and not `near`.
+
+    None if they use both, or neither. A name that is not in the pattern was read as the qualifier
+    of a column.
+    """
+    used = set()
+    for scalar in plan.expressions:
+        for reference in walk_references(scalar):
+            variable = find_variable(reference)
+            if variable is not None:
+                used.add(variable)
+            elif isinstance(reference, ColumnReference):
+                used.update(part.upper() for part in reference.names[:-1])
+    is_name_used, is_near_used = name.upper() in used, near in used
+    return None if is_name_used == is_near_used else is_name_used
 
 
 def check_eaten_braces(definition: Definition, plan: MatchPlan) -> None:

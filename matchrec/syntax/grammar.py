@@ -252,13 +252,22 @@ def _read_sort_key(clause: ClauseTokens, start: int, end: int) -> nodes.SortKey:
     return nodes.SortKey(expression, descending, nulls_first, span)
 
 
+def split_item(clause: ClauseTokens, start: int, end: int, token: Token) -> tuple[str, str]:
+    """Return the text of tokens `start .. end` before a token, and from it on."""
+    span = clause.span(start, end)
+    before = Span(span.start, token.span.start)
+    return clause.text_at(before), clause.text_at(Span(token.span.start, span.end))
+
+
 def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpression:
     """Read an item of MEASURES: `expression AS name` or `expression name`."""
     for index in clause.walk_level(start, end - 2):
         if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
             # What follows the name belongs to another measure, or to no part of the clause.
             token = clause[index + 2]
-            raise unexpected_token(token.text, "MEASURES", token.span)
+            raise unexpected_token(
+                token.text, "MEASURES", token.span, split_item(clause, start, end, token)
+            )
     name = _read_name_after_as(clause, start, end, what="measure", where="MEASURES")
     expression_end = end - 2
     if name is None:
@@ -467,7 +476,9 @@ def _reject_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
         if before.key in ("AND", "OR"):
             raise errors.and_between_definitions(before.span, word=before.key)
         token = clause[index]
-        raise unexpected_token(token.text, "DEFINE", token.span)
+        first = start - 2 if clause.key(start - 1) == "AS" else start
+        around = split_item(clause, first, end, token)
+        raise unexpected_token(token.text, "DEFINE", token.span, around)
 
 
 def _explain_malformed_definition(

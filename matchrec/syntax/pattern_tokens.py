@@ -63,7 +63,7 @@ def read_pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
             case "trap":
                 raise errors.comment_after_brace(token_span)
             case "bound":
-                raise errors.malformed_quantifier(token_span)
+                raise errors.malformed_quantifier(token_span, text=match[0])
             case "quoted":
                 tokens.append(_read_quoted_name(match[0], token_span))
             case "symbol" | "number" | "name" as group:
@@ -87,11 +87,22 @@ def _read_quoted_name(quoted_text: str, span: Span) -> Token:
 def _explain_stray_character(text: str, position: int) -> MatchRecognizeError:
     """Return the error for a character that starts no token of a row pattern."""
     span = Span(position, position + 1)
+    braces = _find_braces(text, position)
+    if re.fullmatch(r"\{\s*\d+\s*[;.-]+\s*\d+\s*\}", braces):
+        opening = text.rindex("{", 0, position)
+        return errors.malformed_quantifier(Span(opening, opening + len(braces)), text=braces)
     if text[position] in '`"':
         return errors.unclosed_variable_name(span)
     if text.startswith("->", position):  # as other languages write "A, then B"
         return errors.stray_character(Span(position, position + 2), text="->")
     return errors.stray_character(span, text=text[position])
+
+
+def _find_braces(text: str, position: int) -> str:
+    """Return the text of the braces around a position; "" if it is not in braces."""
+    opening = text.rfind("{", 0, position)
+    closing = text.find("}", position)
+    return text[opening : closing + 1] if 0 <= opening < closing else ""
 
 
 def _find_comment_end(text: str, opening: Span, end: int) -> int:

@@ -229,7 +229,9 @@ class _Parser(Cursor):
         if not self.accept("}") or (least is None and not has_comma):
             start = token.span.start
             end = self.text.text.find("}", start, self.tokens[-1].span.end) + 1
-            raise errors.malformed_quantifier(Span(start, end or self.token.span.end))
+            braces = Span(start, end or self.token.span.end)
+            text = self.text.text_at(braces)
+            raise errors.malformed_quantifier(braces, text=text)
         span = token.span.to(self.tokens[self.position - 1].span)
         bounds = QuantifierBounds(least, most)
         if bounds.least_parameter is None and bounds.most_parameter is None:

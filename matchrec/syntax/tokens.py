@@ -302,6 +302,12 @@ class TokenSequence:
         """Return the span of the whole text."""
         return Span(self.offset, self.offset + len(self.text))
 
+    def split_at(self, span: Span) -> tuple[str, str]:
+        """Return the text before a span, and the text from the span on."""
+        full = self.full_span
+        before = self.text_at(Span(full.start, span.start))
+        return before, self.text_at(Span(span.start, full.end))
+
     def __len__(self) -> int:
         return len(self.tokens)
 

@@ -15,7 +15,7 @@ from matchrec.errors.kinds import (
 from matchrec.errors.language import current_language, name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
-from matchrec.errors.wording import join_names
+from matchrec.errors.wording import join_names, shorten
 from matchrec.source import Span
 
 
@@ -337,15 +337,31 @@ def status_in_define(span: Span, *, function: str) -> MatchRecognizePlanError:
     )
 
 
+_FUNCTIONS_OF_MATCHES = frozenset(("FIRST", "LAST", "PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER"))
+
+
 def match_function_before_match(
-    span: Span, *, function: str, clause: str
+    span: Span, *, function: str, clause: str, call: str = ""
 ) -> MatchRecognizePlanError:
-    """Return the error for PREV, CLASSIFIER or OVER in PARTITION BY, ORDER BY or WITHIN."""
+    """Return the error for PREV, CLASSIFIER or OVER in PARTITION BY, ORDER BY or WITHIN.
+
+    Args:
+        span: the function in the text of the query.
+        function: its name, or "window function".
+        clause: the part of the clause.
+        call: the whole call as the query writes it; "" if it is no call.
+    """
+    hint = current_language().advice_on_columns
+    subject = function
+    if call and function.upper() not in _FUNCTIONS_OF_MATCHES:
+        subject = f"aggregate `{function}`"
+        column = f"{shorten(call)} OVER (PARTITION BY ...) AS x"
+        hint = f"compute it in the input, FROM (SELECT *, {column} FROM ...), and write x"
     return MatchRecognizePlanError(
-        f"{function} is not allowed in {clause}",
+        f"{subject} is not allowed in {clause}",
         span,
         notes=(f"{clause} is evaluated before the match, on each row alone",),
-        hint=current_language().advice_on_columns,
+        hint=hint,
         code="match-function-before-match",
     )
 

@@ -5,6 +5,7 @@ In messages about NOT, `name` is the variable that NOT forbids.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from matchrec.errors.kinds import (
@@ -274,8 +275,21 @@ def bound_too_large(span: Span, *, limit: int) -> MatchRecognizeUnsupportedError
     )
 
 
-def malformed_quantifier(span: Span) -> MatchRecognizeParseError:
-    """Return the error for braces that are neither a quantifier nor an exclusion."""
+def malformed_quantifier(span: Span, *, text: str = "") -> MatchRecognizeParseError:
+    """Return the error for braces that are neither a quantifier nor an exclusion.
+
+    Args:
+        span: the braces, or the beginning of them.
+        text: the braces as the query writes them; "" if that is not known.
+    """
+    bounds = re.fullmatch(r"\{\s*(\d+)\s*(?:;|-|:|\.\.+|to|TO|\s)\s*(\d+)\s*\}", text)
+    if bounds is not None:
+        return MatchRecognizeParseError(
+            "the quantifier in PATTERN is malformed",
+            span,
+            hint=f"write {{{bounds[1]},{bounds[2]}}} for {bounds[1]} to {bounds[2]} rows",
+            code="malformed-quantifier",
+        )
     return MatchRecognizeParseError(
         "the quantifier in PATTERN is malformed",
         span,
@@ -554,8 +568,8 @@ def wrong_navigation_nesting(
     )
 
 
-def malformed_offset(
-    span: Span, *, function: str, clause: str, offset: str, default: int
+def malformed_offset(  # noqa: PLR0913 -- the parts of the call
+    span: Span, *, function: str, clause: str, value: str, offset: str, default: int
 ) -> MatchRecognizePlanError:
     """Return the error for an offset of a navigation that is not a constant whole number.
 
@@ -563,13 +577,16 @@ def malformed_offset(
         span: the location in the text of the query.
         function: the navigation.
         clause: the clause.
+        value: the first argument as the query writes it.
         offset: the offset as the query writes it.
         default: the offset that a navigation without one has.
     """
+    digits = re.match(r"\d+", offset)
+    number = digits[0] if digits else default
     return MatchRecognizePlanError(
         f"offset of {function} in {clause} is `{offset}`, not a constant whole number of rows",
         span,
-        hint=f"write a whole number, 0 or more; without an offset, it is {default}",
+        hint=f"write a whole number of rows, 0 or more, such as {function}({value}, {number})",
         code="malformed-offset",
     )
 
@@ -602,7 +619,7 @@ def negative_offset(
     opposite = opposites.get(function.upper(), "NEXT")
     hint = f"write {opposite}({value}, {rows}) to go the other way"
     return MatchRecognizePlanError(
-        f"offset of {function} in {clause} is `-{rows}`; the smallest offset is 0",
+        f"offset of {function} in {clause} is `-{rows}`; offsets are whole numbers, 0 or more",
         span,
         hint=hint,
         code="negative-offset",

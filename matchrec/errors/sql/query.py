@@ -11,8 +11,9 @@ from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
+    point_at,
 )
-from matchrec.errors.language import current_surface
+from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
 from matchrec.errors.wording import join_names, quote_in_backticks, show_list, write_name
@@ -298,6 +299,34 @@ def missing_dataframe(span: Span, *, name: str, frames: Sequence[str]) -> MatchR
         hint=hint,
         code="missing-dataframe",
     )
+
+
+def missing_value_in_braces(
+    span: Span | None, *, name: str, clause: str, values: Sequence[str], parameters: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for {name} in a clause for which no value was passed.
+
+    Args:
+        span: the expression in the text of the query.
+        name: the name in braces.
+        clause: the clause of the expression.
+        values: the names for which something was passed.
+        parameters: the parameters that have a value in `args`.
+    """
+    surface = current_surface()
+    near = find_nearest(name, values)
+    parameter = find_nearest(name, parameters) or name
+    hint = f"write {{{near}}}" if near else f"write :{parameter}"
+    if near is None and parameter not in parameters:
+        hint += f", and {surface.parameter.format(name=name)}"
+    error = MatchRecognizePlanError(
+        f"missing value for `{{{name}}}` in {name_part(clause)}",
+        span,
+        notes=(show_list("args has", parameters, "values") if parameters else "",),
+        hint=hint,
+        code="missing-value-in-braces",
+    )
+    return point_at(error, f"{{{name}}}")
 
 
 def alias_in_double_quotes(span: Span, *, text: str) -> MatchRecognizeParseError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from unicodedata import category
 
@@ -56,19 +57,108 @@ def unclosed_text(span: Span, *, mark: str = "") -> MatchRecognizeParseError:
     return MatchRecognizeParseError(f"{what} is not closed", span, hint=hint, code="unclosed-text")
 
 
-def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
-    """Return the error for a word or sign that cannot come next; its headline says why not."""
+def unexpected_token(
+    text: str, where: str, span: Span, around: tuple[str, str] = ("", "")
+) -> MatchRecognizeParseError:
+    """Return the error for a word or sign that cannot come next; its headline says why not.
+
+    Args:
+        text: the word or sign.
+        where: the part of the query.
+        span: where it is.
+        around: the text of this part before the word, and the text from the word on; empty if they
+            are not known.
+    """
     what = f"`{text}` is not allowed here"
+    if re.match(r"(?i)GROUP\s+BY\b", around[1]):
+        return group_by_in_clause(" ".join(around[1].split()), where, span)
+    next_item = _write_with_comma(where, *around)
+    is_unit = text.upper().removesuffix("S") in _UNITS
     hint = find_look_alike_hint(text) or find_hint_for_token(text, where)
-    if hint is None:
+    if where == "ORDER BY" and text.upper() in ("ASC", "DESC", "NULLS"):
+        hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"
+    elif next_item and is_unit and not around[0].rstrip()[-1].isdigit():
+        what, hint = f"missing comma or operator before `{text}`", next_item
+    elif hint is None:
         hint = _find_hint_for_value(text, where)
         if hint in _NEXT_ITEMS.values():
             what = f"missing comma or operator before `{text}`"
+            hint = next_item or hint
     else:
         keyword = find_keyword(text) or text
         if hint == f"write {keyword}" and not keyword.startswith(f"{text.upper()} "):
             what = f"unknown keyword `{text}`"
     return MatchRecognizeParseError(f"{what} in {where}", span, hint=hint, code="unexpected-word")
+
+
+def group_by_in_clause(text: str, where: str, span: Span) -> MatchRecognizeParseError:
+    """Return the error for GROUP BY inside of a clause.
+
+    Args:
+        text: GROUP BY and what follows.
+        where: the part of the clause before it.
+        span: the word GROUP.
+    """
+    return MatchRecognizeParseError(
+        f"GROUP BY is not allowed here in {where}",
+        span,
+        notes=("MATCH_RECOGNIZE groups rows with PARTITION BY",),
+        hint=f"write {text[:_MOST_AROUND]} after the ) of MATCH_RECOGNIZE to group the matches; "
+        "or write PARTITION BY instead, after the opening (, to search each group of rows alone",
+        code="group-by-in-clause",
+    )
+
+
+# How many characters before and after a missing comma a help repeats.
+_MOST_AROUND = 40
+
+
+def _write_with_comma(where: str, before: str, after: str) -> str | None:
+    """Return the help for a missing comma, with the user's text around it; None without one.
+
+    >>> _write_with_comma("PARTITION BY", "sym ", "day")
+    'write a comma: PARTITION BY sym, day'
+    """
+    if where not in _NEXT_ITEMS or not before.strip() or not after.strip():
+        return None
+    before, after = " ".join(before.split()), " ".join(after.split())
+    start = f"{where} {before}"
+    if len(before) > _MOST_AROUND:
+        start = f"...{before[-_MOST_AROUND:]}"
+    end = after if len(after) <= _MOST_AROUND else f"{after[:_MOST_AROUND]}..."
+    return f"write a comma: {start}, {end}"
+
+
+# For two signs that were written apart or in the wrong order: the operator that is meant.
+_MEANT_OPERATORS = {
+    ("=", "<"): "<=",
+    ("=", ">"): ">=",
+    (">", "="): ">=",
+    ("<", "="): "<=",
+    ("<", ">"): "<>",
+    ("!", "="): "<>",
+    ("=", "!"): "<>",
+    ("=", "="): "=",
+    ("|", "|"): "||",
+    ("&", "&"): "AND",
+}
+
+
+def two_operators(first: str, second: str, span: Span, *, where: str) -> MatchRecognizeParseError:
+    """Return the error for an operator after another one, as in `price = < 5`."""
+    meant = _MEANT_OPERATORS.get((first, second))
+    hint = f"write {meant}" if meant else f"write only `{first}` or `{second}`"
+    if first == second == "/":
+        hint = "write -- before a comment, up to the end of the line, or /* ... */ around it"
+    elif meant is None and first == second:
+        hint = f"write `{first}` once, or the value between the two"
+    return MatchRecognizeParseError(
+        f"`{first} {second}` is not allowed in {where}",
+        span,
+        notes=("a value is missing between two operators",),
+        hint=hint,
+        code="two-operators",
+    )
 
 
 def find_hint_for_token(text: str, where: str) -> str | None:

@@ -321,7 +321,9 @@ def find_unknown_function_hint(name: str, functions: Iterable[str]) -> str:
         return f"write {plain}(x): a function comes before its argument"
     candidates = (function for function in functions if _is_similar(name, function))
     near = find_nearest(name, candidates)
-    return f"write {near}" if near else current_surface().own_function.format(name=name)
+    if near is None:
+        return current_surface().own_function.format(name=name)
+    return f"write {near.upper() if name.isupper() else near.lower()}"
 
 
 def _is_similar(name: str, function: str) -> bool:

@@ -137,7 +137,9 @@ def unreadable_literal(
         columns: the columns of the input. The user may have put one in quotes.
     """
     column = next((name for name in columns if name.lower() == text.lower()), None)
-    if column is not None:
+    if re.fullmatch(r":\w+", text):
+        hint = f"write {text}, without quotes, for the value of a parameter"
+    elif column is not None:
         hint = f"quotes make it a string: write {write_name(column)} for the column"
     else:
         example = _EXAMPLES.get(value.kind, "a number without quotes")

@@ -10,6 +10,7 @@ smallest parts first (`row_expressions`). The error is about the first expressio
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from matchrec.errors.sql import unknown_names as errors
 from matchrec.errors.sql.engine_errors import find_engine_error_hint
 from matchrec.errors.sql.expression import correlated_subquery
 from matchrec.errors.sql.foreign_names import find_arguments_hint
+from matchrec.errors.sql.query import missing_value_in_braces
 from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import (
     FUNCTIONS_OF_ENDED_RUNS,
@@ -57,6 +59,9 @@ from matchrec.spark.relation import Relation
 from matchrec.spark.sail.sent import list_index_names
 from matchrec.spark.sail.words import simplify_refusal, split_help
 from matchrec.spark.session import QUERY_ERRORS, SUBQUERY_START
+
+# A name in braces, which PySpark replaces by a value that was passed.
+VALUE_IN_BRACES = re.compile(r"{\s*(?P<name>[^\W\d]\w*)\s*}")
 
 
 @contextmanager
@@ -166,6 +171,15 @@ class Diagnosis:
             unbound = next(iter(list_parameters_without_value(expression.text, parameters)), None)
         if unbound is not None:
             return make_unbound_error(expression, unbound, parameters)
+        braces = VALUE_IN_BRACES.search(expression.text)
+        if braces is not None and braces["name"] not in self.relation.runner.frames:
+            return missing_value_in_braces(
+                expression.span,
+                name=braces["name"],
+                clause=expression.clause,
+                values=tuple(self.relation.runner.frames),
+                parameters=parameters,
+            )
         return (
             self.explain_name(expression, error)
             or next(find_unreadable_literals(self.plan, self.relation), None)

@@ -199,8 +199,8 @@ def _read_offset(
         return look_up_number(parameter, reader.scope.values, what)
     token = reader.tokens[start]
     rows = reader.tokens[end - 1].text
+    value = reader.write_span(reader.text.span(*arguments[0]))
     if token.key == "-" and end == start + 2 and rows.isdigit():
-        value = reader.write_span(reader.text.span(*arguments[0]))
         raise pattern_errors.negative_offset(
             span, function=name, clause=reader.where, value=value, rows=rows
         )
@@ -209,6 +209,7 @@ def _read_offset(
             span,
             function=name,
             clause=reader.where,
+            value=value,
             offset=reader.write_span(span),
             default=default,
         )

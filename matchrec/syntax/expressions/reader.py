@@ -105,6 +105,9 @@ class StructField:
 
 AFTER_OPERAND = read_words("AFTER OPERAND")
 
+# Operators of two operands. None of them can follow another one.
+_OPERATORS = frozenset(split_words("= < > <= >= <> != * / % | & ^ ||"))
+
 SIGNS = split_words("- + ~ ! (")  # symbols with which an operand begins
 
 # The operators after a constant that bind tighter than a comparison before it: in `x = 1 || y` the
@@ -230,10 +233,19 @@ class ExpressionCursor(Cursor, ABC):
         ):
             order_by = self.text.span(self.position, self.position + 2)
             return errors.order_by_in_call(order_by, clause=self.where)
+        if token.key in _OPERATORS and before.key in _OPERATORS:
+            both = before.span.to(token.span)
+            return syntax_errors.two_operators(before.text, token.text, both, where=self.where)
+        following = self.tokens[min(self.position + 1, self.end - 1)]
+        if token.key == "!" and following.key == "=":
+            both = token.span.to(following.span)
+            return syntax_errors.two_operators("!", "=", both, where=self.where)
         # IF and CASE were read as names: the error is about them, and not about what follows.
         is_after_keyword = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
         span = before.span if is_after_keyword else token.span
-        return syntax_errors.unexpected_token(self.text.text_at(span), self.where, span)
+        is_key = self.scope.part in (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
+        around = self.text.split_at(span) if is_key or token.key == "GROUP" else ("", "")
+        return syntax_errors.unexpected_token(self.text.text_at(span), self.where, span, around)
 
     def make_unknown_variable_error(self, name: Token) -> MatchRecognizeError:
         """Return the error for a name that is not a pattern variable, as it must be."""

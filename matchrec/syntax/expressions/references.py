@@ -52,7 +52,10 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
     function = reader.tokens[index]
     if not reader.scope.reads_match:
         span, name = function.span, function.text
-        raise errors.match_function_before_match(span, function=name, clause=reader.where)
+        call = reader.text.text_at(reader.text.find_call_span(index))
+        raise errors.match_function_before_match(
+            span, function=name, clause=reader.where, call=call
+        )
     if reader.caller is not None:
         _reject_nested_call(reader, reader.caller, index)
     end = reader.text.index_after(index + 1)
