@@ -138,7 +138,7 @@ class CompiledQuery:
     window_rows: int | None = None
     # The columns that aggregates over all matches read.
     totalled: tuple[TotalledColumn, ...] = ()
-    # The row conditions that the worker computes while it sorts the rows.
+    # The row conditions that the worker computes for all rows before the search.
     nearby: tuple[NearbyCondition, ...] = ()
     # Bits of `row_conditions`. A partition has output only if it has a row for each of these bits,
     # so other partitions need not be searched.

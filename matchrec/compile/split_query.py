@@ -33,13 +33,13 @@ class SplitQuery(ResolvedQuery):
 
     # The conditions of variables and tests, in parts. A variable without a condition has no entry.
     conditions: tuple[SplitCondition, ...]
+    # Who reads neighbouring rows for the conditions.
+    scope: RowScope
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
     row_filters: tuple[RowColumn, ...] = ()
     # Truth values of rows that belong to no condition of this query but are needed for something
     # else, such as coverage. Spark or the worker computes them.
     observed: tuple[RowColumn | NearbyTest, ...] = ()
-    # Who reads neighbouring rows for the conditions.
-    scope: RowScope = RowScope.SPARK
     # Where the user wrote what Spark computes, for messages. Comments in the SQL need it before a
     # query fails, and only while the query is planned are its text and its language known.
     origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
@@ -128,7 +128,7 @@ class SplitQuery(ResolvedQuery):
         return replace(self, plan=replace(self.plan, measures=measures), outputs=outputs)
 
 
-def split_query(query: ResolvedQuery, scope: RowScope = RowScope.SPARK) -> SplitQuery:
+def split_query(query: ResolvedQuery, scope: RowScope) -> SplitQuery:
     """Split the conditions of a query, and find the rows that need not be sent.
 
     Args:

@@ -1,15 +1,21 @@
 """Split a DEFINE condition into what is computed before the match and what the search computes.
 
 1. A conjunct that reads only the row itself goes to Spark.
-2. A conjunct that also reads rows at a fixed distance goes to the worker or to Spark: see
-   `RowScope`. In both cases, the search gets the truth value on each row as one bit.
+2. A conjunct that also reads rows at a fixed distance goes to whom `RowScope` says, nearly always
+   to the worker. If the worker or Spark computes it, the search gets the truth value on each row as
+   one bit.
 3. Any other conjunct depends on the run. Its largest subexpressions that read one position of the
    run become columns: Spark computes them for every row, and the search reads them at that
    position. The search combines the values, as a tree of `Step`s says.
 
-    price < PREV(price) AND price > 2 * LAST(A.price) AND count(A.*) < 9
-      row_test:  price < lag(price)
-      run_step:  AND(> (price, `2 * price` at LAST(A)), < (count(A), 9))
+    price > 0 AND price < PREV(price) AND price > 2 * LAST(A.price) AND count(A.*) < 9
+      row_test:     price > 0
+      nearby_test:  <(price, PREV(price))
+      run_step:     AND(>(price, `2 * price` at LAST(A)), <(count(A), 9))
+
+This is the scope WORKER. In the scope SPARK there is no nearby test, and the row test is
+`price > 0 AND price < lag(price)`. In the scope SEARCH, `<(price, PREV(price))` is one more operand
+of the run step.
 
 A subexpression can fail where the condition would not evaluate it: in `x <> 0 AND 1 / x < A.y`,
 Spark would compute `1 / x` for every row. So while a condition is split, its *guards* are passed
@@ -92,27 +98,29 @@ from matchrec.source import Span
 
 
 class RowScope(Enum):
-    """Who computes values that read rows at a fixed distance, such as `price < PREV(price)`.
+    """Who computes conditions that read rows at a fixed distance, such as `price < PREV(price)`.
 
-    In every scope, Spark computes values that read only the row itself, before the match.
+    In every scope, Spark computes what reads only the row itself, before the match. The scope does
+    not say who sorts: the workers read neighbouring rows even if Spark sorts the rows for them, for
+    instance because only Spark knows the order of a type. `spark.compile` chooses the scope.
     """
 
-    # Spark, over the window by which it sorts the rows, before the match.
+    # Spark, over the window by which it sorts the rows, before the match: if some value of several
+    # rows can be computed by Spark only, and for a trace.
     SPARK = "Spark reads neighbouring rows"
-    # The worker, for all rows before the match, whoever has sorted them.
+    # The worker, for all rows before the search: see `search.nearby`. This is the usual scope.
     WORKER = "the worker reads neighbouring rows"
-    # The search, when a run reaches a row: in a stream, whose next rows are not there yet.
+    # The search, when a run reaches a row: in a stream, whose next rows are not there yet, and if
+    # the shortcut `neighbours` is off.
     SEARCH = "the search reads neighbouring rows"
 
 
-def split_conditions(
-    plan: MatchPlan, scope: RowScope = RowScope.SPARK
-) -> tuple[SplitCondition, ...]:
+def split_conditions(plan: MatchPlan, scope: RowScope) -> tuple[SplitCondition, ...]:
     """Return the split conditions of all variables that have one, in the order of DEFINE.
 
     Args:
         plan: the plan of the query.
-        scope: who computes values that read rows at a fixed distance.
+        scope: who computes conditions that read rows at a fixed distance.
 
     Raises:
         MatchRecognizeUnsupportedError: an expression reads several positions of the run, and the
@@ -162,8 +170,8 @@ class ConditionSplitter:
     plan: MatchPlan
     # The variable whose condition it is.
     variable: str
-    # Who computes values that read rows at a fixed distance.
-    scope: RowScope = RowScope.SPARK
+    # Who computes conditions that read rows at a fixed distance.
+    scope: RowScope
     # Conditions that hold wherever the expression is evaluated, by the rows that they read.
     guards: Mapping[RowsRead, tuple[Scalar, ...]] = field(default_factory=dict)
 

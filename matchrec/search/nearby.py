@@ -1,7 +1,8 @@
 """Compute row conditions that read rows at a fixed distance, for all rows before the search.
 
-If Spark sorts the rows, it computes them over the window that sorts; if the worker sorts them, it
-is done here. To a search they are row conditions like any other.
+The worker does this in the scope WORKER of `conditions.split.RowScope`, whoever has sorted the
+rows. In the other scopes there are no such conditions here. To a search they are row conditions
+like any other.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Condition:
 class NearbyCondition:
     """A row condition that reads rows at a fixed distance, such as `price > PREV(price)`.
 
-    The worker computes it before the search if the worker sorts the rows.
+    The worker computes it for all rows before the search: see `search.nearby`.
     """
 
     # Reads the columns of run conditions. Its navigations are physical ones from the row itself.

@@ -7,8 +7,8 @@ piece and each rule, a worker
 2. searches them as the worker of a single query does (`worker.match`),
 3. turns the matches into rows of the output that all rules share (`worker.rule_batches`).
 
-If a rule fails in a partition, the output has the error instead of matches, or the task fails: see
-`Options.on_error`.
+If a rule fails in a partition, the output has the error instead of matches, or the task fails, as
+the argument `on_error` of `matchrec.match_rules` says.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class RuleSetOutput:
     slots: tuple[tuple[int, ...], ...]
     # The schema of the output, see `worker.rule_batches`.
     schema: pa.Schema
-    # What to do if a rule fails in a partition, see `Options`.
+    # What to do if a rule fails in a partition: the argument of `matchrec.match_rules`.
     on_error: OnError
 
     def handle_failures(

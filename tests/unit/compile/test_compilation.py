@@ -14,6 +14,7 @@ from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.resolved_query import resolve_query
 from matchrec.compile.split_query import split_query
 from matchrec.conditions.row_column import build_row_column
+from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.plan.clauses import MatchOutput
@@ -90,7 +91,7 @@ def test_choices_after_acceptances_are_not_limited(few_choices: int) -> None:
 def test_columns_that_nobody_uses_are_typed_but_not_computed() -> None:
     plan = make_plan("MEASURES A.t AS s, sum(A.x) AS total PATTERN (A) DEFINE A AS x = 1")
     resolved = resolve_query(plan, COLUMNS, str, use=ResultUse(frozenset({"s"})))
-    query = split_query(resolved)
+    query = split_query(resolved, RowScope.SPARK)
     assert [output.name for output in query.all_outputs] == ["k", "s", "total"]
     assert [output.name for output in query.outputs] == ["s"]
     assert [measure.name for measure in query.plan.measures] == ["s"]

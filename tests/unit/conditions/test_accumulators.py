@@ -11,7 +11,7 @@ import pytest
 from matchrec.conditions.accumulators.shared_lists import build_list_aggregate
 from matchrec.conditions.accumulators.table import AGGREGATES
 from matchrec.conditions.functions.function import AggregateUse, Value
-from matchrec.conditions.split import split_conditions
+from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.conditions.types import BIGINT, DOUBLE, ValueType, build_decimal_type
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.syntax import tokens
@@ -100,7 +100,7 @@ def test_an_aggregate_that_only_measures_have_is_refused_by_its_name(name: str) 
     plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {name}({arguments}) > 1"))
     message = f"aggregate `{name}` is not supported in DEFINE"
     with pytest.raises(MatchRecognizeUnsupportedError, match=message):
-        split_conditions(plan)
+        split_conditions(plan, RowScope.SPARK)
 
 
 @pytest.mark.parametrize("call", ["percentile_cont(0.5)", "mode()", "listagg(A.x, ',')"])
@@ -108,7 +108,7 @@ def test_an_order_of_its_own_is_refused_with_what_to_write(call: str) -> None:
     condition = f"{call} WITHIN GROUP (ORDER BY A.x) = B.x"
     plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {condition}"))
     with pytest.raises(MatchRecognizeUnsupportedError, match="WITHIN GROUP` is not") as caught:
-        split_conditions(plan)
+        split_conditions(plan, RowScope.SPARK)
     assert caught.value.hint.startswith("write ")
 
 

@@ -10,7 +10,7 @@ import pytest
 from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.comparisons import COMPARISONS
 from matchrec.conditions.residual import ColumnRead, CombinedStep
-from matchrec.conditions.split import split_conditions
+from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.conditions.typing.python_values import NEVER_IN_PYTHON
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.operators import BASIC_OPERATORS, OperatorKind, find_operator_names
@@ -81,7 +81,7 @@ def test_a_function_that_spark_alone_computes_is_refused_of_several_rows(name: s
     call = CALLS[name].format(name)
     plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {call} IS NULL"))
     with pytest.raises(MatchRecognizeUnsupportedError) as caught:
-        split_conditions(plan)
+        split_conditions(plan, RowScope.SPARK)
     assert caught.value.message.startswith(f"`{name.upper()}` in DEFINE combines several rows")
     assert caught.value.hint.startswith("call it on each value alone")
 
@@ -90,7 +90,7 @@ def test_a_function_that_spark_alone_computes_is_refused_of_several_rows(name: s
 def test_an_operator_that_spark_alone_computes_is_refused_of_several_rows(operator: str) -> None:
     plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS B.x {operator} A.y"))
     with pytest.raises(MatchRecognizeUnsupportedError) as caught:
-        split_conditions(plan)
+        split_conditions(plan, RowScope.SPARK)
     assert caught.value.message.startswith(f"`{operator}` in DEFINE combines several rows")
 
 
@@ -103,7 +103,7 @@ def test_a_call_with_further_arguments_is_refused_of_several_rows(call: str) -> 
     plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {call} > B.d"))
     name = call.partition("(")[0]
     with pytest.raises(MatchRecognizeUnsupportedError, match=f"(?i)^`{name}` in DEFINE combines"):
-        split_conditions(plan)
+        split_conditions(plan, RowScope.SPARK)
 
 
 @pytest.mark.parametrize("name", WITH_LAMBDAS.split())
@@ -112,11 +112,11 @@ def test_a_function_that_takes_a_lambda_is_refused_of_several_rows(name: str) ->
         parse_clause(f"PATTERN (A B) DEFINE B AS {name}(A.x, (k, v) -> k > B.y) IS NULL")
     )
     with pytest.raises(MatchRecognizeUnsupportedError, match=f"^`{name}` with a lambda in DEFINE"):
-        split_conditions(plan)
+        split_conditions(plan, RowScope.SPARK)
 
 
 def test_a_call_that_reads_one_row_is_computed_by_spark() -> None:
     plan = lower_clause(parse_clause("PATTERN (A B) DEFINE B AS md5(A.x || A.y) = md5(B.x)"))
-    ((step,),) = ([condition.run_step] for condition in split_conditions(plan))
+    ((step,),) = ([condition.run_step] for condition in split_conditions(plan, RowScope.SPARK))
     assert isinstance(step, CombinedStep)
     assert [type(operand) for operand in step.operands] == [ColumnRead, ColumnRead]

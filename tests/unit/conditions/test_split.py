@@ -30,7 +30,7 @@ UNION = "CASE WHEN (x > 0) OR ((x < 9) AND (z)) THEN 1 / x END"
 def split_b(condition: str, more: str = "") -> SplitCondition:
     """Return the split condition of B in PATTERN (A+ B+)."""
     text = f"ORDER BY t PATTERN (A+ B+) {more} DEFINE B AS {condition}"
-    (only,) = split_conditions(lower_clause(parse_clause(text)))
+    (only,) = split_conditions(lower_clause(parse_clause(text)), RowScope.SPARK)
     return only
 
 
@@ -293,7 +293,7 @@ def test_expressions_that_may_fail_are_computed_for_possible_rows(
     definitions: str, expected: str
 ) -> None:
     text = f"ORDER BY t PATTERN (A+ C B) SUBSET U = (A, C) DEFINE {definitions}"
-    step = split_conditions(lower_clause(parse_clause(text)))[-1].run_step
+    step = split_conditions(lower_clause(parse_clause(text)), RowScope.SPARK)[-1].run_step
     assert step is not None
     assert expected in [show_column(column) for column in find_step_columns(step)]
 

@@ -17,7 +17,7 @@ from matchrec.conditions.run_condition import (
     RunOperation,
     walk_expression,
 )
-from matchrec.conditions.split import split_conditions
+from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.conditions.types import FLOAT, INT, Family, Kind, ValueType
 from matchrec.conditions.typing.computed_columns import type_deferred
 from matchrec.conditions.typing.constants import find_constant
@@ -56,7 +56,9 @@ def typed(
 ) -> tuple[RunExpression, Typer]:
     """Return the expression of B's condition in PATTERN (A+ B)."""
     plan = lower_clause(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {condition}"))
-    ((step,),) = ([condition_parts.run_step] for condition_parts in split_conditions(plan))
+    ((step,),) = (
+        [condition_parts.run_step] for condition_parts in split_conditions(plan, RowScope.SPARK)
+    )
     assert step is not None
     typer = StepTyper(
         {build_row_column(text): type_ for text, type_ in TYPES.items()}, ansi, settings
@@ -112,9 +114,8 @@ def test_expressions_that_may_fail_after_other_conditions_are_deferred(
 def guarded_step(value: str) -> ColumnRead:
     """Return the left side of a comparison that is asked after A of other rows."""
     text = f"A.i > B.i AND {value} > A.i"
-    (condition,) = split_conditions(
-        lower_clause(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {text}"))
-    )
+    plan = lower_clause(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {text}"))
+    (condition,) = split_conditions(plan, RowScope.SPARK)
     step = condition.run_step
     assert isinstance(step, CombinedStep)
     compared = step.operands[1]

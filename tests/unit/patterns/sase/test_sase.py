@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.conditions.split import split_conditions
+from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.errors import MatchRecognizeError
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.patterns.sase.conjuncts import MOST_CONJUNCTS, split_into_conjuncts
@@ -71,7 +71,7 @@ def test_every_reference_has_the_span_of_its_identifier(text: str) -> None:
 def test_every_condition_can_be_split(text: str) -> None:
     """Spark and the engine find among them all that the front end writes."""
     plan = compile_text(text)
-    assert [condition.variable for condition in split_conditions(plan)] == [
+    assert [condition.variable for condition in split_conditions(plan, RowScope.SPARK)] == [
         definition.variable for definition in plan.definitions
     ]
 
