@@ -334,6 +334,17 @@ class ReadMatchNumber(ReadFact):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadMatchIndex(ReadFact):
+    """The index of the match, from 0, among all matches that are output together.
+
+    No measure needs it. `spark.traced_measures` tells matches apart by it.
+    """
+
+    fact_type = FixedType.BIGINT
+    shown_as = "the index of the match"
+
+
+@dataclass(frozen=True, slots=True)
 class ReadPosition(ReadFact):
     """The position in the match, from 0, of the current row: the one that measures look from.
 

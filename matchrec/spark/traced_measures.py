@@ -7,12 +7,16 @@ computes the measures from them as it does for any query.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
+from matchrec.compile.compiled_query import CompiledQuery, ResultColumn
 from matchrec.output.match_reader import MatchReader
+from matchrec.output.measure_sql import ReadInSql
+from matchrec.output.reads import ReadMatchIndex
 from matchrec.output.rows import OutputRows
 from matchrec.plan.text import quote_name
 from matchrec.search.matches import Matches
@@ -23,8 +27,11 @@ from matchrec.spark.environment import use_own_interpreter
 from matchrec.worker.arrays import write_batches
 from matchrec.worker.gather import Gatherer
 
-# By match number, the texts of the measures of the match.
+# The texts of the measures of each match, by its index.
 TextsByMatch = dict[int, tuple[str | None, ...]]
+
+# The column of the result that has the index of the match.
+MATCH_INDEX = "__match"
 
 
 def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsByMatch:
@@ -32,20 +39,19 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsBy
 
     Args:
         partition: the partition of the matches.
-        matches: the matches. The first measure of the plan is a number, which differs for each
-            match.
+        matches: the matches.
 
     Returns:
-        the measures of each match as texts, by that number.
+        the measures of each match as texts, by the index of the match.
     """
-    packed = write_batches([build_output_batch(partition, matches)])
+    compiled_query = add_match_index(partition.compiled_query)
+    packed = write_batches([build_output_batch(compiled_query, partition, matches)])
 
     def return_packed_batch(task_rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return the output rows from the task."""
         for _ in task_rows:  # one batch, of one row
             yield from pa.ipc.open_stream(packed)
 
-    compiled_query = partition.compiled_query
     schema = read_types.build_read_schema(compiled_query, partition.fields)
     spark = partition.relation.runner.spark
     with use_own_interpreter(spark):
@@ -53,13 +59,26 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsBy
         sent = one_row.mapInArrow(return_packed_batch, substitutes.build_sent_schema(schema))
     output_rows = substitutes.decode_columns(sent, schema)
     result = project(partition.relation, compiled_query, output_rows)
-    first_measure = len(compiled_query.outputs) - len(partition.plan.measures)
-    measure_fields = result.schema.fields[first_measure:]
-    texts = result.selectExpr(*[write_quoted_text(field) for field in measure_fields])
-    return {int(row[0]): tuple(row) for row in texts.collect()}
+    measure_names = {measure.name for measure in partition.plan.measures}
+    measure_fields = [field for field in result.schema.fields if field.name in measure_names]
+    texts = result.selectExpr(MATCH_INDEX, *[write_quoted_text(field) for field in measure_fields])
+    return {row[0]: tuple(row[1:]) for row in texts.collect()}
 
 
-def build_output_batch(partition: CollectedPartition, matches: Matches) -> pa.RecordBatch:
+def add_match_index(compiled_query: CompiledQuery) -> CompiledQuery:
+    """Return the query with one more column of the result, the index of the match."""
+    read = ReadInSql(len(compiled_query.reads))
+    column = ResultColumn(MATCH_INDEX, (read,), is_measure=False)
+    return replace(
+        compiled_query,
+        reads=(*compiled_query.reads, ReadMatchIndex()),
+        outputs=(*compiled_query.outputs, column),
+    )
+
+
+def build_output_batch(
+    compiled_query: CompiledQuery, partition: CollectedPartition, matches: Matches
+) -> pa.RecordBatch:
     """Return the output rows of some matches, one for each, as a worker returns them.
 
     An output row looks from the row before the last of its match, if there is one: with running
@@ -68,9 +87,9 @@ def build_output_batch(partition: CollectedPartition, matches: Matches) -> pa.Re
     row_counts = np.diff(matches.offsets)
     current_rows = matches.offsets[1:] - np.minimum(row_counts, 2)
     output_rows = OutputRows(matches.start, np.arange(matches.count), current_rows)
-    members = partition.compiled_query.task.members
+    members = compiled_query.task.members
     reader = MatchReader(matches, output_rows, partition.partitions, members)
-    return Gatherer(partition.compiled_query, partition.table, reader).build_batch()
+    return Gatherer(compiled_query, partition.table, reader).build_batch()
 
 
 def write_quoted_text(field: spark_types.StructField) -> str:

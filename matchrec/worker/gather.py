@@ -42,6 +42,7 @@ from matchrec.output.reads import (
     ReadIsMatched,
     ReadList,
     ReadMatchedRows,
+    ReadMatchIndex,
     ReadMatchKind,
     ReadMatchNumber,
     ReadNavigation,
@@ -220,6 +221,11 @@ def fill_match_numbers(gatherer: Gatherer, _: ReadMatchNumber) -> pa.Array:
     """Return the number of the match of each output row, NULL for an unmatched row."""
     match_numbers = gatherer.reader.find_match_numbers()
     return make_array(match_numbers, match_numbers < 0)
+
+
+def fill_match_indices(gatherer: Gatherer, _: ReadMatchIndex) -> pa.Array:
+    """Return the index of the match of each output row, -1 for an unmatched row."""
+    return make_array(gatherer.reader.rows.match)
 
 
 def fill_positions_in_match(gatherer: Gatherer, _: ReadPosition) -> pa.Array:
@@ -411,6 +417,7 @@ FILL_FUNCTIONS: Mapping[type[Read], Callable[[Gatherer, Any], pa.Array]] = {
     ReadClassifierName: fill_classifiers,
     ReadRowsForSpark: fill_rows_for_spark,
     ReadMatchNumber: fill_match_numbers,
+    ReadMatchIndex: fill_match_indices,
     ReadPosition: fill_positions_in_match,
     ReadIsMatched: fill_is_matched,
     ReadMatchKind: fill_match_kinds,

@@ -10,7 +10,7 @@ becomes a measure, which Spark evaluates as it does all others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from matchrec.conditions.rows_read import is_single_reference
 from matchrec.explain.condition_texts import show_stage_condition
@@ -22,8 +22,6 @@ from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     End,
-    MatchFunction,
-    MatchValue,
     Navigation,
     Operation,
     Reference,
@@ -40,10 +38,6 @@ from matchrec.plan.operations import UNREAD, may_fail
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text import quote_string
 from matchrec.source import Span
-
-# One number holds the index of a trial and the match number: index * MATCH_NUMBERS + match number.
-# See `encode_match_number`.
-MATCH_NUMBERS = 2**31
 
 NOWHERE = Span(0, 0)
 
@@ -92,7 +86,7 @@ class ConditionParts:
 
     # The conjuncts of each variable's condition, by the name of the variable.
     conjuncts: dict[str, tuple[Conjunct, ...]]
-    # The measures of their values. The first one is the index of the trial.
+    # The measures of their values.
     measures: tuple[Measure, ...]
 
 
@@ -110,24 +104,13 @@ def split_into_parts(
         tests: conditions that are not in the plan. Each comes with the name of the variable that
             the tested row is mapped to.
     """
-    trial_index = Term((MATCH_NUMBER, f" DIV {MATCH_NUMBERS}"), NOWHERE)
-    splitter = Splitter(plan.staging is not None, write, [Measure("__why0", trial_index)])
+    splitter = Splitter(plan.staging is not None, write)
     definitions = [(definition.variable, definition) for definition in plan.definitions]
     conjuncts_by_variable = {
         definition.variable: splitter.split_condition(definition, mapped)
         for mapped, definition in (*definitions, *tests)
     }
     return ConditionParts(conjuncts_by_variable, tuple(splitter.measures))
-
-
-def encode_match_number(trial: int, match_number: int) -> int:
-    """Return the match number of the match that stands for a trial.
-
-    Args:
-        trial: the index of the trial.
-        match_number: the value of MATCH_NUMBER() in the condition.
-    """
-    return trial * MATCH_NUMBERS + match_number
 
 
 def find_bare_references(sides: Sequence[Scalar]) -> set[Reference]:
@@ -146,7 +129,7 @@ class Splitter:
     # Returns an expression as its author wrote it; None to make texts from the plan.
     write: WriteExpression | None
     # The measures so far.
-    measures: list[Measure]
+    measures: list[Measure] = field(default_factory=list)
 
     def split_condition(self, definition: Definition, mapped: str) -> tuple[Conjunct, ...]:
         """Return the conjuncts of a condition.
@@ -255,8 +238,6 @@ class Splitter:
         match piece:
             case str():
                 yield piece
-            case MatchValue(MatchFunction.NUMBER):
-                yield from ("(", piece, f" % {MATCH_NUMBERS})")
             case Aggregate():
                 # An aggregate without the current row has running semantics.
                 # `spark.traced_measures` lets such a measure look from the row before the last one.

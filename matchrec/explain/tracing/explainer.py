@@ -15,12 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from matchrec.automaton.run_endings import A_MATCH
-from matchrec.explain.tracing.condition_parts import (
-    ConditionParts,
-    Conjunct,
-    ReferencePart,
-    encode_match_number,
-)
+from matchrec.explain.tracing.condition_parts import ConditionParts, Conjunct, ReferencePart
 from matchrec.explain.tracing.trials import (
     CONDITION_OUTCOMES,
     Attempt,
@@ -73,16 +68,12 @@ def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
 def make_matches_of_trials(
     task: Task, attempts: Sequence[Attempt], keys: Sequence[TrialKey]
 ) -> Matches:
-    """Return trials as matches that end with the row that is tried.
+    """Return trials as matches that end with the row that is tried, in the order of `keys`.
 
-    That row is mapped to the variable of the trial. The match number holds the index of the trial
-    among `keys`, see `condition_parts.encode_match_number`.
+    That row is mapped to the variable of the trial.
     """
     paths = [list_rows_of_trial(task, attempts[key.attempt], key.trial) for key in keys]
-    numbers = [
-        encode_match_number(index, attempts[key.attempt].matches_before + 1)
-        for index, key in enumerate(keys)
-    ]
+    numbers = [attempts[key.attempt].matches_before + 1 for key in keys]
     rows = [mapped.row for path in paths for mapped in path]
     variables = [mapped.variable for path in paths for mapped in path]
     return Matches(
