@@ -4,10 +4,12 @@
     translate           query or clause → edits of its text, and notes on what differs
     product_tokens      a text in the SQL of a product → our tokens
     query_checks        queries that stay as they are, because both products are the same
-    spellings           what only one product writes, in the grammar of all
+    spellings           what only one product writes, in the grammar of all, with
+                        `spellings_azure`, `spellings_bigquery`, `product_options` and `comments`
     query_edits         a query, divided into its clauses, their relations, and the rest
     clause_edits        the parts of a clause, and of a row pattern window
     clause_names        the quotes around the names of a clause
+    alternatives        the alternatives of PATTERN, which Snowflake documents otherwise
     exclusive_loops     the greedy loops of Flink SQL, which give no row back
     limits              the parts of the clause that a product lacks
     fragments           the parts of a query that sqlglot translates one by one

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
+from matchrec.dialects.alternatives import note_alternatives
 from matchrec.dialects.clause_names import (
     edit_names,
     find_variable_spans,
@@ -28,7 +29,6 @@ from matchrec.dialects.limits import check_limits
 from matchrec.dialects.products import SPARK, Nulls, Product
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.visible_columns import ColumnKinds, VisibleColumns
-from matchrec.dialects.spellings import note_alternatives
 from matchrec.errors.sql import window as errors
 from matchrec.plan import pattern
 from matchrec.plan.clauses import RowsPerMatch
