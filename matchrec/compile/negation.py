@@ -14,6 +14,7 @@ The steps of `compile_negations`:
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, replace
 
 from matchrec.automaton.compiled_pattern import CompiledPattern
@@ -91,11 +92,28 @@ def separate_negations(
     span = list_negations(plan.pattern)[0].span
     folding, restrictions = replace_negations(pattern.folding, first_test, span)
     builder = NegationTestBuilder(plan, folding)
-    tests = tuple(
-        builder.build_test(number, restriction)
-        for number, restriction in enumerate(restrictions, first_test)
-    )
-    return folding, tests
+    tests: list[NegationTest] = []
+    # Conditions are found by name, so a test must not have the name of a variable.
+    used_names = {*plan.variables, *plan.unions}
+    for number, restriction in enumerate(restrictions, first_test):
+        name = make_unique_name(builder.name_test(restriction), used_names)
+        used_names.add(name)
+        tests.append(builder.build_test(number, name, restriction))
+    return folding, tuple(tests)
+
+
+def make_unique_name(name: str, used_names: Set[str]) -> str:
+    """Return the name, with a number after it if it is already used.
+
+    >>> make_unique_name("C not B", {"C not B", "C not B (2)"})
+    'C not B (3)'
+    """
+    unique_name = name
+    number = 1
+    while unique_name in used_names:
+        number += 1
+        unique_name = f"{name} ({number})"
+    return unique_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +123,12 @@ class NegationTestBuilder:
     plan: MatchPlan
     folding: Folding  # with the tests
 
-    def build_test(self, test: int, restriction: Restriction) -> NegationTest:
+    def build_test(self, test: int, name: str, restriction: Restriction) -> NegationTest:
         """Return a test, which checks the condition of its variable and a restriction.
 
         Args:
             test: the number of the test.
+            name: the name of the test.
             restriction: what it checks besides the condition.
         """
         variable = self.plan.variables[restriction.variable]
@@ -125,8 +144,7 @@ class NegationTestBuilder:
         if restriction.present:
             absences = self.build_absences(restriction.present, variable, after)
             conjuncts.append(make_complement(join_tests(absences)))
-        definition = Definition(self.name_test(restriction), join_tests(conjuncts))
-        return NegationTest(variable, definition)
+        return NegationTest(variable, Definition(name, join_tests(conjuncts)))
 
     def build_absences(
         self, variables: VariableIds, mapped: str, candidate: CandidateRow
@@ -151,7 +169,10 @@ class NegationTestBuilder:
         return absences
 
     def name_test(self, restriction: Restriction) -> str:
-        """Return the name of a test, such as `C not B` or `A before no B`."""
+        """Return a name for a test, such as `C not B` or `A before no B`.
+
+        A variable in quotes may have the same name.
+        """
         words = [self.plan.variables[restriction.variable]]
         parts = (
             ("not", restriction.forbidden),
