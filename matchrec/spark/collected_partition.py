@@ -1,8 +1,8 @@
 """Collect one partition of a clause's input as a search gets it, for `Query.why`.
 
 1. A `Target` names the partition and the row that the user asks about, see `spark.targets`.
-2. Spark computes columns and bits as for any query, only of this partition, and some more columns
-   (`AddedColumns`): the values of ORDER BY as texts, and tests of which rows the user has named.
+2. Spark computes columns and bits as for any query, only of this partition, and some more columns:
+   the values of ORDER BY as texts, tests of which rows the user has named, and the filters.
 3. A function in a worker packs the rows as bytes of Arrow, so that values of every type arrive on
    the driver unchanged. All rows are collected. Those that the query would not send to the search
    are marked as irrelevant.
@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.conditions.row_column import build_row_column
+from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.errors import inspection as errors
 from matchrec.errors.run.location import RowLocation
 from matchrec.plan.match_plan import MatchPlan
@@ -62,19 +62,6 @@ class CollectedPartition:
     irrelevant: frozenset[int]
 
 
-@dataclass(frozen=True)
-class AddedColumns:
-    """What Spark adds to the columns of the search on each row, in the order of the columns."""
-
-    # For each ORDER BY item, its values as texts.
-    order_values: list[pa.Array]
-    # Whether the target names the row; and whether the row comes before the target.
-    is_target: BoolArray
-    is_before: BoolArray
-    # For each filter, whether the row passes it.
-    passes_filters: list[BoolArray]
-
-
 def collect_partition(request: MatchRequest, target: Target) -> CollectedPartition:
     """Collect the partition of a target. Runs jobs.
 
@@ -99,9 +86,6 @@ def collect_partition(request: MatchRequest, target: Target) -> CollectedPartiti
 def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) -> CollectedPartition:
     """Collect the partition of a target, for a compiled clause.
 
-    After the columns that the search needs, Spark computes others on each row: the texts of the
-    ORDER BY items, the tests of the target, and the filters. See `AddedColumns`.
-
     Args:
         compiled: the clause.
         finder: finds the target in its input.
@@ -112,8 +96,9 @@ def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) ->
     order_texts = finder.order_texts
     search_columns = compiled_query.sent_columns.columns
     order_columns = [build_row_column(finder.write_as_text(text)) for text in order_texts]
-    target_tests = finder.build_target_tests()
-    columns = (*search_columns, *order_columns, *target_tests, *clause.query.row_filters)
+    target_tests = () if finder.target.row is None else finder.build_target_tests()
+    filters = clause.query.row_filters
+    columns = (*search_columns, *order_columns, *target_tests, *filters)
     preparation = compiled.preparation.with_key_filters(finder.key_tests)
     sent = preparation.send(columns, compiled.fields)
     table = collect_table(sent.rows)
@@ -122,10 +107,12 @@ def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) ->
     starts = np.array([0, table.num_rows], np.int64)
     with locate_failures(lambda row: RowLocation(finder.target.partition or {}, row + 1)):
         check_windows(compiled_query, table, starts)
-    added_indices = range(len(search_columns), len(sent.fields))
-    added = read_added_columns(table, added_indices, len(order_texts))
-    order_values = read_order_values(added.order_values, table.num_rows)
-    rows_before = int(added.is_before.sum())
+    order_arrays = [read_column(table, columns, column) for column in order_columns]
+    order_values = read_order_values(order_arrays, table.num_rows)
+    target_rows: tuple[int, ...] = ()
+    if target_tests:
+        is_target, is_before = read_tests(table, columns, target_tests)
+        target_rows = finder.find_target_rows(order_values, is_target, int(is_before.sum()))
     return CollectedPartition(
         relation=request.relation,
         plan=finder.plan,
@@ -136,28 +123,30 @@ def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) ->
         keys=finder.sort_key_values(),
         orders=tuple(request.columns.find_by_text(text) or text for text in order_texts),
         order_values=order_values,
-        target_rows=finder.find_target_rows(order_values, added.is_target, rows_before),
-        irrelevant=find_irrelevant_rows(added.passes_filters),
+        target_rows=target_rows,
+        irrelevant=find_irrelevant_rows(read_tests(table, columns, filters)),
     )
 
 
-def read_added_columns(table: pa.Table, indices: Iterable[int], order_count: int) -> AddedColumns:
-    """Return the columns that Spark computes in addition to those that the search needs.
+def read_tests(
+    table: pa.Table, columns: Sequence[RowColumn], tests: Sequence[RowColumn]
+) -> BoolArray:
+    """Return whether each row passes each of some tests: bool[tests, n].
 
     Args:
         table: the rows.
-        indices: the indices of the added columns.
-        order_count: the number of ORDER BY items.
+        columns: the columns of the table.
+        tests: some of these columns.
     """
-    arrays = [take_column(table, wire.name_column(index)) for index in indices]
-    tests = [read_integers(array) != 0 for array in arrays[order_count:]]
-    is_target, is_before, *passes_filters = tests
-    return AddedColumns(
-        order_values=arrays[:order_count],
-        is_target=is_target,
-        is_before=is_before,
-        passes_filters=passes_filters,
-    )
+    passes = np.empty((len(tests), table.num_rows), np.bool_)
+    for index, test in enumerate(tests):
+        passes[index] = read_integers(read_column(table, columns, test)) != 0
+    return passes
+
+
+def read_column(table: pa.Table, columns: Sequence[RowColumn], column: RowColumn) -> pa.Array:
+    """Return the values of one of the columns of a table."""
+    return take_column(table, wire.name_column(columns.index(column)))
 
 
 def read_order_values(order_columns: list[pa.Array], row_count: int) -> OrderValues:
@@ -168,11 +157,15 @@ def read_order_values(order_columns: list[pa.Array], row_count: int) -> OrderVal
     return tuple(zip(*texts, strict=True))
 
 
-def find_irrelevant_rows(filters: list[BoolArray]) -> frozenset[int]:
-    """Return the rows that pass none of some filters; none if there are no filters."""
-    if not filters:
+def find_irrelevant_rows(passes_filters: BoolArray) -> frozenset[int]:
+    """Return the rows that pass none of some filters; none if there are no filters.
+
+    Args:
+        passes_filters: bool[filters, n], whether each row passes each filter.
+    """
+    if not len(passes_filters):
         return frozenset()
-    return frozenset(np.flatnonzero(~np.logical_or.reduce(filters)).tolist())
+    return frozenset(np.flatnonzero(~passes_filters.any(axis=0)).tolist())
 
 
 def collect_table(rows: DataFrame, max_rows: int = MOST_ROWS) -> pa.Table:

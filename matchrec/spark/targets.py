@@ -150,14 +150,12 @@ class TargetFinder:
     def build_target_tests(self) -> tuple[RowColumn, RowColumn]:
         """Return a test of whether the target names a row, and one of whether the row is before it.
 
-        Both are true of all rows if the target names no row. A row is before the target if its
-        first ORDER BY value is, or is NULL.
+        A row is before the target if its first ORDER BY value is, or is NULL.
 
         Raises:
             MatchRecognizeError: the target has too many values for a row, or none.
         """
-        if self.target.row is None:
-            return (build_row_column("TRUE"), build_row_column("TRUE"))
+        assert self.target.row is not None, "the target names all rows"
         if not 1 <= len(self.target.row) <= len(self.order_texts):
             raise errors.wrong_number_of_order_values(len(self.target.row), self.order_texts)
         comparisons = []
@@ -173,7 +171,7 @@ class TargetFinder:
     def find_target_rows(
         self, order_values: OrderValues, is_target: BoolArray, rows_before: int
     ) -> tuple[int, ...]:
-        """Return the positions of the rows that the target names; none if it names all rows.
+        """Return the positions of the rows that the target names.
 
         Args:
             order_values: of all rows.
@@ -183,8 +181,7 @@ class TargetFinder:
         Raises:
             MatchRecognizeError: there is no such row. The error lists rows that are near.
         """
-        if self.target.row is None:
-            return ()
+        assert self.target.row is not None, "the target names all rows"
         if not is_target.any():
             near_values = order_values[max(0, rows_before - 2) : rows_before + 2]
             near_rows = [dict(zip(self.order_texts, values, strict=True)) for values in near_values]

@@ -1,4 +1,4 @@
-"""Compute the measures of matches that were found on the driver.
+"""Compute the measures of the matches that stand for trials, which are made on the driver.
 
 The output rows of the matches are built on the driver, and returned by a task, so that the session
 computes the measures from them as it does for any query.
@@ -35,17 +35,19 @@ MATCH_INDEX = "__match"
 
 
 def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsByMatch:
-    """Compute the measures of the plan over some matches of a partition. Runs a job.
+    """Compute the measures of the plan over the matches of some trials. Runs a job.
 
     Args:
         partition: the partition of the matches.
-        matches: the matches.
+        matches: a match for each trial.
 
     Returns:
         the measures of each match as texts, by the index of the match.
     """
     compiled_query = add_match_index(partition.compiled_query)
-    packed = write_batches([build_output_batch(compiled_query, partition, matches)])
+    output_rows = list_output_rows(matches)
+    reader = MatchReader(matches, output_rows, partition.partitions, compiled_query.task.members)
+    packed = write_batches([Gatherer(compiled_query, partition.table, reader).build_batch()])
 
     def return_packed_batch(task_rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return the output rows from the task."""
@@ -57,8 +59,8 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsBy
     with use_own_interpreter(spark):
         one_row = spark.range(0, 1, 1, 1)
         sent = one_row.mapInArrow(return_packed_batch, substitutes.build_sent_schema(schema))
-    output_rows = substitutes.decode_columns(sent, schema)
-    result = project(partition.relation, compiled_query, output_rows)
+    matched = substitutes.decode_columns(sent, schema)
+    result = project(partition.relation, compiled_query, matched)
     measure_names = {measure.name for measure in partition.plan.measures}
     measure_fields = [field for field in result.schema.fields if field.name in measure_names]
     texts = result.selectExpr(MATCH_INDEX, *[write_quoted_text(field) for field in measure_fields])
@@ -76,20 +78,15 @@ def add_match_index(compiled_query: CompiledQuery) -> CompiledQuery:
     )
 
 
-def build_output_batch(
-    compiled_query: CompiledQuery, partition: CollectedPartition, matches: Matches
-) -> pa.RecordBatch:
-    """Return the output rows of some matches, one for each, as a worker returns them.
+def list_output_rows(matches: Matches) -> OutputRows:
+    """Return an output row for each match of a trial, from which its measures look.
 
-    An output row looks from the row before the last of its match, if there is one: with running
-    semantics a measure sees all rows but the last one.
+    It looks from the row before the last, if there is one, so that a running aggregate leaves out
+    the row that is tried: see `explain.tracing.condition_parts`.
     """
     row_counts = np.diff(matches.offsets)
     current_rows = matches.offsets[1:] - np.minimum(row_counts, 2)
-    output_rows = OutputRows(matches.start, np.arange(matches.count), current_rows)
-    members = compiled_query.task.members
-    reader = MatchReader(matches, output_rows, partition.partitions, members)
-    return Gatherer(compiled_query, partition.table, reader).build_batch()
+    return OutputRows(matches.start, np.arange(matches.count), current_rows)
 
 
 def write_quoted_text(field: spark_types.StructField) -> str:

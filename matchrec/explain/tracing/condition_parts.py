@@ -5,6 +5,10 @@ what the condition reads in the run. So each conjunct, each side of a comparison
 becomes a measure, which Spark evaluates as it does all others.
 
     price < PREV(price) * 0.9   →   whether it holds; `price`; `PREV(price) * 0.9`; `PREV(price)`
+
+The measures see all rows of this match, by final semantics. Only an aggregate that leaves out the
+row that is tried, such as `avg(a[..i-1].price)` of SASE+, must not see the last row. It gets
+running semantics, and in `spark.traced_measures` all measures look from the row before the last.
 """
 
 from __future__ import annotations
@@ -65,7 +69,8 @@ class Conjunct:
 
     # The conjunct as the user wrote it.
     text: str
-    # Whether a reference leaves out the current row.
+    # Whether it has an aggregate that leaves out the row that is tried. It cannot be measured in a
+    # match of one row, which has no row before the last.
     looks_back: bool
     # The index of the measure that says whether it is true; None if no measure can say it. Then
     # nothing is measured, and the other fields have their defaults.
@@ -239,8 +244,6 @@ class Splitter:
             case str():
                 yield piece
             case Aggregate():
-                # An aggregate without the current row has running semantics.
-                # `spark.traced_measures` lets such a measure look from the row before the last one.
                 semantics = Semantics.RUNNING if self.looks_back(piece) else Semantics.FINAL
                 yield set_semantics(piece, semantics)
             case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
@@ -250,7 +253,7 @@ class Splitter:
                 yield piece
 
     def looks_back(self, reference: Reference) -> bool:
-        """Return whether a reference is an aggregate over the rows before the current one."""
+        """Return whether a reference is an aggregate that leaves out the row that is tried."""
         if not isinstance(reference, Aggregate):
             return False
         reads_all_rows = reference.variable is None and reference.frame is None

@@ -231,8 +231,8 @@ def find_truths(
     """
     condition_holds = trial.outcome is not Outcome.FAILED
     all_unknown: tuple[str | None, ...] = (None,) * len(conjuncts)
-    # At the starting row there is no row before, from which a measure that looks back could look.
-    lacks_values = trial.depth == 0 and any(conjunct.looks_back for conjunct in conjuncts)
+    is_only_row = trial.depth == 0
+    lacks_values = is_only_row and any(conjunct.looks_back for conjunct in conjuncts)
     if not values or lacks_values:
         return ("true",) if condition_holds and len(conjuncts) == 1 else all_unknown
     truths = [
