@@ -116,8 +116,10 @@ def match_in_pieces(
 def count_decided(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> Decided:
     """Return how many starting rows of each key are decided, by key and rule."""
     searches = streamed.bucket.searches
-    (name,) = streamed.bucket.arriving.keys
-    rows = Counter(streamed.bucket.arriving.encoding.decode_frame(frame).column(name).to_pylist())
+    (name,) = streamed.bucket.event_layout.keys
+    rows = Counter(
+        streamed.bucket.event_layout.encoding.decode_frame(frame).column(name).to_pylist()
+    )
     decided = {(key,): dict.fromkeys(range(len(searches)), count) for key, count in rows.items()}
     if not group.exists:
         return decided

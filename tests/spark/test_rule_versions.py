@@ -566,7 +566,7 @@ def test_versions_match_like_each_text_over_the_rows_of_its_time(
                 stream = StreamedRules(build_query(known_rules), events, "ts")
                 streams.append((stream, choose_later_second(seconds, start)))
     buckets = [stream.bucket for stream, _ in streams]
-    queries = {build_rules_bucket(bucket.output, bucket.arriving).query for bucket in buckets}
+    queries = {build_rules_bucket(bucket.output, bucket.event_layout).query for bucket in buckets}
     assert len(queries) == 1, "each set of rules must be able to continue with the state of another"
     assert run_buckets(streams, generator) == expected
 

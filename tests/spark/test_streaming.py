@@ -374,7 +374,7 @@ def test_rows_that_are_kept_have_the_values_of_their_parameters(
         def query(events: DataFrame) -> DataFrame:
             return matchrec.sql(spark, text, {"n": n}, rows=events)
 
-        return digest(Streamed(query, rows, "ts").bucket.arriving)
+        return digest(Streamed(query, rows, "ts").bucket.event_layout)
 
     assert digest_query(3) == digest_query(3)
     assert (digest_query(3) == digest_query(100)) is is_compatible

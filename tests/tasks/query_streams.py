@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.spark.pandas_encoding import PandasEncoding
-from matchrec.spark.streaming.arrival import Arriving, read_times
+from matchrec.spark.streaming.arrival import EventLayout, read_times
 from matchrec.spark.streaming.bucket import Bucket
 from matchrec.spark.streaming.key_state import read_key_states
 from matchrec.spark.streaming.memory import ColumnMap
@@ -53,8 +53,12 @@ class StreamRun(Run):
         number = np.cumsum(self.prepared.starts) - 1
         table = table.append_column(KEY, pa.array(number))
         column_map = ColumnMap({name: name for name in table.schema.names}, ())
-        arriving = Arriving(PandasEncoding(()), table.schema, (KEY,), (self.order,), column_map)
-        bucket = Bucket(arriving, QUERY, (ContiguousSearch(compiled_query),), {}, remembers=False)
+        event_layout = EventLayout(
+            PandasEncoding(()), table.schema, (KEY,), (self.order,), column_map
+        )
+        bucket = Bucket(
+            event_layout, QUERY, (ContiguousSearch(compiled_query),), {}, remembers=False
+        )
         chosen = [*(range(number.max() + 1) if self.partitions is None else self.partitions)]
         random = Random(self.seed)
         random.shuffle(chosen)
@@ -146,5 +150,5 @@ def take_one(random: Random, waiting: list[int]) -> int | None:
 
 def find_passed_watermark(group: Group) -> float:
     """Return the watermark, in microseconds, up to which a bucket has put its rows in order."""
-    watermark = group.memory.passed if group.exists else None
+    watermark = group.memory.ordered_until if group.exists else None
     return -math.inf if watermark is None else watermark

@@ -25,7 +25,7 @@ from matchrec.search.partitions import IntArray, find_group_starts
 from matchrec.spark import request
 from matchrec.spark.streaming.arrival import sort_rows
 from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
-from matchrec.spark.streaming.memory import Memory, read_memory
+from matchrec.spark.streaming.memory import BucketMemory, read_memory
 from matchrec.spark.streaming.prepare import WATERMARK
 from matchrec.spark.streaming.sent_events import SentEvents
 from matchrec.worker import wire
@@ -64,7 +64,7 @@ class Group:
         return len(self.value[0]) if self.value else 0
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> BucketMemory:
         """Return the decoded state."""
         return read_memory(self.get[0], QUERY)
 
@@ -99,8 +99,8 @@ class Keys:
 
     def numbers(self, frame: pd.DataFrame) -> IntArray:
         """Return the number of the key of each event."""
-        batch = self.bucket.arriving.encoding.decode_frame(frame)
-        names = self.bucket.arriving.keys
+        batch = self.bucket.event_layout.encoding.decode_frame(frame)
+        names = self.bucket.event_layout.keys
         return number_rows([encode_equal(batch.column(name)) for name in names])[0]
 
     def buckets(self, random: Random) -> Iterator[pd.DataFrame]:
@@ -129,7 +129,9 @@ class Keys:
         """
         output = list(self.run_copies(1, frame, pieces, group))
         copies = copies_of(len(frame))
-        texts = [self.bucket.arriving.schema.field(key).type == pa.string() for key in self.keys]
+        texts = [
+            self.bucket.event_layout.schema.field(key).type == pa.string() for key in self.keys
+        ]
         if texts and all(texts):
             copied_output = self.run_copies(copies, frame, pieces, Group())
             counts = Counter(map(remove_marks, output))
@@ -140,7 +142,7 @@ class Keys:
     @property
     def keys(self) -> Sequence[str]:
         """Return the names of the key columns."""
-        return self.bucket.arriving.keys
+        return self.bucket.event_layout.keys
 
     def run_copies(
         self, copies: int, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: Group
@@ -162,7 +164,7 @@ class Keys:
         if copies > 1:
             batches = []
             if len(piece):
-                batch = self.bucket.arriving.encoding.decode_frame(events)
+                batch = self.bucket.event_layout.encoding.decode_frame(events)
                 batches = mark_copies(batch, self.keys, copies)
             for output in self.bucket.search_events(batches, group):
                 yield from output.to_pylist()
@@ -237,8 +239,8 @@ class Streamed(Keys):
     def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
         """Return the output of the events of a bucket, matched as in a batch query."""
         number = self.numbers(frame)
-        orders = self.bucket.arriving.orders
-        table = pa.Table.from_batches([self.bucket.arriving.encoding.decode_frame(frame)])
+        orders = self.bucket.event_layout.orders
+        table = pa.Table.from_batches([self.bucket.event_layout.encoding.decode_frame(frame)])
         table = sort_rows(table, orders, number).combine_chunks()
         starts = find_group_starts(np.bincount(number))
         piece = Piece.create_whole(table, starts)

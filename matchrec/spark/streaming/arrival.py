@@ -6,10 +6,10 @@ them, so they are sorted and handed to the searches:
     memory.rows   kept by searches | waiting
     new events                               new
                                    |_____________|
-                                    passed | later      the watermark is between the two
+                                    passed | waiting    the watermark is between the two
 
-`arrange` returns the kept rows, followed by the passed rows, key after key, and in order. Later
-rows wait. `ArrivedRows.select` returns the rows of some keys for a search.
+`arrange_events` returns the kept rows, followed by the passed rows, key after key, and in order.
+The others go on waiting. `ArrivedRows.select_rows` returns the rows of some keys for a search.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import pyarrow as pa
 from matchrec.compile.rule_set import Version
 from matchrec.search.partitions import IntArray, find_group_starts
 from matchrec.spark.pandas_encoding import PandasEncoding
-from matchrec.spark.streaming.by_key import ByKey
-from matchrec.spark.streaming.memory import ColumnMap, Memory
+from matchrec.spark.streaming.by_key import KeyedValues
+from matchrec.spark.streaming.memory import BucketMemory, ColumnMap
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_flags, read_integers, take_column
 from matchrec.worker.equal_codes import encode_equal, number_rows
@@ -34,7 +34,7 @@ from matchrec.worker.wire import SortColumn, Sorting
 
 
 @dataclass(frozen=True, slots=True)
-class Arriving:
+class EventLayout:
     """What the columns of the events are that arrive in buckets. Picklable."""
 
     # How Spark hands the events over.
@@ -48,10 +48,17 @@ class Arriving:
     # What the columns and bits mean.
     column_map: ColumnMap
 
-    def make_empty_memory(self) -> Memory:
+    def make_empty_memory(self) -> BucketMemory:
         """Return the memory of a bucket that has had no events."""
         rows = self.schema.empty_table()
-        return Memory(None, {}, rows.select(self.keys), rows, self.column_map, {})
+        return BucketMemory(
+            ordered_until=None,
+            arrays={},
+            keys=rows.select(self.keys),
+            rows=rows,
+            column_map=self.column_map,
+            versions={},
+        )
 
     def describe_columns(self, names: Iterable[str]) -> list[tuple[str, str]]:
         """Return the SQL and the type of some columns, for a digest of the query."""
@@ -68,7 +75,7 @@ class Arriving:
         sorted_by = self.describe_columns(order.name for order in self.orders)
         return self.describe_columns(self.keys), sorted_by, orders
 
-    def convert_memory(self, memory: Memory) -> Memory:
+    def convert_memory(self, memory: BucketMemory) -> BucketMemory:
         """Return a memory whose rows have the columns and bits of the rows that arrive now.
 
         They differ after the rules of a set have changed. A column that was not stored becomes
@@ -152,29 +159,29 @@ class ArrivedRows:
     # passed, key after key and in order.
     rows: pa.Table
     # int64[k]: how many kept rows each key has.
-    kept: IntArray
+    kept_counts: IntArray
     # int64[k]: how many new rows each key has.
-    new: IntArray
+    new_counts: IntArray
     # The rows that the watermark has not passed. They wait.
-    later: pa.Table
+    waiting: pa.Table
     # The watermark up to which rows have been put in order, in microseconds.
-    passed: int
+    ordered_until: int
 
-    def find_new_rows(self, version: Version) -> ByKey:
+    def find_new_rows(self, version: Version) -> KeyedValues:
         """Return the new rows of each key that a version of a rule sees, as indices of `rows`."""
-        first_new = int(self.kept.sum())
-        count = int(self.new.sum())
+        first_new = int(self.kept_counts.sum())
+        count = int(self.new_counts.sum())
         indices = np.arange(first_new, first_new + count)
         if version.covers_all_time:
-            return ByKey(indices, self.new)
+            return KeyedValues(indices, self.new_counts)
         has_time = np.ones(count, np.bool_)
         times = read_times(self.rows.slice(first_new))
         is_of_version = select_rows_of_version(version, times, has_time)
-        keys = np.repeat(np.arange(len(self.new)), self.new)[is_of_version]
-        sizes = np.bincount(keys, minlength=len(self.new)).astype(np.int64)
-        return ByKey(indices[is_of_version], sizes)
+        keys = np.repeat(np.arange(len(self.new_counts)), self.new_counts)[is_of_version]
+        sizes = np.bincount(keys, minlength=len(self.new_counts)).astype(np.int64)
+        return KeyedValues(indices[is_of_version], sizes)
 
-    def select(self, kept: ByKey, new: ByKey, watermark: int) -> SearchRows:
+    def select_rows(self, kept: KeyedValues, new: KeyedValues, watermark: int) -> SearchRows:
         """Return the rows of some keys for a search.
 
         Args:
@@ -191,8 +198,11 @@ class ArrivedRows:
         return SearchRows(rows, starts, new.sizes, indices, watermark)
 
 
-def arrange(
-    memory: Memory, events: Iterable[pa.RecordBatch], arriving: Arriving, watermark: int
+def arrange_events(
+    memory: BucketMemory,
+    events: Iterable[pa.RecordBatch],
+    event_layout: EventLayout,
+    watermark: int,
 ) -> ArrivedRows:
     """Sort the events of a bucket that the watermark has passed. The others go on waiting.
 
@@ -201,32 +211,36 @@ def arrange(
     Args:
         memory: the bucket after the last micro-batch.
         events: the new events.
-        arriving: what their columns are.
+        event_layout: what their columns are.
         watermark: in microseconds.
     """
     kept_counts = memory.arrays.get("rows", np.zeros(0, np.int64))  # of each stored key
     kept_count = int(kept_counts.sum())
-    new_rows = pa.Table.from_batches(list(events), arriving.schema)
-    if memory.passed is not None:  # Spark itself drops late rows, and counts them
-        new_rows = new_rows.filter(pa.array(read_times(new_rows) > memory.passed))
-    waiting = pa.concat_tables([memory.rows.slice(kept_count), new_rows]).combine_chunks()
-    is_passed = read_times(waiting) <= watermark
-    passed_rows = waiting.filter(pa.array(is_passed)).combine_chunks()
+    new_rows = pa.Table.from_batches(list(events), event_layout.schema)
+    if memory.ordered_until is not None:  # Spark itself drops late rows, and counts them
+        new_rows = new_rows.filter(pa.array(read_times(new_rows) > memory.ordered_until))
+    candidates = pa.concat_tables([memory.rows.slice(kept_count), new_rows]).combine_chunks()
+    is_passed = read_times(candidates) <= watermark
+    passed_rows = candidates.filter(pa.array(is_passed)).combine_chunks()
 
     # Stored keys come first, so they get the numbers that they had before.
-    key_rows = pa.concat_tables([memory.keys, passed_rows.select(arriving.keys)]).combine_chunks()
-    codes = [encode_equal(take_column(key_rows, name)) for name in arriving.keys]
+    new_keys = passed_rows.select(event_layout.keys)
+    key_rows = pa.concat_tables([memory.keys, new_keys]).combine_chunks()
+    codes = [encode_equal(take_column(key_rows, name)) for name in event_layout.keys]
     key_numbers, first_rows = number_rows(codes)
     key_of_passed_row = key_numbers[memory.keys.num_rows :]
     key_count = len(first_rows)
-    passed_rows = sort_rows(passed_rows, arriving.orders, key_of_passed_row)
+    passed_rows = sort_rows(passed_rows, event_layout.orders, key_of_passed_row)
+    ordered_until = watermark
+    if memory.ordered_until is not None:
+        ordered_until = max(ordered_until, memory.ordered_until)
     return ArrivedRows(
         keys=key_rows.take(pa.array(first_rows)).combine_chunks(),
         rows=pa.concat_tables([memory.rows.slice(0, kept_count), passed_rows]).combine_chunks(),
-        kept=np.append(kept_counts, np.zeros(key_count - len(kept_counts), np.int64)),
-        new=np.bincount(key_of_passed_row, minlength=key_count).astype(np.int64),
-        later=waiting.filter(pa.array(~is_passed)),
-        passed=watermark if memory.passed is None else max(memory.passed, watermark),
+        kept_counts=np.append(kept_counts, np.zeros(key_count - len(kept_counts), np.int64)),
+        new_counts=np.bincount(key_of_passed_row, minlength=key_count).astype(np.int64),
+        waiting=candidates.filter(pa.array(~is_passed)),
+        ordered_until=ordered_until,
     )
 
 

@@ -32,7 +32,13 @@ from matchrec.errors.streams import rule_changed_in_the_past, stream_state_too_l
 from matchrec.memory import may_take
 from matchrec.search.partitions import IntArray
 from matchrec.spark.order_numbers import show_instant
-from matchrec.spark.streaming.arrival import ArrivedRows, Arriving, SearchRows, arrange, read_times
+from matchrec.spark.streaming.arrival import (
+    ArrivedRows,
+    EventLayout,
+    SearchRows,
+    arrange_events,
+    read_times,
+)
 from matchrec.spark.streaming.key_state import (
     NO_KEYS,
     KeyState,
@@ -40,7 +46,7 @@ from matchrec.spark.streaming.key_state import (
     make_memory,
     read_key_states,
 )
-from matchrec.spark.streaming.memory import Arrays, Memory, read_memory, write_memory
+from matchrec.spark.streaming.memory import Arrays, BucketMemory, read_memory, write_memory
 from matchrec.spark.streaming.search import NEVER, ContiguousSearch, StreamSearch
 from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.worker import wire
@@ -58,7 +64,7 @@ KeySearching = Generator[pa.RecordBatch, None, KeyState]
 class Bucket:
     """The searches over the events of a bucket, of a query or of a set of rules. Picklable."""
 
-    arriving: Arriving
+    event_layout: EventLayout
     # A digest of the query, or of what all rules of a set share.
     query: str
     searches: tuple[StreamSearch[Any], ...]
@@ -77,7 +83,7 @@ class Bucket:
             frames: the new events, encoded for pandas.
             group: Spark's state of the bucket.
         """
-        batches = (self.arriving.encoding.decode_frame(frame) for frame in frames if len(frame))
+        batches = (self.event_layout.encoding.decode_frame(frame) for frame in frames if len(frame))
         for batch in self.search_events(batches, group):
             yield pd.DataFrame({"rows": [write_batches([batch])]})
 
@@ -97,18 +103,18 @@ class Bucket:
         """
         watermark = group.getCurrentWatermarkMs() * 1000
         memory = self.read_memory(group)
-        arrived = arrange(memory, events, self.arriving, watermark)
+        arrived = arrange_events(memory, events, self.event_layout, watermark)
         key_states = yield from self.search_all(memory.arrays, arrived, watermark)
-        memory = make_memory(key_states, arrived, self.arriving.column_map, self.versions)
+        memory = make_memory(key_states, arrived, self.event_layout.column_map, self.versions)
         if memory.keys.num_rows or memory.rows.num_rows or self.remembers:
             group.update((check_size(write_memory(memory, self.query), memory),))
             next_ends = [int(state.next_end.min()) for state in key_states.values()]
             next_end = min(next_ends, default=NEVER)
-            set_timer(group, int(read_times(arrived.later).min(initial=next_end)), watermark)
+            set_timer(group, int(read_times(arrived.waiting).min(initial=next_end)), watermark)
         elif group.exists:
             group.remove()
 
-    def read_memory(self, group: GroupState) -> Memory:
+    def read_memory(self, group: GroupState) -> BucketMemory:
         """Return the memory of the bucket, with the columns of the rows that arrive now.
 
         Raises:
@@ -116,10 +122,10 @@ class Bucket:
                 that have arrived.
         """
         if not group.exists:
-            return self.arriving.make_empty_memory()
+            return self.event_layout.make_empty_memory()
         memory = read_memory(group.get[0], self.query)
         check_versions(memory, self.versions)
-        return self.arriving.convert_memory(memory)
+        return self.event_layout.convert_memory(memory)
 
     def search_all(
         self, arrays: Arrays, arrived: ArrivedRows, watermark: int
@@ -249,31 +255,31 @@ def select_rows(
         watermark: in microseconds.
     """
     new = arrived.find_new_rows(search.version).take(key_state.keys)
-    return arrived.select(key_state.places, new, watermark)
+    return arrived.select_rows(key_state.places, new, watermark)
 
 
-def build_query_bucket(compiled_query: CompiledQuery, arriving: Arriving) -> Bucket:
+def build_query_bucket(compiled_query: CompiledQuery, event_layout: EventLayout) -> Bucket:
     """Return the bucket that runs a query.
 
     Args:
         compiled_query: the query.
-        arriving: what the events are.
+        event_layout: what the events are.
     """
     return Bucket(
-        arriving=arriving,
-        query=digest(compiled_query, arriving),
+        event_layout=event_layout,
+        query=digest(compiled_query, event_layout),
         searches=(choose_search(compiled_query)(compiled_query),),
         versions={},
         remembers=False,
     )
 
 
-def build_rules_bucket(output: RuleSetOutput, arriving: Arriving) -> RulesOfBucket:
+def build_rules_bucket(output: RuleSetOutput, event_layout: EventLayout) -> RulesOfBucket:
     """Return the bucket that runs the rules of a set.
 
     Args:
         output: makes the output rows of the rules.
-        arriving: what the events are.
+        event_layout: what the events are.
     """
     rule_set = output.rule_set
     searches = tuple(
@@ -287,11 +293,11 @@ def build_rules_bucket(output: RuleSetOutput, arriving: Arriving) -> RulesOfBuck
     )
     # Rules may change over the same state, but not what they share.
     columns = [wire.name_column(index) for index in (rule_set.order, *rule_set.events.values())]
-    events = tuple(rule_set.events), arriving.describe_columns(columns)
-    query = digest(arriving.partitions, events, output.on_error, rule_set.has_versions)
+    events = tuple(rule_set.events), event_layout.describe_columns(columns)
+    query = digest(event_layout.partitions, events, output.on_error, rule_set.has_versions)
     versions = {rule.identity: replace(rule.version, rule=rule.name) for rule in rule_set.rules}
     return RulesOfBucket(
-        arriving=arriving,
+        event_layout=event_layout,
         query=query,
         searches=searches,
         versions=versions,
@@ -321,7 +327,7 @@ MOST_STATE = 1 << 28
 MOST_OF_SPARK = (1 << 31) - (1 << 20)
 
 
-def check_size(state: bytes, memory: Memory) -> bytes:
+def check_size(state: bytes, memory: BucketMemory) -> bytes:
     """Return the state of a bucket.
 
     Raises:
@@ -338,7 +344,7 @@ def check_size(state: bytes, memory: Memory) -> bytes:
     )
 
 
-def check_versions(memory: Memory, versions: Mapping[str, Version]) -> None:
+def check_versions(memory: BucketMemory, versions: Mapping[str, Version]) -> None:
     """Check that rules are what they were for the rows that have arrived.
 
     A rule may be gone if its time has ended.
@@ -349,14 +355,14 @@ def check_versions(memory: Memory, versions: Mapping[str, Version]) -> None:
     """
     if memory.versions == versions:
         return
-    assert memory.passed is not None
-    last_time = int(read_times(memory.rows).max(initial=memory.passed))
+    assert memory.ordered_until is not None
+    last_time = int(read_times(memory.rows).max(initial=memory.ordered_until))
     for name in dict.fromkeys((*memory.versions, *versions)):
         before = memory.versions.get(name)
         now = versions.get(name)
         version = before or now
         assert version is not None
-        has_ended = version.until is not None and version.until <= memory.passed
+        has_ended = version.until is not None and version.until <= memory.ordered_until
         if now is None and has_ended:
             continue
         if clip_version(before, last_time) != clip_version(now, last_time):

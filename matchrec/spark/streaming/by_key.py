@@ -18,7 +18,7 @@ from matchrec.spark.streaming.memory import Array
 
 
 @dataclass(frozen=True, slots=True)
-class ByKey:
+class KeyedValues:
     """Values of k keys in one array."""
 
     # any[n, ...]: the values, key after key.
@@ -27,16 +27,18 @@ class ByKey:
     sizes: IntArray
 
     @staticmethod
-    def from_single_values(values: Array) -> ByKey:
+    def from_single_values(values: Array) -> KeyedValues:
         """Return the values of keys that have one value each."""
-        return ByKey(values, np.ones(len(values), np.int64))
+        return KeyedValues(values, np.ones(len(values), np.int64))
 
     @staticmethod
-    def concatenate(arrays: Sequence[Array]) -> ByKey:
+    def concatenate(arrays: Sequence[Array]) -> KeyedValues:
         """Return the values of one or more keys, given an array for each key."""
-        return ByKey(np.concatenate(arrays), np.array([len(array) for array in arrays], np.int64))
+        return KeyedValues(
+            np.concatenate(arrays), np.array([len(array) for array in arrays], np.int64)
+        )
 
-    def take(self, keys: IntArray) -> ByKey:
+    def take(self, keys: IntArray) -> KeyedValues:
         """Return the values of some keys, in the order of `keys`. A key may occur twice.
 
         For the keys `[2, 0]` of the example above: sizes [1, 2], values [c, a, b].
@@ -45,12 +47,12 @@ class ByKey:
             keys: int64[m], indices of keys.
         """
         indices = list_positions(find_group_starts(self.sizes)[keys], self.sizes[keys])
-        return ByKey(self.values[indices], self.sizes[keys])
+        return KeyedValues(self.values[indices], self.sizes[keys])
 
-    def append(self, others: ByKey) -> ByKey:
+    def append(self, others: KeyedValues) -> KeyedValues:
         """Return the values of these keys, then the values of other keys."""
         values = np.concatenate([self.values, others.values])
-        return ByKey(values, np.concatenate([self.sizes, others.sizes]))
+        return KeyedValues(values, np.concatenate([self.sizes, others.sizes]))
 
     def split(self) -> list[Array]:
         """Return an array for each key. There must be at least one key."""
@@ -59,14 +61,14 @@ class ByKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """A record of k keys. Each field of a subclass is a `ByKey` with the values of these keys."""
+    """A record of k keys. Each field of a subclass has values of these keys, as `KeyedValues`."""
 
-    def list_values(self) -> dict[str, ByKey]:
+    def list_values(self) -> dict[str, KeyedValues]:
         """Return the values of each field, by the name of the field."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def take(self, keys: IntArray) -> Self:
-        """Return the record of some keys, see `ByKey.take`."""
+        """Return the record of some keys, see `KeyedValues.take`."""
         values = self.list_values().values()
         return type(self)(*(values_of_field.take(keys) for values_of_field in values))
 

@@ -1,7 +1,7 @@
 """What the searches of a bucket need of each key, and how it is stored between micro-batches.
 
 A `KeyState` is what one search needs. `make_memory` writes the key states of all searches as the
-arrays of a `memory.Memory`, which is stored, and `read_key_states` reads them.
+arrays of a `memory.BucketMemory`, which is stored, and `read_key_states` reads them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import pyarrow as pa
 from matchrec.compile.rule_set import Version
 from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.spark.streaming.arrival import ArrivedRows, SearchRows
-from matchrec.spark.streaming.by_key import ByKey, KeyRecord
-from matchrec.spark.streaming.memory import Array, Arrays, ColumnMap, Memory
+from matchrec.spark.streaming.by_key import KeyedValues, KeyRecord
+from matchrec.spark.streaming.memory import Array, Arrays, BucketMemory, ColumnMap
 from matchrec.spark.streaming.search import SearchedKeys, StreamSearch
 
 NO_KEYS = np.zeros(0, np.int64)
@@ -37,7 +37,7 @@ class KeyState:
     # bool[p], whether the search has failed for the key, and leaves it alone for good.
     failed: BoolArray
     # The rows that the search has kept: indices among the rows of the bucket.
-    places: ByKey
+    places: KeyedValues
 
     def take(self, indices: IntArray) -> KeyState:
         """Return the state of some of these keys, given their indices in `keys`."""
@@ -80,7 +80,7 @@ class KeyState:
             states=searched.states,
             next_end=np.minimum(searched.next_end, end),
             failed=np.zeros(len(needed), np.bool_),
-            places=ByKey(rows.indices[searched.kept.values], searched.kept.sizes),
+            places=KeyedValues(rows.indices[searched.kept.values], searched.kept.sizes),
         )
 
 
@@ -89,7 +89,7 @@ def make_memory(
     arrived: ArrivedRows,
     column_map: ColumnMap,
     versions: Mapping[str, Version],
-) -> Memory:
+) -> BucketMemory:
     """Return the memory of a bucket: the keys that have any state, and each row once.
 
     Its arrays are how many rows are stored of each key, `rows`, and those of `write_key_state`.
@@ -105,8 +105,10 @@ def make_memory(
     kept = np.unique(np.concatenate([NO_KEYS, *kept_by_search]))
 
     # Rows are stored key after key, so that the number of rows of each key says whose they are.
-    all_keys = np.arange(len(arrived.new))
-    key_of_row = np.append(np.repeat(all_keys, arrived.kept), np.repeat(all_keys, arrived.new))
+    all_keys = np.arange(len(arrived.new_counts))
+    key_of_row = np.append(
+        np.repeat(all_keys, arrived.kept_counts), np.repeat(all_keys, arrived.new_counts)
+    )
     key_of_kept_row = key_of_row[kept]
     order = np.argsort(key_of_kept_row, kind="stable")
     stored_rows = kept[order]
@@ -119,14 +121,14 @@ def make_memory(
         stored_state = replace(
             key_state,
             keys=np.searchsorted(keys, key_state.keys),
-            places=ByKey(stored_index[places.values], places.sizes),
+            places=KeyedValues(stored_index[places.values], places.sizes),
         )
         arrays |= write_key_state(name, stored_state)
     row_counts = np.bincount(np.searchsorted(keys, key_of_kept_row), minlength=len(keys))
     arrays["rows"] = row_counts.astype(np.int64)
-    rows = pa.concat_tables([arrived.rows.take(pa.array(stored_rows)), arrived.later])
-    return Memory(
-        passed=arrived.passed,
+    rows = pa.concat_tables([arrived.rows.take(pa.array(stored_rows)), arrived.waiting])
+    return BucketMemory(
+        ordered_until=arrived.ordered_until,
         arrays=arrays,
         keys=arrived.keys.take(pa.array(keys)).combine_chunks(),
         rows=rows.combine_chunks(),
@@ -148,8 +150,8 @@ def write_key_state(search: str, key_state: KeyState) -> dict[str, Array]:
     """
     states = key_state.states.list_values()
     values_by_name = {name_array(name): values for name, values in states.items()}
-    values_by_name["next end"] = ByKey.from_single_values(key_state.next_end)
-    values_by_name["failed"] = ByKey.from_single_values(key_state.failed)
+    values_by_name["next end"] = KeyedValues.from_single_values(key_state.next_end)
+    values_by_name["failed"] = KeyedValues.from_single_values(key_state.failed)
     values_by_name["places"] = key_state.places
     arrays = {f"{search} keys": key_state.keys}
     for name, values in values_by_name.items():
@@ -162,11 +164,13 @@ def write_key_state(search: str, key_state: KeyState) -> dict[str, Array]:
 def read_key_state(search: StreamSearch[Any], arrays: Arrays) -> KeyState:
     """Return the key state of a search, as `write_key_state` has written it."""
 
-    def read(name: str) -> ByKey:
+    def read(name: str) -> KeyedValues:
         """Return the values of a field."""
         values = arrays[f"{search.name} {name}"]
         sizes = arrays.get(f"{search.name} {name} sizes")
-        return ByKey.from_single_values(values) if sizes is None else ByKey(values, sizes)
+        return (
+            KeyedValues.from_single_values(values) if sizes is None else KeyedValues(values, sizes)
+        )
 
     states = {field.name: read(name_array(field.name)) for field in fields(search.states_type)}
     # The end of a rule may not have been known when the state was stored.
@@ -210,5 +214,5 @@ def make_key_state(search: StreamSearch[Any], keys: IntArray, *, failed: bool = 
         states=search.make_empty_states().take(np.zeros(count, np.int64)),
         next_end=np.full(count, search.end, np.int64),
         failed=np.full(count, failed, np.bool_),
-        places=ByKey(NO_KEYS, np.zeros(count, np.int64)),
+        places=KeyedValues(NO_KEYS, np.zeros(count, np.int64)),
     )

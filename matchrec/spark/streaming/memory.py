@@ -46,11 +46,11 @@ class ColumnMap:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class BucketMemory:
     """A bucket between two micro-batches."""
 
     # The watermark up to which rows have been put in order, in microseconds. None at the beginning.
-    passed: int | None
+    ordered_until: int | None
     # The states of the searches, and how many rows are kept of each key: see
     # `key_state.make_memory`.
     arrays: Arrays
@@ -64,7 +64,7 @@ class Memory:
     versions: Mapping[str, Version]
 
 
-def write_memory(memory: Memory, query: str) -> bytes:
+def write_memory(memory: BucketMemory, query: str) -> bytes:
     """Return a memory as bytes.
 
     Args:
@@ -75,7 +75,7 @@ def write_memory(memory: Memory, query: str) -> bytes:
     header = {
         "format": FORMAT,
         "query": query,
-        "passed": memory.passed,
+        "passed": memory.ordered_until,
         "columns": memory.column_map.columns,
         "bits": memory.column_map.bits,
         "versions": {name: astuple(version) for name, version in memory.versions.items()},
@@ -92,7 +92,7 @@ def write_memory(memory: Memory, query: str) -> bytes:
     return out.getvalue()
 
 
-def read_memory(data: bytes, query: str) -> Memory:
+def read_memory(data: bytes, query: str) -> BucketMemory:
     """Read a memory from bytes.
 
     Args:
@@ -114,8 +114,8 @@ def read_memory(data: bytes, query: str) -> Memory:
     source = pa.BufferReader(pa.py_buffer(data).slice(begin))
     keys = pa.ipc.open_stream(source).read_all()
     rows = pa.ipc.open_stream(source).read_all()
-    return Memory(
-        passed=header["passed"],
+    return BucketMemory(
+        ordered_until=header["passed"],
         arrays=arrays,
         keys=keys,
         rows=rows,

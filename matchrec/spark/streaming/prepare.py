@@ -44,7 +44,7 @@ from matchrec.spark.columns import KnownFields, Preparation, RowColumns
 from matchrec.spark.order_numbers import find_order_numbers
 from matchrec.spark.pandas_encoding import PandasColumn, PandasEncoding
 from matchrec.spark.request import MatchRequest, Options
-from matchrec.spark.streaming.arrival import Arriving
+from matchrec.spark.streaming.arrival import EventLayout
 from matchrec.spark.streaming.memory import ColumnMap
 from matchrec.spark.streaming.sent_events import SentEvents
 from matchrec.worker import wire
@@ -139,7 +139,7 @@ class EventPreparation(Preparation):
         schema = pa.schema(arrow_fields)
         sorting = self.build_sorting(names)
         encoding = PandasEncoding(tuple(pandas_columns), texts)
-        arriving = Arriving(
+        event_layout = EventLayout(
             encoding=encoding,
             schema=schema,
             keys=tuple(dict.fromkeys(sorting.keys)) or (NO_KEY,),
@@ -148,7 +148,7 @@ class EventPreparation(Preparation):
         )
         events = encoding.encode(frame, *unchanged)
         self.backend.watch_errors()
-        return SentEvents(events, fields, arriving)
+        return SentEvents(events, fields, event_layout)
 
     def map_columns(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
         """Return the meaning of the columns and bits of the events.

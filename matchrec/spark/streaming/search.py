@@ -30,7 +30,7 @@ from matchrec.search.partitions import (
     list_positions,
 )
 from matchrec.spark.streaming.arrival import SearchRows
-from matchrec.spark.streaming.by_key import ByKey, KeyRecord
+from matchrec.spark.streaming.by_key import KeyedValues, KeyRecord
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_integers, take_column
 from matchrec.worker.batches import Piece
@@ -51,14 +51,14 @@ class SearchedKeys(Generic[States]):
     # What it must know of each key to go on.
     states: States
     # The rows to look at again: indices among the rows of the search, ascending.
-    kept: ByKey
+    kept: KeyedValues
     # int64[p], when to go on though no event arrives: microseconds, or NEVER.
     next_end: IntArray
     # bool[p], whether the states may be forgotten if no row is kept.
     is_idle: BoolArray
 
     def take(self, keys: IntArray) -> SearchedKeys[States]:
-        """Return what is known of some of the keys, see `ByKey.take`."""
+        """Return what is known of some of the keys, see `KeyedValues.take`."""
         return SearchedKeys(
             states=self.states.take(keys),
             kept=self.kept.take(keys),
@@ -165,11 +165,11 @@ class ContiguousStates(KeyRecord):
     """What a `ContiguousSearch` must know of each key to go on."""
 
     # The first undecided starting row, counted from the first row that is kept.
-    start: ByKey
+    start: KeyedValues
     # The number of matches so far.
-    number: ByKey
+    number: KeyedValues
     # For each row that is kept, whether a match covers it or it was output.
-    covered: ByKey
+    covered: KeyedValues
 
 
 @dataclass(frozen=True)
@@ -180,8 +180,8 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
 
     def make_empty_states(self) -> ContiguousStates:
         """Return the states of one key that has had no events."""
-        zero = ByKey.from_single_values(np.zeros(1, np.int64))
-        no_rows = ByKey.concatenate([np.zeros(0, np.bool_)])
+        zero = KeyedValues.from_single_values(np.zeros(1, np.int64))
+        no_rows = KeyedValues.concatenate([np.zeros(0, np.bool_)])
         return ContiguousStates(start=zero, number=zero, covered=no_rows)
 
     def search(self, states: ContiguousStates, rows: SearchRows) -> Searching[ContiguousStates]:
@@ -264,17 +264,17 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
         dropped = np.maximum(0, start - self.lookaround.before)
         kept_sizes = rows.sizes - dropped
         kept = list_positions(first + dropped, kept_sizes)
-        covered = ByKey(covered_rows[kept], kept_sizes)
+        covered = KeyedValues(covered_rows[kept], kept_sizes)
         ends = np.append(window_times, NEVER)[frontier.start]
         # a row whose window has ended is undecided only because it needs the row that follows
         waits_for_end = (ends > rows.watermark) & (frontier.start < rows.starts[1:])
         return SearchedKeys(
             states=ContiguousStates(
-                start=ByKey.from_single_values(start - dropped),
-                number=ByKey.from_single_values(frontier.number),
+                start=KeyedValues.from_single_values(start - dropped),
+                number=KeyedValues.from_single_values(frontier.number),
                 covered=covered,
             ),
-            kept=ByKey(kept, kept_sizes),
+            kept=KeyedValues(kept, kept_sizes),
             next_end=np.where(waits_for_end, ends, NEVER),
             is_idle=self.may_forget(frontier.number),
         )

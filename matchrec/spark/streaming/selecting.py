@@ -31,7 +31,7 @@ from matchrec.search.matches import Matches, make_empty_matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, list_positions
 from matchrec.search.task import Task
 from matchrec.spark.streaming.arrival import SearchRows, read_times
-from matchrec.spark.streaming.by_key import ByKey, KeyRecord
+from matchrec.spark.streaming.by_key import KeyedValues, KeyRecord
 from matchrec.spark.streaming.search import (
     NEVER,
     SearchedKeys,
@@ -50,24 +50,24 @@ class SelectingStates(KeyRecord):
     """The states of the searches of some keys: `search.incremental.SearchState` in flat arrays."""
 
     # Two of each key: how many rows were searched, and the last match number.
-    counts: ByKey
+    counts: KeyedValues
     # `SearchState.row_numbers`.
-    numbers: ByKey
+    numbers: KeyedValues
     # The fields of `SearchState.live_runs`.
-    runs: ByKey
-    registers: ByKey
-    nodes: ByKey
-    start_bounds: ByKey
+    runs: KeyedValues
+    registers: KeyedValues
+    nodes: KeyedValues
+    start_bounds: KeyedValues
     # The fields of `SearchState.held` that matches of event selection have.
-    held_partition: ByKey
-    held_number: ByKey
-    held_start: ByKey
-    held_offsets: ByKey
-    held_classifiers: ByKey
-    held_excluded: ByKey
-    held_rows: ByKey
-    held_completed: ByKey
-    held_kind: ByKey
+    held_partition: KeyedValues
+    held_number: KeyedValues
+    held_start: KeyedValues
+    held_offsets: KeyedValues
+    held_classifiers: KeyedValues
+    held_excluded: KeyedValues
+    held_rows: KeyedValues
+    held_completed: KeyedValues
+    held_kind: KeyedValues
 
     @staticmethod
     def join(states: Sequence[SearchState]) -> SelectingStates:
@@ -76,16 +76,16 @@ class SelectingStates(KeyRecord):
             np.array([state.rows_searched, state.last_match_number], np.int64) for state in states
         ]
         held = {
-            name: ByKey.concatenate([getattr(state.held, match_field) for state in states])
+            name: KeyedValues.concatenate([getattr(state.held, match_field) for state in states])
             for name, match_field in HELD_FIELDS.items()
         }
         return SelectingStates(
-            counts=ByKey.concatenate(counts),
-            numbers=ByKey.concatenate([state.row_numbers for state in states]),
-            runs=ByKey.concatenate([state.live_runs.runs for state in states]),
-            registers=ByKey.concatenate([state.live_runs.registers for state in states]),
-            nodes=ByKey.concatenate([state.live_runs.nodes for state in states]),
-            start_bounds=ByKey.concatenate([state.start_bounds for state in states]),
+            counts=KeyedValues.concatenate(counts),
+            numbers=KeyedValues.concatenate([state.row_numbers for state in states]),
+            runs=KeyedValues.concatenate([state.live_runs.runs for state in states]),
+            registers=KeyedValues.concatenate([state.live_runs.registers for state in states]),
+            nodes=KeyedValues.concatenate([state.live_runs.nodes for state in states]),
+            start_bounds=KeyedValues.concatenate([state.start_bounds for state in states]),
             **held,
         )
 
@@ -169,7 +169,7 @@ class SelectingSearch(StreamSearch[SelectingStates]):
                 yield from worker.make_batches(rows.rows, numbered.partitions, matches, out)
         busy_keys = SearchedKeys(
             states=SelectingStates.join([key.state for key in searched]),
-            kept=ByKey.concatenate([key.kept for key in searched]),
+            kept=KeyedValues.concatenate([key.kept for key in searched]),
             next_end=np.array([key.next_end for key in searched], np.int64),
             is_idle=np.array([key.is_idle for key in searched], np.bool_),
         )
@@ -231,7 +231,7 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         counts = counts + np.stack([new_counts, np.zeros_like(new_counts)], axis=1)
         return SearchedKeys(
             states=replace(states, counts=replace(states.counts, values=counts.ravel())),
-            kept=ByKey(np.zeros(0, np.int64), np.zeros(len(new_counts), np.int64)),
+            kept=KeyedValues(np.zeros(0, np.int64), np.zeros(len(new_counts), np.int64)),
             next_end=np.full(len(new_counts), NEVER),
             is_idle=self.may_forget(counts[:, 1]),
         )

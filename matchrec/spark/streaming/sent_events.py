@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.spark import substitutes
 from matchrec.spark.environment import use_own_interpreter
-from matchrec.spark.streaming.arrival import Arriving
+from matchrec.spark.streaming.arrival import EventLayout
 from matchrec.spark.streaming.bucket import Bucket, build_query_bucket, build_rules_bucket
 from matchrec.spark.transport import make_task_function, make_unpacker
 from matchrec.worker import wire
@@ -29,15 +29,15 @@ class SentEvents:
     # The fields of the columns that the query uses.
     fields: tuple[spark_types.StructField, ...]
     # What the events are.
-    arriving: Arriving
+    event_layout: EventLayout
 
     def run_query(self, compiled_query: CompiledQuery, schema: StructType, name: str) -> DataFrame:
         """Return the reads of a query, as a stream. Takes the same arguments as `run`."""
-        return self.run(build_query_bucket(compiled_query, self.arriving), schema, name)
+        return self.run(build_query_bucket(compiled_query, self.event_layout), schema, name)
 
     def run_rules(self, output: RuleSetOutput, schema: StructType, name: str) -> DataFrame:
         """Return the output rows of a rule set, as a stream. Takes the same arguments as `run`."""
-        return self.run(build_rules_bucket(output, self.arriving), schema, name)
+        return self.run(build_rules_bucket(output, self.event_layout), schema, name)
 
     def run(self, bucket: Bucket, schema: StructType, name: str) -> DataFrame:
         """Return the output of a bucket over the events of all keys, as a stream.

@@ -22,9 +22,9 @@ from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Task
-from matchrec.spark.streaming.by_key import ByKey
+from matchrec.spark.streaming.by_key import KeyedValues
 from matchrec.spark.streaming.key_state import KeyState, read_key_state, write_key_state
-from matchrec.spark.streaming.memory import ColumnMap, Memory, read_memory, write_memory
+from matchrec.spark.streaming.memory import BucketMemory, ColumnMap, read_memory, write_memory
 from matchrec.spark.streaming.selecting import SelectingSearch, SelectingStates
 from tests.generators.selection import cases, sequences
 from tests.quick.scale import examples
@@ -184,10 +184,10 @@ def write_and_read(state: SearchState) -> SearchState:
         states=SelectingStates.join([state]),
         next_end=np.zeros(1, np.int64),
         failed=np.zeros(1, np.bool_),
-        places=ByKey.concatenate([np.zeros(0, np.int64)]),
+        places=KeyedValues.concatenate([np.zeros(0, np.int64)]),
     )
     arrays = write_key_state("0", key_state)
-    memory = Memory(None, arrays, pa.table({}), pa.table({}), ColumnMap({}, ()), {})
+    memory = BucketMemory(None, arrays, pa.table({}), pa.table({}), ColumnMap({}, ()), {})
     stored = read_memory(write_memory(memory, "of this test"), "of this test")
     read_state = read_key_state(SelectingSearch(query), stored.arrays)
     assert isinstance(read_state.states, SelectingStates)

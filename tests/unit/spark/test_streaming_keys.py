@@ -13,7 +13,7 @@ from matchrec.search.kernels import carried_totals as layout
 from matchrec.search.matches import make_empty_matches, make_one_row_matches
 from matchrec.search.partitions import list_positions
 from matchrec.search.task import TaskTotals, Total, TotalFunction
-from matchrec.spark.streaming.by_key import ByKey
+from matchrec.spark.streaming.by_key import KeyedValues
 from matchrec.spark.streaming.key_state import KeyState, write_key_state
 from matchrec.spark.streaming.selecting import HELD_FIELDS, SelectingStates, shift_to_partition
 from matchrec.worker.equal_codes import encode_equal, number_rows
@@ -41,7 +41,7 @@ def test_a_struct_that_is_null_is_none_whose_fields_are() -> None:
 
 
 def test_values_of_some_keys_in_another_order() -> None:
-    values = ByKey(np.array([1, 2, 3, 4]), np.array([2, 0, 1, 1]))
+    values = KeyedValues(np.array([1, 2, 3, 4]), np.array([2, 0, 1, 1]))
     chosen = values.take(np.array([3, 1, 0, 0]))
     assert chosen.values.tolist() == [4, 1, 2, 1, 2]
     assert chosen.sizes.tolist() == [1, 0, 2, 2]
@@ -58,7 +58,7 @@ def test_arrays_of_a_state_keep_their_names() -> None:
         states=SelectingStates.join([make_empty_state(0)]),
         next_end=np.array([5]),
         failed=np.array([False]),
-        places=ByKey.concatenate([np.array([7])]),
+        places=KeyedValues.concatenate([np.array([7])]),
     )
     arrays = write_key_state("rule", key_state)
     single = ["keys", "next end", "failed", "places", "held.offsets"]
