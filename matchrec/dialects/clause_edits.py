@@ -33,11 +33,13 @@ from matchrec.errors.sql import window as errors
 from matchrec.plan import pattern
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.source import Span
+from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.expressions.reader import ClausePart
-from matchrec.syntax.grammar import ClauseTokens, find_sections, read_clause
+from matchrec.syntax.grammar import read_clause
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.parameter_values import walk_parameters
 from matchrec.syntax.pattern_windows import PatternWindow, cut_out_window_tokens, is_unnamed_item
+from matchrec.syntax.sections import find_sections
 from matchrec.syntax.tokens import TokenKind, TokenSequence
 
 

@@ -16,7 +16,7 @@ from matchrec.dialects.edits import Edit
 from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.plan.pattern import Variable, walk_pattern
 from matchrec.source import Span
-from matchrec.syntax.grammar import ClauseTokens
+from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.tokens import TokenKind
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from matchrec.errors.sql import window as errors
 from matchrec.source import Span
-from matchrec.syntax.grammar import ClauseTokens
+from matchrec.syntax.clause_tokens import ClauseTokens
 
 
 @dataclass(frozen=True, slots=True)

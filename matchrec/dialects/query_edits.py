@@ -27,7 +27,7 @@ from matchrec.dialects.rules.visible_columns import ClauseKinds, ColumnKinds
 from matchrec.errors.sql import window as errors
 from matchrec.source import Span
 from matchrec.syntax.clause_locations import ClauseLocation, find_clauses
-from matchrec.syntax.grammar import cut_out_tokens
+from matchrec.syntax.clause_tokens import cut_out_tokens
 from matchrec.syntax.pattern_windows import PatternWindow, find_pattern_windows
 from matchrec.syntax.relation import find_relation_start
 from matchrec.syntax.tokens import TokenSequence

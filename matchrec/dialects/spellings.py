@@ -30,9 +30,10 @@ from matchrec.dialects.spellings_azure import (
 from matchrec.dialects.spellings_bigquery import fill_empty_alternatives, read_longest_match
 from matchrec.source import Span
 from matchrec.syntax.clause_locations import ClauseLocation
+from matchrec.syntax.clause_tokens import ClauseTokens, cut_out_tokens, make_clause_tokens
 from matchrec.syntax.expressions.reader import ClausePart
-from matchrec.syntax.grammar import ClauseTokens, cut_out_tokens, find_sections, read_section_tokens
 from matchrec.syntax.parameter_values import ParameterValues
+from matchrec.syntax.sections import find_sections
 from matchrec.syntax.tokens import TokenKind, TokenSequence, pair_brackets
 
 
@@ -60,7 +61,7 @@ def edit_spellings(
     if product.name not in ("azure", "bigquery"):
         return
     if locations is None:
-        clause, options = _take_out_options(read_section_tokens(tokens), product, parameter_values)
+        clause, options = _take_out_options(make_clause_tokens(tokens), product, parameter_values)
         yield from _edit_clause_spellings(clause, options, product)
     moved_times = set()
     for location in locations or ():

@@ -18,8 +18,9 @@ from matchrec.dialects.rules.times import normalize_unit
 from matchrec.errors.sql import window as errors
 from matchrec.source import Span
 from matchrec.syntax.clause_locations import ClauseLocation
+from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.expressions.reader import ClausePart
-from matchrec.syntax.grammar import ClauseTokens, find_sections
+from matchrec.syntax.sections import find_sections
 from matchrec.syntax.tokens import TokenKind, TokenSequence
 
 _DURATION_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")

@@ -15,7 +15,7 @@ from matchrec.dialects.edits import Edit
 from matchrec.dialects.product_options import ProductOption, find_option_end
 from matchrec.errors.sql import window as errors
 from matchrec.source import Span
-from matchrec.syntax.grammar import ClauseTokens
+from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.parameter_values import ParameterValues
 from matchrec.syntax.pattern_tokens import read_pattern_tokens
 

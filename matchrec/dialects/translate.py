@@ -41,7 +41,7 @@ from matchrec.plan.earlier_measures import walk_reads_of_earlier_measures
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
 from matchrec.syntax.clause_locations import find_clauses
-from matchrec.syntax.grammar import read_section_tokens
+from matchrec.syntax.clause_tokens import make_clause_tokens
 from matchrec.syntax.tokens import TokenSequence, find_data_frames
 
 
@@ -137,7 +137,7 @@ def translate_clause(
     respelled = _respell(source, tokens, spelling_edits, read)
     with locate_errors(respelled.source):
         translator = respelled.make_translator(read, write, find_no_table)
-        clause_tokens = read_section_tokens(respelled.tokens)
+        clause_tokens = make_clause_tokens(respelled.tokens)
         edits = list(edit_clause(clause_tokens, translator, partial(dict, columns or {})))
     notes = [*difference_notes, *respelled.locate_notes(translator.log)]
     return _build_translation(respelled, edits, notes, translator.log)

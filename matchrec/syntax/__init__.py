@@ -28,7 +28,9 @@ The query around the clauses:
 
 One clause or window:
 
-    sections           find the parts of a clause and their order
+    clause_tokens      the tokens of a clause
+    sections           find the parts of a clause and their order, with the errors of
+                       `misplaced_patterns`
     grammar            parse the tokens of a clause to a `MatchRecognize` node, with the help of
                        `within`
     nodes              the nodes of a clause, and its `Site` in the query

@@ -34,19 +34,12 @@ from matchrec.plan.words import NONDETERMINISTIC, is_reserved
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax import nodes
 from matchrec.syntax.amounts import read_whole_number
+from matchrec.syntax.clause_tokens import NOT_AT_END_OF_EXPRESSION, ClauseTokens, make_clause_tokens
 from matchrec.syntax.expressions.reader import ClausePart, split_items
+from matchrec.syntax.misplaced_patterns import explain_symbol_outside_pattern
 from matchrec.syntax.parameter_values import read_parameter
 from matchrec.syntax.row_pattern import parse_row_pattern
-from matchrec.syntax.sections import (
-    NOT_AT_END_OF_EXPRESSION,
-    ClauseTokens,
-    Section,
-    cut_out_tokens,
-    explain_symbol_outside_pattern,
-    find_sections,
-    read_section_tokens,
-    read_words_after_pattern,
-)
+from matchrec.syntax.sections import Section, find_sections, read_words_after_pattern
 from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import (
     CALLS_OVER_SEVERAL_ROWS,
@@ -59,16 +52,6 @@ from matchrec.syntax.tokens import (
     split_words,
 )
 from matchrec.syntax.within import read_within_item
-
-# Other packages import these from here.
-__all__ = [
-    "ClauseTokens",
-    "cut_out_tokens",
-    "find_sections",
-    "parse_clause",
-    "read_clause",
-    "read_section_tokens",
-]
 
 T = TypeVar("T")
 
@@ -91,7 +74,7 @@ def parse_clause(
     (5, 'B', 'B.price > A.price')
     """
     with locate_errors(Source(text, origin)):
-        return read_clause(read_section_tokens(read_tokens(text, dialect)))
+        return read_clause(make_clause_tokens(read_tokens(text, dialect)))
 
 
 def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:

@@ -30,8 +30,9 @@ from matchrec.errors.sql import query as errors
 from matchrec.plan.words import is_reserved
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax.clause_locations import ClauseLocation, find_clauses
+from matchrec.syntax.clause_tokens import cut_out_tokens
 from matchrec.syntax.from_relations import find_alias
-from matchrec.syntax.grammar import cut_out_tokens, read_clause
+from matchrec.syntax.grammar import read_clause
 from matchrec.syntax.misspelt_clauses import (
     CLAUSE_NAME,
     reject_clause_without_parenthesis,

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import window as errors
 from matchrec.syntax import grammar, sections
+from matchrec.syntax.clause_tokens import ClauseTokens, cut_out_tokens
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.tokens import Token, TokenRange, TokenSequence, pair_brackets, split_words
@@ -315,7 +316,7 @@ def read_window(tokens: TokenSequence, window: PatternWindow) -> ReadWindow:
 
 def cut_out_window_tokens(
     tokens: TokenSequence, window: PatternWindow, *, inherits: bool = False
-) -> sections.ClauseTokens:
+) -> ClauseTokens:
     """Return the tokens of a window's clause, without the name of the window it is derived from.
 
     Args:
@@ -332,7 +333,7 @@ def cut_out_window_tokens(
     if inherits and base is not None:
         base_start, base_end = base
         clause_tokens = (*tokens.tokens[base_start:base_end], *clause_tokens)
-    clause = sections.cut_out_tokens(tokens, window.opening, window.closing)
+    clause = cut_out_tokens(tokens, window.opening, window.closing)
     pairs = pair_brackets(clause_tokens)
     return replace(clause, tokens=clause_tokens, pairs=pairs, in_window=True)
 

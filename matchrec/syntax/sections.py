@@ -25,14 +25,14 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.query import reject_other_language
 from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput
-from matchrec.plan.words import read_words
 from matchrec.source import Span
 from matchrec.syntax.amounts import make_first_matches
 from matchrec.syntax.clause_locations import find_part_at
+from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.expressions.reader import ClausePart, reject_unquoted_characters
+from matchrec.syntax.misplaced_patterns import explain_missing_parentheses, explain_unclosed_pattern
 from matchrec.syntax.parameter_values import read_parameter
-from matchrec.syntax.tokens import TokenKind, TokenSequence, pair_brackets, split_words
 
 _PARTS_IN_ORDER = tuple(ClausePart)
 _PARTS_OF_ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
@@ -52,12 +52,6 @@ _PARTS_WITH_KEYWORD = (
     ClausePart.AFTER_MATCH,
 )
 _PARTS_AFTER_PATTERN = (ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
-# Keywords that end an expression only if they name a column, such as AND and CASE.
-NOT_AT_END_OF_EXPRESSION = read_words("NOT AT AN END")
-# CASE starts an expression if WHEN is the first of these words after it.
-_WORDS_AFTER_CASE = split_words("WHEN CASE AS PATTERN")
-# Symbols of row patterns that may be outside of PATTERN by mistake.
-_SYMBOLS_OF_PATTERNS = split_words("^ $ * + ? { |")
 UNITS_OF_FRAMES = ("ROWS", "RANGE", "GROUPS")
 
 
@@ -82,64 +76,6 @@ class PartStart(NamedTuple):
     part: ClausePart
     # The index of the first word of its keyword.
     first_word: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClauseTokens(TokenSequence):
-    """The tokens between the parentheses of a clause."""
-
-    # What is between the parentheses, in the whole query.
-    inside: Span
-    # Whether it is a row pattern window, which has a frame.
-    in_window: bool = False
-
-    def ends_expression(self, index: int) -> bool:
-        """Return whether an expression may end with the token at `index`.
-
-        It may also be -1: the start of the clause is where a part may start, too.
-        """
-        key = self.key(index)
-        before = self.key(index - 1)
-        if index >= 0 and self[index].kind is TokenKind.SYMBOL:
-            return key in (")", "]", "?")
-        if key not in NOT_AT_END_OF_EXPRESSION or before == ".":
-            return True
-        # Such a word ends an expression only if it names a column. It does if it is the first word
-        # of an item, as in `ORDER BY and`, because only NOT and CASE can start an expression.
-        starts_item = before in ("BY", ",")
-        if not starts_item or key == "NOT":
-            return False
-        return key != "CASE" or not self._is_case(index)
-
-    def _is_case(self, index: int) -> bool:
-        """Return whether the CASE at `index` starts an expression, and does not name a column.
-
-        It does if a WHEN belongs to it.
-        """
-        for following in self.walk_level(index + 1, len(self)):
-            if self.key(following) in _WORDS_AFTER_CASE:
-                return self.key(following) == "WHEN"
-        return False
-
-
-def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTokens:
-    """Return the tokens of a clause of a query.
-
-    Args:
-        query: the tokens of the query.
-        opening: the index of the clause's opening parenthesis.
-        closing: the index of the clause's closing parenthesis.
-    """
-    tokens = query.tokens[opening + 1 : closing]
-    inside = Span(query[opening].span.end, query[closing].span.start)
-    pairs = pair_brackets(tokens)
-    return ClauseTokens(query.text, tokens, pairs, dialect=query.dialect, inside=inside)
-
-
-def read_section_tokens(text: TokenSequence) -> ClauseTokens:
-    """Return the tokens of a clause whose text is the content of its parentheses alone."""
-    inside = Span(0, len(text.text))
-    return ClauseTokens(text.text, text.tokens, text.pairs, dialect=text.dialect, inside=inside)
 
 
 def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
@@ -178,7 +114,7 @@ def _explain_first_word(clause: ClauseTokens) -> MatchRecognizeError:
     """
     first = clause[0]
     if first.key == "PATTERN":
-        return _explain_missing_parentheses(clause, 0)
+        return explain_missing_parentheses(clause, 0)
     start = first.span.start
     reject_other_language(clause.text[start - clause.offset :], start)
     return errors.unexpected_first_word(first.text, first.span)
@@ -188,21 +124,6 @@ def _find_keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:
     """Return the span of the keyword of a part that starts at `index`."""
     end = index + _WORDS_OF_KEYWORDS.get(part, 1)
     return clause.span(index, min(end, len(clause)))
-
-
-def _make_unclosed_pattern_error(clause: ClauseTokens, opening: int) -> MatchRecognizeError:
-    """Return the error for PATTERN whose parenthesis at `opening` is not closed.
-
-    It names the next part, before which the closing parenthesis may be missing.
-    """
-    span = clause[opening].span
-    for index in range(opening + 1, len(clause)):
-        part = find_part_at(clause, index)
-        if part:
-            return errors.bracket_not_closed(
-                span, clause[index].span, query=clause.text, keyword=part
-            )
-    return errors.bracket_not_closed(span, query=clause.text)
 
 
 def _find_part_starts(clause: ClauseTokens) -> Iterator[PartStart]:
@@ -228,7 +149,7 @@ def _find_part_starts(clause: ClauseTokens) -> Iterator[PartStart]:
         if part is ClausePart.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
-                raise _make_unclosed_pattern_error(clause, index + 1)
+                raise explain_unclosed_pattern(clause, index + 1)
             pattern_end = read_words_after_pattern(clause, closing).end - 1
 
 
@@ -424,50 +345,11 @@ def _name_part(clause: ClauseTokens, part: ClausePart, index: int) -> str:
     return str(part.value)
 
 
-def _explain_missing_parentheses(clause: ClauseTokens, index: int) -> MatchRecognizeError:
-    """Return the error for PATTERN at `index` without a parenthesis after it.
-
-    If `^` is before the parenthesis, it belongs inside of it.
-    """
-    following = index + 1
-    while clause.key(following) == "^":
-        following += 1
-    has_start_before_parenthesis = following > index + 1 and clause.key(following) == "("
-    if has_start_before_parenthesis:
-        outside = explain_symbol_outside_pattern(clause, index, index + 1)
-        if outside:
-            return outside
-    if clause.has_keys(index + 1, "SEQ", "("):
-        return errors.sase_as_clause(clause.span(index, index + 2))
-    return errors.pattern_without_parentheses(
-        clause[index].span, row_pattern=_find_bare_pattern(clause, index)
-    )
-
-
-_ENDS_BARE_PATTERN = ("WITHIN", "SUBSET", "DEFINE", "AS", ";")
-
-
-def _find_bare_pattern(clause: ClauseTokens, index: int) -> str:
-    """Return the row pattern after PATTERN at `index`, which is not in parentheses.
-
-    In `PATTERN P AS (A B+)`, as other products name a pattern, it is `A B+`. This is also the
-    example that is returned if there is no pattern.
-    """
-    end = index + 1
-    while end < len(clause) and clause.key(end) not in _ENDS_BARE_PATTERN:
-        end += 1
-    if clause.has_keys(end, "AS", "(") and clause.pairs.get(end + 1, 0) > end + 2:
-        return clause.text_at(clause.span(end + 2, clause.pairs[end + 1]))
-    if end == index + 1 or clause.key(end) == "AS":
-        return "A B+"
-    return clause.text_at(clause.span(index + 1, end))
-
-
 def _reject_missing_pattern(clause: ClauseTokens, sections: dict[ClausePart, Section]) -> None:
     """Raise the error for a clause without PATTERN, which may be misspelt."""
     for index, token in enumerate(clause.tokens):
         if token.key == "PATTERN" and clause.ends_expression(index - 1):
-            raise _explain_missing_parentheses(clause, index)
+            raise explain_missing_parentheses(clause, index)
         is_misspelt = token.key != "PATTERN" and find_keyword(token.key) == "PATTERN"
         if is_misspelt and clause.key(index + 1) == "(":
             raise errors.misspelt_pattern(token.span, where="MATCH_RECOGNIZE", text=token.text)
@@ -477,27 +359,3 @@ def _reject_missing_pattern(clause: ClauseTokens, sections: dict[ClausePart, Sec
     closing = Span(clause.inside.end, clause.inside.end + 1)
     has_closing = closing.end <= len(clause.text)
     raise errors.missing_pattern(closing if has_closing else clause[-1].span)
-
-
-def explain_symbol_outside_pattern(
-    tokens: TokenSequence, keyword: int, symbol: int
-) -> MatchRecognizeError | None:
-    """Return the error for a symbol of a row pattern outside of PATTERN's parentheses.
-
-    Args:
-        tokens: the tokens of the clause.
-        keyword: the index of the word PATTERN.
-        symbol: the index of a token outside of its parentheses. None is returned if no row pattern
-            can have it.
-    """
-    if tokens.key(symbol) not in _SYMBOLS_OF_PATTERNS:
-        return None
-    # The text to put into parentheses: all symbols, the parentheses, and the variables after `|`.
-    start = keyword + 1
-    end = start
-    while end < len(tokens) and (
-        tokens[end].kind is TokenKind.SYMBOL or tokens.key(end - 1) == "|"
-    ):
-        end = tokens.index_after(end)
-    text = tokens.text_at(tokens.span(start, end))
-    return errors.symbol_outside_pattern(tokens[symbol].span, symbol=tokens[symbol].text, text=text)
