@@ -20,8 +20,8 @@ from matchrec.errors.sql.foreign_names import find_dialect_syntax_hint
 from matchrec.errors.sql.tokens import UNFINISHED
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import AFTER_OPERAND
+from matchrec.syntax.function_names import SEMANTICS
 from matchrec.syntax.tokenize import make_sequence
-from matchrec.syntax.tokens import SEMANTICS
 
 
 def reject_semantics_before_column(masked: MaskedFragment, context: RuleContext) -> None:

@@ -28,9 +28,10 @@ from matchrec.plan.pattern import (
     walk_pattern,
 )
 from matchrec.source import Span, read_table
+from matchrec.syntax.function_names import PHYSICAL
 from matchrec.syntax.nodes import MatchRecognize, NamedExpression
 from matchrec.syntax.parameter_values import walk_parameters
-from matchrec.syntax.tokens import PHYSICAL, TokenSequence
+from matchrec.syntax.tokens import TokenSequence
 
 # A name with or without quotes, and a column with its qualifiers.
 _NAME = r"""(?:[^\W\d][\w$#]*|"[^"]+"|`[^`]+`|\[[^\]]+\])"""

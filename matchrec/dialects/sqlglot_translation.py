@@ -32,8 +32,8 @@ from matchrec.dialects.rules.function_calls import (
     find_pattern_function,
     mask_functions,
 )
+from matchrec.syntax.function_names import SEMANTICS
 from matchrec.syntax.tokenize import tokenize_sql
-from matchrec.syntax.tokens import SEMANTICS
 
 
 class FlinkSql(Spark):

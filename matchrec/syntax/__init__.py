@@ -2,7 +2,10 @@
 
 Text and tokens:
 
-    tokens             split a text into tokens, and pair its brackets
+    tokens             the tokens of a text, their brackets, and the base of parsers
+    tokenize           split a text into tokens
+    function_names     which words name functions of rows of a match
+    amounts            read numbers, and lengths of time that are SQL
     named_parameters   find `:name` in a text
     durations          read lengths of windows that are values or texts
     row_pattern        parse the text of PATTERN, which `pattern_tokens` splits into tokens; also

@@ -15,7 +15,13 @@ from matchrec.errors.sql import clause as errors
 from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.clauses import FirstMatches
 from matchrec.source import Span
-from matchrec.syntax.tokens import Token, TokenKind
+from matchrec.syntax.tokens import Token, TokenKind, split_words
+
+# The units of time, and these with their plurals.
+UNITS = split_words(
+    "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND"
+)
+UNITS_OF_TIME = UNITS | {f"{unit}S" for unit in UNITS}
 
 # The greatest number of rows or repetitions: what Spark takes as the distance of `lag`.
 MOST_ROWS = 2**31 - 1

@@ -25,7 +25,8 @@ from matchrec.errors.sql.tokens import (
     unexpected_token,
 )
 from matchrec.syntax.durations import is_distance
-from matchrec.syntax.tokens import FUNCTIONS_OF_MATCH, TokenKind, TokenSequence, split_words
+from matchrec.syntax.function_names import FUNCTIONS_OF_MATCH
+from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
 
 # Words after which MATCH_RECOGNIZE is a name, because they are not the end of a relation.
 _WORDS_BEFORE_RELATION = split_words("FROM JOIN USING")

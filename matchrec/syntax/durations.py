@@ -29,8 +29,8 @@ from matchrec.errors.wording import describe_value
 from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.clauses import RowExpression
 from matchrec.source import Span
-from matchrec.syntax.amounts import read_amount
-from matchrec.syntax.tokens import UNITS_OF_TIME, TokenSequence
+from matchrec.syntax.amounts import UNITS_OF_TIME, read_amount
+from matchrec.syntax.tokens import TokenSequence
 
 _NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
 # Durations must be shorter than this, in microseconds or in the unit of the order column.

@@ -1,4 +1,4 @@
-"""Tokens of a text: what they are, which words name functions, and how parsers walk over them.
+"""Tokens of a text: what they are, and how parsers walk over them.
 
 - A `Token` is one word, name, number, string or symbol of the text: `PARTITION BY` is two tokens.
   Its span is half open and counts from the start of the whole query.
@@ -17,8 +17,6 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-from matchrec.plan.expression import MatchFunction
-from matchrec.plan.words import read_words
 from matchrec.source import Span
 
 T = TypeVar("T")
@@ -31,34 +29,6 @@ BLANKS = r"(?:\s|--[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*"
 def split_words(text: str) -> frozenset[str]:
     """Return the words of a text. It keeps long sets of keywords readable."""
     return frozenset(text.split())
-
-
-# Functions by what they do in an expression over the rows of a match.
-
-# Physical navigation goes over rows of the partition, logical navigation over rows of the match.
-PHYSICAL = frozenset({"PREV", "NEXT"})
-LOGICAL = frozenset({"FIRST", "LAST"})
-NAVIGATION = PHYSICAL | LOGICAL
-# Keywords before a function that choose the rows of the match that it reads.
-SEMANTICS = frozenset({"RUNNING", "FINAL"})
-MATCH_FUNCTIONS = frozenset(function.value for function in MatchFunction)
-FUNCTIONS_OF_MATCH = NAVIGATION | MATCH_FUNCTIONS | {"CLASSIFIER", "MATCHED_ROWS"}
-
-AGGREGATES = read_words("AGGREGATE")
-# Functions whose call without arguments is a constant, such as `now()` and `array()`.
-CONSTANT_CALLS = read_words("CONSTANT CALL")
-
-# Functions that are called with OVER only.
-WINDOW_ONLY = split_words(
-    "LAG LEAD NTH_VALUE ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE"
-)
-
-CALLS_OVER_SEVERAL_ROWS = AGGREGATES | FUNCTIONS_OF_MATCH | WINDOW_ONLY
-
-UNITS = split_words(
-    "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND"
-)
-UNITS_OF_TIME = UNITS | {f"{unit}S" for unit in UNITS}
 
 
 class Dialect(Enum):

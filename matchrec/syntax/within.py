@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from matchrec.errors.sql import clause as errors
 from matchrec.syntax import nodes
-from matchrec.syntax.amounts import read_number_of_rows, reject_unit_in_number
+from matchrec.syntax.amounts import UNITS_OF_TIME, read_number_of_rows, reject_unit_in_number
 from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.durations import WrittenDuration, build_interval, is_length_of_time
 from matchrec.syntax.parameter_values import read_parameter
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import UNITS_OF_TIME, Token, TokenSequence
+from matchrec.syntax.tokens import Token, TokenSequence
 
 
 def read_within_item(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode:

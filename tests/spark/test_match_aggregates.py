@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.spark.after.aggregates import GROUP_AGGREGATES
 from matchrec.spark.after.folds import FOLDS
-from matchrec.syntax.tokens import AGGREGATES
+from matchrec.syntax.function_names import AGGREGATES
 from tests.quick.scale import some_of
 from tests.spark.test_accumulators import (
     COLUMNS,

@@ -31,7 +31,7 @@ from matchrec.dialects.rules.function_calls import (
     find_pattern_function,
     has_semantics,
 )
-from matchrec.syntax.tokens import SEMANTICS
+from matchrec.syntax.function_names import SEMANTICS
 
 # A mark on what an aggregate was rewritten to, as opposed to a function that the user wrote.
 _FROM_AGGREGATE = "from an aggregate"

@@ -19,8 +19,9 @@ from sqlglot import Token, TokenType, exp
 
 from matchrec.dialects.edits import Edit, apply_edits
 from matchrec.source import Span
+from matchrec.syntax.function_names import FUNCTIONS_OF_MATCH, SEMANTICS
 from matchrec.syntax.tokenize import make_sequence
-from matchrec.syntax.tokens import FUNCTIONS_OF_MATCH, SEMANTICS, TokenSequence
+from matchrec.syntax.tokens import TokenSequence
 
 # The prefix of functions of row patterns.
 FUNCTION_PREFIX = "ROW_PATTERN_FUNCTION_"

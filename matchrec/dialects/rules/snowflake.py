@@ -24,7 +24,7 @@ from matchrec.dialects.rules.function_calls import (
     find_pattern_function,
     has_semantics,
 )
-from matchrec.syntax.tokens import SEMANTICS
+from matchrec.syntax.function_names import SEMANTICS
 
 # The parts of a format of times that Spark writes as Snowflake does.
 _COMMON_FORMAT_PARTS = re.compile(r"%[YymBbdaHIMSfp](?!_)")

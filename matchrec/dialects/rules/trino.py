@@ -11,7 +11,7 @@ from matchrec.dialects.rules.function_calls import (
     find_pattern_function,
     has_semantics,
 )
-from matchrec.syntax.tokens import NAVIGATION
+from matchrec.syntax.function_names import NAVIGATION
 
 # Expressions that may have a value though their operand is NULL.
 _NOT_NULL_FOR_NULL = (exp.Coalesce, exp.Is, exp.Case, exp.If, exp.NullSafeEQ, exp.NullSafeNEQ)

@@ -28,10 +28,10 @@ from matchrec.plan import expression
 from matchrec.plan.expression import Aggregate, Navigation, Operation, Scalar, Term
 from matchrec.plan.text import quote_name
 from matchrec.source import Span
-from matchrec.syntax import tokens
 from matchrec.syntax.expressions.call_parts import find_arguments
 from matchrec.syntax.expressions.expression import ScalarReader
 from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.function_names import CALLS_OVER_SEVERAL_ROWS, SEMANTICS
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence
 
 # The functions that aggregate events.
@@ -191,7 +191,7 @@ class EventReader(ScalarReader):
         """
         if self.key == "[":
             return self.read_equivalence_test()
-        if self.key in tokens.SEMANTICS:
+        if self.key in SEMANTICS:
             return self.read_column()
         return super().read_operand()
 
@@ -368,7 +368,7 @@ class EventReader(ScalarReader):
         """Read a call: an aggregate of events, or a function of SQL over one row."""
         token = self.tokens[self.position]
         is_call = self.text.is_call(self.position)
-        if not is_call or token.key not in tokens.CALLS_OVER_SEVERAL_ROWS:
+        if not is_call or token.key not in CALLS_OVER_SEVERAL_ROWS:
             return super().read_call()
         function = token.text.lower()
         if function in AGGREGATE_FUNCTIONS:

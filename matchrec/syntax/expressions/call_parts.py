@@ -11,7 +11,8 @@ from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, split_items
-from matchrec.syntax.tokens import AGGREGATES, LOGICAL, TokenRange
+from matchrec.syntax.function_names import AGGREGATES, LOGICAL
+from matchrec.syntax.tokens import TokenRange
 
 _SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
 

@@ -32,13 +32,8 @@ from matchrec.syntax.expressions.reader import (
     StructField,
 )
 from matchrec.syntax.expressions.special_calls import SPECIAL_CALLS
-from matchrec.syntax.tokens import (
-    AGGREGATES,
-    FUNCTIONS_OF_MATCH,
-    WINDOW_ONLY,
-    TokenKind,
-    split_words,
-)
+from matchrec.syntax.function_names import AGGREGATES, FUNCTIONS_OF_MATCH, WINDOW_ONLY
+from matchrec.syntax.tokens import TokenKind, split_words
 
 # Functions that name the fields of a struct after their arguments.
 _NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})

@@ -26,7 +26,8 @@ from matchrec.plan.words import NONDETERMINISTIC
 from matchrec.source import Span
 from matchrec.syntax.expressions.operands import OperandReader
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import CONSTANT_CALLS, TokenKind, TokenSequence, split_words
+from matchrec.syntax.function_names import CONSTANT_CALLS
+from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
 
 # Other ways to write an operator.
 SAME_SIGNS = {"==": "=", "!=": "<>"}

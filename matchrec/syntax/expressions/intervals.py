@@ -9,9 +9,9 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql import clause as errors
 from matchrec.plan.expression import Term
 from matchrec.plan.operations import find_operator_operations
-from matchrec.syntax.amounts import read_interval_amount
+from matchrec.syntax.amounts import UNITS, UNITS_OF_TIME, read_interval_amount
 from matchrec.syntax.expressions.reader import AFTER_OPERAND, ExpressionCursor
-from matchrec.syntax.tokens import CONSTANT_KINDS, UNITS, UNITS_OF_TIME, TokenKind
+from matchrec.syntax.tokens import CONSTANT_KINDS, TokenKind
 
 _SIGNS = ("-", "+")
 

@@ -49,8 +49,9 @@ from matchrec.syntax.expressions.call_parts import (
 )
 from matchrec.syntax.expressions.match_functions import read_classifier
 from matchrec.syntax.expressions.reader import ExpressionCursor
+from matchrec.syntax.function_names import LOGICAL, PHYSICAL, SEMANTICS
 from matchrec.syntax.parameter_values import look_up_number, read_parameter
-from matchrec.syntax.tokens import LOGICAL, PHYSICAL, SEMANTICS, TokenKind, TokenRange
+from matchrec.syntax.tokens import TokenKind, TokenRange
 
 
 def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) -> Scalar:

@@ -19,20 +19,13 @@ from matchrec.errors.sql.unknown_names import unknown_function
 from matchrec.plan.expression import Navigation, Scalar, Term, add_text_around, make_column
 from matchrec.plan.operations import NO_OPERATIONS, find_operator_operations
 from matchrec.plan.templates import separate_words
-from matchrec.syntax.amounts import read_amount
+from matchrec.syntax.amounts import UNITS_OF_TIME, read_amount
 from matchrec.syntax.expressions import references
 from matchrec.syntax.expressions.calls import CallReader
 from matchrec.syntax.expressions.intervals import is_interval, read_interval
 from matchrec.syntax.expressions.reader import AFTER_OPERAND, SIGNS, RowRead, read_column_path
-from matchrec.syntax.tokens import (
-    AGGREGATES,
-    CONSTANT_KINDS,
-    SEMANTICS,
-    UNITS_OF_TIME,
-    Dialect,
-    TokenKind,
-    split_words,
-)
+from matchrec.syntax.function_names import AGGREGATES, SEMANTICS
+from matchrec.syntax.tokens import CONSTANT_KINDS, Dialect, TokenKind, split_words
 
 _LITERALS = split_words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER")
 _TYPES = split_words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")

@@ -21,7 +21,7 @@ from matchrec.syntax.expressions.call_parts import find_arguments, reject_semant
 from matchrec.syntax.expressions.match_functions import READERS
 from matchrec.syntax.expressions.navigations import read_navigation
 from matchrec.syntax.expressions.reader import AFTER_OPERAND, ClausePart, ExpressionCursor
-from matchrec.syntax.tokens import AGGREGATES, MATCH_FUNCTIONS, NAVIGATION, SEMANTICS
+from matchrec.syntax.function_names import AGGREGATES, MATCH_FUNCTIONS, NAVIGATION, SEMANTICS
 
 
 def read_with_semantics(reader: ExpressionCursor) -> Scalar | None:

@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from matchrec.plan.expression import Operation, Scalar
+from matchrec.syntax.amounts import UNITS
 from matchrec.syntax.expressions.reader import ExpressionCursor
-from matchrec.syntax.tokens import UNITS, TokenKind, split_words
+from matchrec.syntax.tokens import TokenKind, split_words
 
 # Reads the rest of a call after its opening parenthesis. The arguments are the reader, the name of
 # the function and the index of that name. Returns None, and reads nothing, for an ordinary call.

@@ -14,8 +14,8 @@ from matchrec.plan.expression import render
 from matchrec.plan.show import show_reference
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.function_names import AGGREGATES, FUNCTIONS_OF_MATCH, WINDOW_ONLY
 from matchrec.syntax.tokenize import read_tokens
-from matchrec.syntax.tokens import AGGREGATES, FUNCTIONS_OF_MATCH, WINDOW_ONLY
 
 pytestmark = pytest.mark.night  # a query for each function of Spark
 

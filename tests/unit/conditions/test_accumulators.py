@@ -14,7 +14,7 @@ from matchrec.conditions.functions.function import AggregateUse, Value
 from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.conditions.types import BIGINT, DOUBLE, ValueType, build_decimal_type
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.syntax import tokens
+from matchrec.syntax import function_names
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 
@@ -83,7 +83,7 @@ ONLY_IN_MEASURES = frozenset(
 
 
 def test_every_aggregate_of_measures_is_here_or_is_refused_by_name() -> None:
-    names = {name.lower() for name in tokens.AGGREGATES}
+    names = {name.lower() for name in function_names.AGGREGATES}
     exact = names - {"schema_of_variant_agg"}
     refused = {
         name for name in exact if name.startswith(("approx", "bitmap", "hll", "kll", "theta"))
