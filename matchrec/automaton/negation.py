@@ -25,7 +25,7 @@ from matchrec.automaton.explore_states import number_states
 from matchrec.automaton.folding import ANCHORS, Choice, Folding, find_forbidden_variables
 from matchrec.automaton.program import VariableIds
 from matchrec.errors.sql.pattern import negation_at_start, several_negations_at_end
-from matchrec.source import Span
+from matchrec.plan.pattern import RowPattern, list_first_negations, list_last_negations
 
 NO_VARIABLES: VariableIds = frozenset()
 
@@ -57,22 +57,22 @@ class KnownState:
 
 
 def replace_negations(
-    folding: Folding, first_test: int, span: Span | None
+    folding: Folding, first_test: int, pattern: RowPattern
 ) -> tuple[Folding, tuple[Restriction, ...]]:
     """Return a folding with tests instead of NOTs, and what each test checks.
 
     Args:
         folding: the folding of the row pattern, whose choices have bits for NOTs in their guards.
         first_test: the number of the first test. Tests are numbered after the variables.
-        span: the first NOT in the query, for messages.
+        pattern: the row pattern, in which errors show a NOT.
 
     Raises:
         MatchRecognizeUnsupportedError: a NOT can be the first element of a match, or different NOTs
             can follow the same row as the last element.
     """
     if any(choice.guard & ~ANCHORS for choice in folding.choices[0]):
-        raise negation_at_start(span)
-    numbered = number_states([KnownState(0)], NextRowDivision(folding, span).iterate_choices)
+        raise negation_at_start(list_first_negations(pattern)[0].span)
+    numbered = number_states([KnownState(0)], NextRowDivision(folding, pattern).iterate_choices)
     known_states, choices = zip(*numbered, strict=True)
 
     tests: dict[Restriction, int] = {}
@@ -121,8 +121,8 @@ class NextRowDivision:
     """A folding whose states are divided by what the last test has shown about the next row."""
 
     folding: Folding
-    # The first NOT in the query, for messages.
-    span: Span | None
+    # The row pattern, in which errors show a NOT.
+    pattern: RowPattern
 
     def iterate_choices(self, source: KnownState) -> Iterator[tuple[Choice, KnownState | None]]:
         """Yield the choices of a divided state, and the state to which each of them leads.
@@ -173,7 +173,7 @@ class NextRowDivision:
         if not negations:
             return (KnownState(state),)
         if len(negations) > 1:
-            raise several_negations_at_end(self.span)
+            raise several_negations_at_end(list_last_negations(self.pattern)[0].span)
         (forbidden,) = negations
         ended = KnownState(state, absent=forbidden)
         continued = KnownState(state, present=forbidden)

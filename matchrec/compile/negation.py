@@ -89,8 +89,7 @@ def separate_negations(
 ) -> tuple[Folding, tuple[NegationTest, ...]]:
     """Return the folding of a pattern with tests instead of NOTs, and the tests in order."""
     first_test = len(plan.variables)
-    span = list_negations(plan.pattern)[0].span
-    folding, restrictions = replace_negations(pattern.folding, first_test, span)
+    folding, restrictions = replace_negations(pattern.folding, first_test, plan.pattern)
     builder = NegationTestBuilder(plan, folding)
     tests: list[NegationTest] = []
     # Conditions are found by name, so a test must not have the name of a variable.

@@ -13,7 +13,7 @@ Spans are not compared, so a pattern that is printed and parsed equals the origi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -286,6 +286,54 @@ def list_negations(pattern: RowPattern) -> tuple[Negation, ...]:
 def list_negated_names(pattern: RowPattern) -> tuple[str, ...]:
     """Return the variables under NOT, repeats included."""
     return tuple(name for negation in list_negations(pattern) for name in negation.names)
+
+
+def list_first_negations(pattern: RowPattern) -> tuple[Negation, ...]:
+    """Return every NOT that no row of a match needs to precede, from left to right.
+
+    >>> from matchrec.syntax.row_pattern import parse_row_pattern
+    >>> negations = list_first_negations(parse_row_pattern("A NOT B C | D? NOT E F"))
+    >>> [negation.names for negation in negations]
+    [('E',)]
+    """
+    return tuple(_walk_negations_at_edge(pattern, at_end=False))
+
+
+def list_last_negations(pattern: RowPattern) -> tuple[Negation, ...]:
+    """Return every NOT that no row of a match needs to follow, from left to right.
+
+    >>> from matchrec.syntax.row_pattern import parse_row_pattern
+    >>> negations = list_last_negations(parse_row_pattern("A NOT B C | D NOT E F?"))
+    >>> [negation.names for negation in negations]
+    [('E',)]
+    """
+    return tuple(_walk_negations_at_edge(pattern, at_end=True))
+
+
+def _walk_negations_at_edge(pattern: RowPattern, *, at_end: bool) -> Iterator[Negation]:
+    """Yield every NOT at the start or the end of the pattern, from left to right."""
+    match pattern:
+        case Negation():
+            yield pattern
+        case Concatenation(parts):
+            for part in _list_parts_at_edge(parts, at_end=at_end):
+                yield from _walk_negations_at_edge(part, at_end=at_end)
+        case _:
+            for part in list_children(pattern):
+                yield from _walk_negations_at_edge(part, at_end=at_end)
+
+
+def _list_parts_at_edge(parts: Sequence[RowPattern], *, at_end: bool) -> list[RowPattern]:
+    """Return the first parts of a concatenation, up to the first one that always has a row.
+
+    With `at_end`, return the last parts in the same way. They stay in the order of the pattern.
+    """
+    edge_parts = []
+    for part in reversed(parts) if at_end else parts:
+        edge_parts.append(part)
+        if not may_be_empty(part):
+            break
+    return edge_parts[::-1] if at_end else edge_parts
 
 
 def may_be_empty(pattern: RowPattern) -> bool:

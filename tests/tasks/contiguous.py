@@ -78,7 +78,7 @@ class Query:
         pattern = compile_for_output(self.pattern, self.names, output=self.output)
         if not list_negations(self.pattern):
             return pattern, ()
-        folding, restrictions = replace_negations(pattern.folding, len(self.names), None)
+        folding, restrictions = replace_negations(pattern.folding, len(self.names), self.pattern)
         tests = tuple(f"test {number}" for number, _ in enumerate(restrictions))
         program = replace(pattern.program, variables=(*self.names, *tests))
         return CompiledPattern(program, folding), restrictions
