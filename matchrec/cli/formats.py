@@ -8,7 +8,8 @@ them:
 2. `format_lines` puts the texts of the rows into lines.
 
 A table and Markdown show values as the engine casts them to texts. In CSV, NULL is empty and an
-empty text is `""`; arrays, maps and structs are JSON, and bytes are in base 64.
+empty text is `""`; arrays, maps and structs are JSON, and bytes are in base 64. In a row with a
+single column, NULL is `""`, too, because readers skip empty lines.
 """
 
 from __future__ import annotations
@@ -141,8 +142,9 @@ class CsvFormat(OutputFormat):
         writer = csv.writer(header, delimiter=self.delimiter, lineterminator="")
         writer.writerow([name for name, _ in types])
         yield header.getvalue()
-        for (line,) in rows:
-            yield str(line)
+        for line in iterate_lines(rows):
+            # Only the line of a single NULL is empty, and readers skip empty lines.
+            yield line or '""'
 
 
 class JsonLinesFormat(OutputFormat):
@@ -164,8 +166,7 @@ class JsonLinesFormat(OutputFormat):
 
     def format_lines(self, types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:  # noqa: ARG002
         """Yield the objects."""
-        for (line,) in rows:
-            yield str(line)
+        yield from iterate_lines(rows)
 
 
 class JsonArrayFormat(JsonLinesFormat):
@@ -198,6 +199,13 @@ OUTPUT_FORMATS: dict[str, OutputFormat] = {
     "jsonl": JsonLinesFormat(),
     "markdown": MarkdownFormat(),
 }
+
+
+def iterate_lines(rows: Iterable[RowTexts]) -> Iterator[str]:
+    """Yield the lines that the engine has computed, one for each row."""
+    for (line,) in rows:
+        assert line is not None
+        yield line
 
 
 def cast_to_texts(schema: StructType) -> Sequence[Column]:

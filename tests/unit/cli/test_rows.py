@@ -43,6 +43,15 @@ def test_csv(embedded: Path) -> None:
     assert "\n3,,,,,,\n" in text, "NULL"
 
 
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_a_null_that_is_alone_in_its_row_is_no_blank_line(embedded: Path, form: str) -> None:
+    query = "SELECT * FROM VALUES (1), (NULL), (2) AS t(n) ORDER BY n"
+    text = print_rows(form, query)
+    assert text == 'n\n""\n1\n2\n'
+    assert list(csv.reader(StringIO(text))) == [["n"], [""], ["1"], ["2"]]
+    assert print_rows(form, "SELECT '' AS s") == 's\n""\n', "an empty text"
+
+
 def test_json(embedded: Path) -> None:
     rows = [
         [1, 'a,b "c"', [1, None], {"x": "it's"}, "AP8=", 1.5, "2026-01-31"],
