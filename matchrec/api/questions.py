@@ -74,7 +74,7 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
 def split_conditions(clause: Clause, plan: MatchPlan) -> ConditionParts:
     """Split the conditions of a clause into parts that are true or false by themselves."""
     pattern = compile_pattern(plan)
-    negations = ((test.mapped, test.definition) for test in find_negation_tests(plan, pattern))
+    negations = ((test.variable, test.definition) for test in find_negation_tests(plan, pattern))
     plan_of_conditions = plan
     if plan.gaps:
         # The search checks a gap between rows as a condition if it can. Explain it like that, too.

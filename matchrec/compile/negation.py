@@ -9,7 +9,8 @@ The steps of `compile_negations`:
 
 1. `automaton.negation` replaces NOTs by tests, and returns what each test checks.
 2. `NegationTestBuilder` writes that as a condition on the row that is mapped.
-3. The conditions are split as those of variables are. For the search, tests are further variables.
+3. The conditions of tests are split like the conditions of variables, because the search treats a
+   test as a variable.
 """
 
 from __future__ import annotations
@@ -35,26 +36,28 @@ from matchrec.plan.pattern import list_negations
 class NegationTest:
     """A test of the rows that are mapped to a variable."""
 
-    mapped: str  # the name of the variable
-    definition: Definition  # the name of the test, and the condition that it checks
+    # The name of the variable.
+    variable: str
+    # The name of the test, and the condition that it checks.
+    definition: Definition
 
 
 def compile_negations(
-    plan: MatchPlan, pattern: CompiledPattern, scope: RowScope
+    plan: MatchPlan, compiled_pattern: CompiledPattern, scope: RowScope
 ) -> tuple[CompiledPattern, tuple[SplitCondition, ...]]:
     """Return the pattern with tests instead of NOTs, and the conditions of variables and tests.
 
     Args:
         plan: a plan with NOT in its pattern.
-        pattern: the pattern of the plan, compiled.
-        scope: who reads neighbouring rows for the conditions.
+        compiled_pattern: the pattern of the plan, compiled with its NOTs.
+        scope: which rows Spark and the worker can read to test a row.
 
     Raises:
         MatchRecognizeUnsupportedError: a NOT can be the first element of a match.
     """
-    folding, tests = separate_negations(plan, pattern)
+    folding, tests = replace_negations_by_tests(plan, compiled_pattern)
     test_names = tuple(test.definition.variable for test in tests)
-    program = replace(pattern.program, variables=(*plan.variables, *test_names))
+    program = replace(compiled_pattern.program, variables=(*plan.variables, *test_names))
     definitions = tuple(
         definition
         for definition in plan.definitions
@@ -67,37 +70,42 @@ def compile_negations(
 
 def split_test(plan: MatchPlan, test: NegationTest, scope: RowScope) -> SplitCondition:
     """Split the condition of a test into parts for Spark, the worker and the search."""
-    condition = ConditionSplitter(plan, test.mapped, scope).split(test.definition.condition)
+    condition = ConditionSplitter(plan, test.variable, scope).split(test.definition.condition)
     return replace(condition, variable=test.definition.variable)
 
 
-def find_negation_tests(plan: MatchPlan, pattern: CompiledPattern) -> tuple[NegationTest, ...]:
+def find_negation_tests(
+    plan: MatchPlan, compiled_pattern: CompiledPattern
+) -> tuple[NegationTest, ...]:
     """Return the tests of a plan. There are none if its pattern has no NOT.
 
     Args:
         plan: the plan.
-        pattern: its pattern, compiled with its NOTs.
+        compiled_pattern: its pattern, compiled with its NOTs.
     """
     if not list_negations(plan.pattern):
         return ()
-    _, tests = separate_negations(plan, pattern)
+    _, tests = replace_negations_by_tests(plan, compiled_pattern)
     return tests
 
 
-def separate_negations(
-    plan: MatchPlan, pattern: CompiledPattern
+def replace_negations_by_tests(
+    plan: MatchPlan, compiled_pattern: CompiledPattern
 ) -> tuple[Folding, tuple[NegationTest, ...]]:
-    """Return the folding of a pattern with tests instead of NOTs, and the tests in order."""
+    """Return the folding of a pattern with tests instead of NOTs, and the tests in order.
+
+    The number of the first test is the number of variables.
+    """
     first_test = len(plan.variables)
-    folding, restrictions = replace_negations(pattern.folding, first_test, plan.pattern)
+    folding, restrictions = replace_negations(compiled_pattern.folding, first_test, plan.pattern)
     builder = NegationTestBuilder(plan, folding)
     tests: list[NegationTest] = []
     # Conditions are found by name, so a test must not have the name of a variable.
     used_names = {*plan.variables, *plan.unions}
-    for number, restriction in enumerate(restrictions, first_test):
+    for test_number, restriction in enumerate(restrictions, first_test):
         name = make_unique_name(builder.name_test(restriction), used_names)
         used_names.add(name)
-        tests.append(builder.build_test(number, name, restriction))
+        tests.append(builder.build_test(test_number, name, restriction))
     return folding, tuple(tests)
 
 
@@ -120,42 +128,44 @@ class NegationTestBuilder:
     """A builder of the conditions of tests."""
 
     plan: MatchPlan
-    folding: Folding  # with the tests
+    # The folding with the tests.
+    folding: Folding
 
-    def build_test(self, test: int, name: str, restriction: Restriction) -> NegationTest:
-        """Return a test, which checks the condition of its variable and a restriction.
+    def build_test(self, test_number: int, name: str, restriction: Restriction) -> NegationTest:
+        """Return the test for a restriction: the variable's condition AND the extra checks.
 
         Args:
-            test: the number of the test.
+            test_number: the number of the test.
             name: the name of the test.
-            restriction: what it checks besides the condition.
+            restriction: the variable of the test, and its extra checks.
         """
         variable = self.plan.variables[restriction.variable]
-        here = CandidateRow(self.folding, test, CandidateOffset.MAPPED_ROW)
-        after = CandidateRow(self.folding, test, CandidateOffset.NEXT_ROW)
+        mapped_row = CandidateRow(self.folding, test_number, CandidateOffset.MAPPED_ROW)
+        next_row = CandidateRow(self.folding, test_number, CandidateOffset.NEXT_ROW)
         conjuncts = [
             definition.condition
             for definition in self.plan.definitions
             if definition.variable == variable
         ]
-        conjuncts += self.build_absences(restriction.forbidden, variable, here)
-        conjuncts += self.build_absences(restriction.absent, variable, after)
+        conjuncts += self.build_absence_conditions(restriction.forbidden, variable, mapped_row)
+        conjuncts += self.build_absence_conditions(restriction.absent, variable, next_row)
         if restriction.present:
-            absences = self.build_absences(restriction.present, variable, after)
-            conjuncts.append(make_complement(join_tests(absences)))
+            # The next row satisfies one of the conditions: it does not fail all of them.
+            conditions = self.build_absence_conditions(restriction.present, variable, next_row)
+            conjuncts.append(make_complement(join_tests(conditions)))
         return NegationTest(variable, Definition(name, join_tests(conjuncts)))
 
-    def build_absences(
+    def build_absence_conditions(
         self, variables: VariableIds, mapped: str, candidate: CandidateRow
     ) -> list[Scalar]:
-        """Return conditions which say that a row does not satisfy the conditions under NOT.
+        """Return a condition for each variable: the candidate does not satisfy its condition.
 
         Args:
             variables: the variables under NOT.
             mapped: the variable to which the tested row is mapped.
-            candidate: the row that must not satisfy them.
+            candidate: the row whose conditions are returned.
         """
-        absences = []
+        conditions = []
         for variable in sorted(variables):
             negated_condition = NegatedCondition(
                 plan=self.plan,
@@ -164,8 +174,8 @@ class NegationTestBuilder:
                 candidate=candidate.offset,
                 count_rows_before=candidate.count_rows_before,
             )
-            absences.append(negated_condition.make_absence_condition())
-        return absences
+            conditions.append(negated_condition.make_absence_condition())
+        return conditions
 
     def name_test(self, restriction: Restriction) -> str:
         """Return a name for a test, such as `C not B` or `A before no B`.
@@ -187,23 +197,26 @@ class NegationTestBuilder:
 
 @dataclass(frozen=True, slots=True)
 class CandidateRow:
-    """The row that must not satisfy the conditions under NOT if a test is to hold."""
+    """The row on which a test evaluates the conditions under NOT."""
 
-    folding: Folding  # with the tests
+    # The folding with the tests.
+    folding: Folding
     # The number of the test.
-    test: int
+    test_number: int
     # Which row it is: the tested row, or the row after it.
     offset: CandidateOffset
 
     def count_rows_before(self, members: VariableIds) -> int:
         """Return the least number of rows that are mapped to some variables before this row."""
-        least_before_choice = find_least_mapped(self.folding, members)
-        least = []
+        least_by_state = find_least_mapped(self.folding, members)
+        least_by_choice = []
         for state, choices in enumerate(self.folding.choices):
             for choice in choices:
-                if choice.test == self.test:
-                    counts_tested_row = (
-                        self.offset is CandidateOffset.NEXT_ROW and choice.variable in members
-                    )
-                    least.append(least_before_choice[state] + counts_tested_row)
-        return min(least)
+                if choice.test != self.test_number:
+                    continue
+                least = least_by_state[state]
+                # The tested row is before the next row.
+                if self.offset is CandidateOffset.NEXT_ROW and choice.variable in members:
+                    least += 1
+                least_by_choice.append(least)
+        return min(least_by_choice)
