@@ -24,7 +24,7 @@ from matchrec.plan.expression import (
     write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan, map_expressions
-from matchrec.plan.operations import is_partial, may_fail
+from matchrec.plan.operations import can_fail_besides_overflow, may_fail
 
 
 def guard_reads(plan: MatchPlan) -> MatchPlan:
@@ -63,7 +63,7 @@ def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference
     mapped to no variable.
     """
     navigation = reference.navigation
-    if navigation.physical_offset or not is_partial(reference.operations):
+    if navigation.physical_offset or not can_fail_besides_overflow(reference.operations):
         return reference
     condition = find_condition_of_rows(plan, navigation.variable)
     if condition is None:
@@ -89,7 +89,7 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
         if not reads_only_columns or not may_fail(scalar.operations):
             return scalar
         conditions = []
-        if mapped_condition is not None and is_partial(scalar.operations):
+        if mapped_condition is not None and can_fail_besides_overflow(scalar.operations):
             conditions.append(mapped_condition)
         if row_filter is not None and scalar is not row_filter:
             conditions.append(row_filter)

@@ -23,7 +23,7 @@ from matchrec.errors.run.origins import SqlOrigin
 from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import Scalar
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.operations import is_partial
+from matchrec.plan.operations import can_fail_besides_overflow
 from matchrec.plan.pattern import list_negations
 
 
@@ -119,7 +119,7 @@ class SplitQuery(ResolvedQuery):
         ]
         for condition in self.conditions:
             conjuncts += condition.test_conjuncts
-        return any(is_partial(conjunct.operations) for conjunct in conjuncts)
+        return any(can_fail_besides_overflow(conjunct.operations) for conjunct in conjuncts)
 
     def compute_unused_outputs(self) -> SplitQuery:
         """Return the query of the columns that nobody uses, instead of those that are used."""

@@ -90,7 +90,7 @@ from matchrec.plan.expression import (
     write_operand,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.operations import is_partial, may_fail
+from matchrec.plan.operations import can_fail_besides_overflow, may_fail
 from matchrec.plan.operators import BASIC_OPERATORS, OPERATORS, OperatorKind, find_operator_names
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text import quote_string
@@ -285,7 +285,11 @@ class ConditionSplitter:
         rows = self.find_rows_read(scalar)
         guards = () if rows == OTHER_ROWS else self.guards.get(rows, ())
         position = rows.position
-        if position is not None and not position.physical_offset and is_partial(scalar.operations):
+        if (
+            position is not None
+            and not position.physical_offset
+            and can_fail_besides_overflow(scalar.operations)
+        ):
             # The row is mapped to the variable, so it satisfies the condition of the variable.
             mapped_row_condition = find_condition_of_rows(self.plan, position.variable)
             if mapped_row_condition is not None:

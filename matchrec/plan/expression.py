@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 from matchrec.plan.amounts import Amount
 from matchrec.plan.choices import ChoiceDeclaration, Dependency, OptionChoice
-from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, find_operator_operations
+from matchrec.plan.operations import NO_OPERATIONS, UNPARSED, Operations, find_operator_operations
 from matchrec.plan.operators import OperatorKind, find_operator_names
 from matchrec.plan.templates import join_texts, replace_spans, separate_words
 from matchrec.source import Span
@@ -106,7 +106,7 @@ class ColumnReference:
     # Where it was written; None if the user did not write it.
     span: Span | None = field(default=None, compare=False)
     # The operations of the argument.
-    operations: Operations = field(default=UNREAD, compare=False, repr=False)
+    operations: Operations = field(default=UNPARSED, compare=False, repr=False)
     # The name of the column, perhaps after a qualifier: ("t", "price"). Empty if the argument is
     # not just a column.
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
@@ -214,7 +214,7 @@ class Term:
     # Where it is in the query.
     span: Span = field(compare=False)
     # The operations of the text between the references. By default, they are not known.
-    text_operations: Operations = field(default=UNREAD, compare=False, repr=False)
+    text_operations: Operations = field(default=UNPARSED, compare=False, repr=False)
     # The value if the text is a literal number or interval, otherwise None.
     amount: Amount | None = field(default=None, compare=False, repr=False)
     # The operations of the text and of the columns that it reads.

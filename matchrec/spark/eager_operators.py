@@ -24,7 +24,7 @@ from matchrec.plan.expression import (
     reads_columns_only,
 )
 from matchrec.plan.match_plan import MatchPlan, map_expressions
-from matchrec.plan.operations import FUNCTIONS, is_partial
+from matchrec.plan.operations import NEVER_FAILING_FUNCTIONS, can_fail_besides_overflow
 
 # Functions of Spark that can raise an error, and that matchrec does not compute itself.
 FAILING_FUNCTIONS = frozenset({"ELEMENT_AT", "SPLIT_PART", "TRY_ELEMENT_AT"})
@@ -75,7 +75,7 @@ def is_eager(operation: Operation, variable: str | None) -> bool:
     is left alone, because the rewritten operation contains this operand twice.
     """
     first_operand = operation.operands[0]
-    can_raise = is_partial(first_operand.operations)
+    can_raise = can_fail_besides_overflow(first_operand.operations)
     if not can_raise or not calls_known_functions(first_operand):
         return False
     return find_one_row(operation, variable) is not None
@@ -97,7 +97,7 @@ def calls_known_functions(scalar: Scalar) -> bool:
     if "SELECT" in scalar.operations or "?" in scalar.operations:
         return False
     called = {name.removesuffix("()") for name in scalar.operations if name.endswith("()")}
-    return called - FUNCTIONS - FAILING_FUNCTIONS <= load_functions().keys()
+    return called - NEVER_FAILING_FUNCTIONS - FAILING_FUNCTIONS <= load_functions().keys()
 
 
 def find_one_row(scalar: Scalar, variable: str | None) -> Navigation | None:

@@ -38,7 +38,7 @@ from matchrec.plan.expression import (
     split_conjuncts,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.operations import UNREAD, may_fail
+from matchrec.plan.operations import UNPARSED, may_fail
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text import quote_string
 from matchrec.source import Span
@@ -225,7 +225,7 @@ class Splitter:
             cases += ["CASE WHEN ", test, " THEN "]
         pieces = (*cases, value, " END" * len(tests))
         # An operation, whose operands stay operations: a backend may have to rewrite them.
-        measure = Operation("SHOWN", pieces, NOWHERE, operator_operations=UNREAD)
+        measure = Operation("SHOWN", pieces, NOWHERE, operator_operations=UNPARSED)
         self.measures.append(Measure(f"__why{len(self.measures)}", measure))
         return len(self.measures) - 1
 

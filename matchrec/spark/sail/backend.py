@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import DataType, StructField
 
 from matchrec.plan.expression import Frame
-from matchrec.plan.operations import is_partial
+from matchrec.plan.operations import can_fail_besides_overflow
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
@@ -193,7 +193,7 @@ class Sail(SparkConnect):
 
     def evaluates_eagerly(self, plan: MatchPlan) -> bool:
         """Return whether Sail evaluates parts that Spark skips, and one of these can fail."""
-        can_fail = any(is_partial(scalar.operations) for scalar in plan.expressions)
+        can_fail = any(can_fail_besides_overflow(scalar.operations) for scalar in plan.expressions)
         return can_fail and probes.asks_every_part(self.spark)
 
     def check_types(self, plan: MatchPlan, relation: Relation) -> None:

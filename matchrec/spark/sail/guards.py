@@ -11,7 +11,7 @@ from matchrec.conditions.guards import (
 )
 from matchrec.plan.expression import Operation, Scalar, map_operations
 from matchrec.plan.match_plan import MatchPlan, map_expressions
-from matchrec.plan.operations import is_partial
+from matchrec.plan.operations import can_fail_besides_overflow
 from matchrec.spark.eager_operators import find_one_row
 
 # Operators that compute an operand only for some values of those before it.
@@ -47,7 +47,7 @@ class Guards:
         earlier: list[Scalar] = []
         for part, part_guards, passed in find_guarded_operands(operation):
             guards = self.select_same_row(part, [*earlier, *part_guards])
-            if guards and is_partial(part.operations) and is_truth_value(part):
+            if guards and can_fail_besides_overflow(part.operations) and is_truth_value(part):
                 guarded[id(part)] = add_guards_to_expression(guards, part)
             earlier += passed
         if not guarded:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from matchrec.errors.sql import expression as errors
 from matchrec.plan.expression import ColumnReference, Operation, Scalar, Term, TextPiece
-from matchrec.plan.operations import UNREAD, find_call_operations
+from matchrec.plan.operations import UNPARSED, find_call_operations
 from matchrec.plan.operators import is_operation
 from matchrec.plan.text import quote_name
 from matchrec.plan.words import NONDETERMINISTIC
@@ -93,7 +93,7 @@ class CallReader(ExpressionCursor):
         self.expect("(")
         arguments = self.read_arguments()
         self.expect(")")
-        return self.make_term(start, UNREAD, *arguments.values)
+        return self.make_term(start, UNPARSED, *arguments.values)
 
     def read_ordinary_call(self, start: int) -> Scalar:
         """Read the arguments and the closing parenthesis of the call at `start`."""

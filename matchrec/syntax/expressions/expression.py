@@ -21,7 +21,7 @@ from matchrec.plan.expression import (
     find_amount,
     find_column_names,
 )
-from matchrec.plan.operations import NO_OPERATIONS, find_operation_before, find_operator_operations
+from matchrec.plan.operations import NO_OPERATIONS, find_operator_operations, name_operation
 from matchrec.plan.words import NONDETERMINISTIC
 from matchrec.source import Span
 from matchrec.syntax.expressions.operands import OperandReader
@@ -166,7 +166,7 @@ class ScalarReader(OperandReader):
             return self.make_term(
                 start, find_operator_operations(f"{negation}{operator} ANY"), left, *patterns
             )
-        operations = frozenset({find_operation_before(word, self.find_constant_at(self.position))})
+        operations = frozenset({name_operation(word, self.find_constant_at(self.position))})
         operands = [left, self.read_value()]
         if self.accept("ESCAPE"):
             operands.append(self.read_operand())
@@ -207,7 +207,7 @@ class ScalarReader(OperandReader):
             while operator is not None and operator.level == chain_level:
                 self.position += operator.token_count
                 constant = self.find_constant_at(self.position)
-                operations = frozenset({find_operation_before(operator.sign, constant)})
+                operations = frozenset({name_operation(operator.sign, constant)})
                 operands.append(self.read_binary(chain_level + 1))
                 chain_operations |= operations
                 if len(operands) <= _MOST_OPERANDS:
