@@ -1,7 +1,7 @@
-"""Rows with which a match may begin, so that a search need not try the other ones.
+"""Find the rows with which a match may begin, so that a search need not try the others.
 
-This is proven for searches that, after a starting row without a match, begin again with the next
-row. There are two ways to find these rows:
+A search may leave out rows if, after a starting row without a match, it begins again with the next
+row. There are two ways to find the rows with which a match may begin:
 
 1. `compare_first_rows` compares the row conditions of the first rows of a match for all rows at
    once. It is cheap, and enough if such rows are rare.
@@ -10,9 +10,9 @@ row. There are two ways to find these rows:
    such as A{5,50}, if most rows satisfy A. A search that begins with an A takes up to 100 steps to
    fail, and fails in other states than the searches before it, so what they remember does not help.
 
-Both stop at a choice whose mapping evaluates a condition on the run: a row whose search would raise
-an error is never left out. If steps are limited, each row that is taken may be one too many; then
-only the first row of a match is compared.
+Both stop at a choice whose mapping evaluates a condition on the run, so that a row whose search
+would raise an error is never left out. If steps are limited, a search may also fail because it maps
+one row too many. Then only the first row of a match is compared.
 
 A search of all runs at once, which a stream resumes, does not leave out rows one by one. But a
 stream need not search a key without live runs if none of its new rows can begin a run.
@@ -65,9 +65,9 @@ MOST_WORDS_PER_ROW = 32
 
 
 def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
-    """Return bool[n], whether a match may begin with a row.
+    """Return for each row whether a match may begin with it: bool[n].
 
-    The result is bool[0] if it would not pay to leave rows out.
+    The result is bool[0] if all rows should be tried, because it does not pay to leave rows out.
     """
     edges = arrays.rows.frontier.edge
     may_begin = np.ones(len(arrays.rows.satisfied), np.bool_)
@@ -78,13 +78,14 @@ def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
     has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
     is_limited = task.max_steps is not None and has_run_condition.any()
     moves = None if is_limited else find_moves(arrays.compiled_task)
-    # Comparing more rows is of no use for moves: they are for conditions that most rows satisfy.
+    # If moves are followed, it is of no use to compare more rows: most rows satisfy the conditions.
     rows_compared = ROWS_COMPARED if moves is None and not is_limited else 1
-    left = compare_first_rows(arrays, may_begin, known_rows, rows_compared)
-    if moves is not None and left >= SMALL_SHARE * len(may_begin):
+    remaining_count = compare_first_rows(arrays, may_begin, known_rows, rows_compared)
+    if moves is not None and remaining_count >= SMALL_SHARE * len(may_begin):
         follow_moves_back(moves, arrays, may_begin, known_rows)
         return may_begin
-    return may_begin if left < WORTHWHILE_SHARE * len(may_begin) else may_begin[:0]
+    is_worthwhile = remaining_count < WORTHWHILE_SHARE * len(may_begin)
+    return may_begin if is_worthwhile else may_begin[:0]
 
 
 def compare_first_rows(
@@ -102,12 +103,12 @@ def compare_first_rows(
         known_rows: how many rows have arrived.
         rows_compared: how many rows at the beginning of a match are compared at most.
     """
-    left = len(may_begin)
+    remaining_count = len(may_begin)
     satisfied = arrays.rows.satisfied[:known_rows]
     program = arrays.rules.program
     has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
     masks = program[:, layout.MASK].astype(np.uint64)
-    # All bits that are compared mostly fit into one byte, which makes it faster.
+    # Comparisons are faster if all compared bits fit into one byte, as they mostly do.
     bits = satisfied.astype(np.min_scalar_type(np.bitwise_or.reduce(masks)))
     states = {0}  # the states in which a run can be after `depth` rows
     for depth in range(min(rows_compared, len(satisfied))):
@@ -121,18 +122,18 @@ def compare_first_rows(
         row_conditions = {*zip(words, masks[is_possible].tolist(), strict=True)}
         if all(mask for _, mask in row_conditions):
             may_begin[: len(satisfied) - depth] &= satisfy_one(bits[depth:], row_conditions)
-            left = int(np.count_nonzero(may_begin))
-            if left < SMALL_SHARE * len(may_begin):
+            remaining_count = int(np.count_nonzero(may_begin))
+            if remaining_count < SMALL_SHARE * len(may_begin):
                 break
         if has_run_condition[is_possible].any():
             break
-    return left
+    return remaining_count
 
 
 def satisfy_one(
     satisfied: npt.NDArray[np.integer[Any]], row_conditions: Iterable[tuple[int, int]]
 ) -> BoolArray:
-    """Return bool[n], whether each row satisfies at least one row condition.
+    """Return for each row whether it satisfies at least one row condition: bool[n].
 
     Args:
         satisfied: int[n, w], the row conditions that each row satisfies.
@@ -196,19 +197,20 @@ def build_moves(compiled: CompiledTask) -> Moves:
             reached = target if code == code_end else always_viable
             pairs_by_condition[word, mask].append((source, reached))
 
-    words = always_viable // STATES_PER_WORD + 1
+    word_count = always_viable // STATES_PER_WORD + 1
     table: list[tuple[int, ...]] = []
     sources: list[list[int]] = []
     for condition, pairs in pairs_by_condition.items():
         by_distance, by_target = group_sources(pairs)
         for is_shift, groups in ((True, by_distance), (False, by_target)):
-            for number, group in groups.items():
-                table.append((*condition, is_shift, *divmod(number, STATES_PER_WORD)))
-                sources.append(pack_states(group, words))
+            for distance_or_target, group in groups.items():
+                word_and_bit = divmod(distance_or_target, STATES_PER_WORD)
+                table.append((*condition, is_shift, *word_and_bit))
+                sources.append(pack_states(group, word_count))
     return Moves(
         table=np.array(table, np.int64).reshape(-1, MOVE_SIZE),
-        sources=np.array(sources, np.int64).reshape(-1, words),
-        accepting=np.array(pack_states(accepting, words), np.int64),
+        sources=np.array(sources, np.int64).reshape(-1, word_count),
+        accepting=np.array(pack_states(accepting, word_count), np.int64),
     )
 
 
@@ -255,7 +257,7 @@ def pack_states(states: Iterable[int], words: int) -> list[int]:
 
 
 def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
-    """Return bool[n], false if the row conditions say that no run begins with a row.
+    """Return for each row whether its row conditions allow a run to begin with it: bool[n].
 
     Args:
         task: a task with event selection.

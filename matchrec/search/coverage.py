@@ -30,8 +30,10 @@ from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.path_search import PathSearch
 from matchrec.search.task import Capacity, Condition, StageOptions, Task
 
-WORD_BITS = 64  # of a trail
-# Instead of a starting row: no row in `Counts.nearest_of_all`, none that was counted in PART_START.
+# The bits of a word of a trail.
+WORD_BITS = 64
+# In the place of a starting row, if there is none: in `Counts.nearest_of_all`, before a run has
+# been counted; in PART_START of a part, before a starting row has been counted for it.
 NO_START = -1
 
 
@@ -42,15 +44,15 @@ class AnnotatedTask:
     task: Task
     # The variables in PATTERN, each time they occur, and the occurrence that each choice takes.
     occurrences: Occurrences
-    # For each variable, the parts of its condition: an index of a row condition, or None for all
-    # that depends on the run.
+    # For each variable, the parts of its condition: the index of a row condition, or None for the
+    # part that depends on the run.
     parts: tuple[tuple[int | None, ...], ...]
 
 
 class Counts(NamedTuple):
     """Counts over the starting rows of all searches so far: see `RunCounts` for each array.
 
-    The searches of several batches add to the same counts. Only `notes` belong to one search.
+    The searches of several pieces add to the same counts. Only `notes` belong to one search.
     """
 
     reached: IntArray

@@ -291,7 +291,7 @@ def step_runs(
         if has_ended and (not is_live or ending_kinds[run.state] == NOTHING):
             continue
         read_count += not has_ended
-        status, next_count, offered, ways = step_run(
+        step = step_run(
             run,
             row,
             has_ended,
@@ -305,13 +305,23 @@ def step_runs(
             negation,
             totals,
         )
-        if status != layout.DONE:
-            return int(status)
-        offered_count += offered
-        fork_count += ways - int(ways > 0)
-        begun_count += int(ways > 0 and index == run_count)
+        if step.status != layout.DONE:
+            return int(step.status)
+        next_count = step.next_count
+        offered_count += step.offered
+        fork_count += step.ways - int(step.ways > 0)
+        begun_count += int(step.ways > 0 and index == run_count)
     counts = StepCounts(next_count, offered_count, read_count, fork_count, begun_count)
     return finish_step(counts, nodes_before, merges, work)
+
+
+class RunStep(NamedTuple):
+    """What became of one run when it got a row."""
+
+    status: int  # DONE, or why the step failed
+    next_count: int  # how many runs there are after the row so far
+    offered: int  # how many runs follow from this one, before any of them merges
+    ways: int  # in how many ways it goes on, also if a run that follows would end at once
 
 
 @spliced
@@ -328,7 +338,7 @@ def step_run(
     conditions: RunConditions,
     negation: NegationArrays | None,
     totals: TotalArrays | None,
-) -> tuple[int, int, int, int]:
+) -> RunStep:
     """Give a row to one run: write out its matches, and add the runs that follow from it.
 
     Args:
@@ -344,11 +354,6 @@ def step_run(
         conditions: the conditions on the run.
         negation: what a match as a whole is tested by.
         totals: the aggregates over all matches.
-
-    Returns:
-        Four numbers: DONE or a status; how many runs there are after the row then; how many runs
-        follow from this one, before any of them merges; and in how many ways it goes on, also if
-        the run that follows would be over at once.
     """
     progress = work.progress
     program = rules.program
@@ -429,7 +434,7 @@ def step_run(
             if next_count < 0:
                 status = np.int64(layout.NODES_FULL)
                 break
-    return status, next_count, offered, way_count
+    return RunStep(status, next_count, offered, way_count)
 
 
 @spliced
