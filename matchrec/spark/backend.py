@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from matchrec.compile.split_query import SplitQuery
     from matchrec.conditions.functions.function import SessionSettings
     from matchrec.conditions.window_columns import OrderType
+    from matchrec.errors.run.origins import SqlOrigin
     from matchrec.plan.clauses import RowExpression, SortItem
     from matchrec.plan.match_plan import MatchPlan
     from matchrec.plan.resolve import InputColumns
     from matchrec.plan.templates import Template
+    from matchrec.worker.wire import SelectItem
 
 # The setting of whether PySpark sends the rows of a pandas frame by Arrow.
 ARROW_SETTING = "spark.sql.execution.arrow.pyspark.enabled"
@@ -336,7 +338,9 @@ class Backend:
 
         watch_java()
 
-    def watch_rows(self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
+    def watch_rows(
+        self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]
+    ) -> DataFrame:
         """Prepare to explain why a query fails, and which expression over the input has failed.
 
         Args:
@@ -345,11 +349,31 @@ class Backend:
             queries: the compiled queries over the rows.
 
         Returns:
-            A token by which the errors of the query's workers name these expressions. "" if the
-            engine's error names the expression.
+            The rows. They are marked unless the engine's error names the expression.
         """
         self.watch_errors()
-        return ""
+        return rows
+
+    def watch_matches(
+        self,
+        matched: DataFrame,
+        runner: Runner,
+        items: Sequence[SelectItem],
+        origins: Sequence[SqlOrigin | None],
+    ) -> DataFrame:
+        """Prepare to find out which expression over the matches of a query failed, if it fails.
+
+        Args:
+            matched: the rows that the expressions are computed from.
+            runner: runs the expressions in the session of the query, which has its functions.
+            items: the expressions, as SQL over `matched`.
+            origins: where the user wrote each of them; None for one that cannot fail.
+
+        Returns:
+            The rows to compute the expressions from. They are marked unless the engine's error
+            names the expression.
+        """
+        return matched
 
     @property
     def has_watermarks(self) -> bool:

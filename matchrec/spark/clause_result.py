@@ -13,8 +13,8 @@ It takes these steps:
   rows that are sent to the workers, `run_workers` lets the workers match them, and `project` lets
   Spark compute the columns of the result over what the workers read of the matches.
 
-If something goes wrong once a job runs, `watch_rows` and `keep_match_expressions` make it possible
-to say which expression failed, and `watch_ties` says which rows have no order.
+If something goes wrong once a job runs, `Backend.watch_rows` and `Backend.watch_matches` make it
+possible to say which expression failed, and `watch_ties` says which rows have no order.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from matchrec.plan.expression import Reference
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
+from matchrec.spark.backends import find_backend
 from matchrec.spark.columns import UnsortedPreparation
 from matchrec.spark.compile import CompiledRules, compile_request, compile_unused_outputs
-from matchrec.spark.errors.second_look import keep_match_expressions
 from matchrec.spark.ranges import (
     WITHOUT_WINDOW,
     Ranges,
@@ -62,6 +62,7 @@ from matchrec.spark.ranges import (
 from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.relation import Relation
 from matchrec.spark.request import MatchRequest
+from matchrec.spark.runner import Runner
 from matchrec.spark.session import silence_analysis
 from matchrec.spark.transport import SentRows, build_output_schema
 from matchrec.spark.types import is_nested, to_value_type
@@ -168,13 +169,11 @@ def match_and_project(compiled: CompiledRules, ranges: Ranges | WholePartitions)
         preparation = preparation.cut_partitions(ranges)
     sent_rows = preparation.send(compiled_query.sent_columns.columns, compiled.fields)
     schema = build_read_schema(compiled_query, sent_rows.fields)
-    token = ""
     if isinstance(sent_rows, SentRows):
         matched = run_workers(compiled, sent_rows, schema, ranges)
-        token = sent_rows.task_input.token
     else:
         matched = sent_rows.run_query(compiled_query, schema, name_operator(compiled_query))
-    dataframe = project(request.relation, compiled_query, matched, token)
+    dataframe = project(request.relation, compiled_query, matched)
     if computes_in_spark(compiled_query):
         result_fields = infer_result_fields(request, clause.query.outputs, compiled_query, schema)
         if result_fields is None:
@@ -369,27 +368,38 @@ def name_operator(compiled_query: CompiledQuery) -> str:
     return f"match_recognize[PATTERN ({compiled_query.pattern})]"
 
 
-def project(
-    relation: Relation, compiled_query: CompiledQuery, matched: DataFrame, token: str = ""
-) -> DataFrame:
+def project(relation: Relation, compiled_query: CompiledQuery, matched: DataFrame) -> DataFrame:
     """Return the result: compute its columns over what the workers read.
 
     Args:
         relation: the input of the query.
         compiled_query: the query.
         matched: the reads of all output rows.
-        token: names the run of the workers, see `spark.errors.second_look`; empty if it is not
-            watched.
     """
     if compiled_query.aggregates:
-        matched = aggregate_matches(relation.runner, matched, compiled_query, token)
+        matched = aggregate_matches(relation.runner, matched, compiled_query)
     elif wire.returns_result(compiled_query):
         return matched
-    items = build_result_items(compiled_query, range(len(compiled_query.reads)))
-    if token and computes_in_spark(compiled_query) and not compiled_query.aggregates:
+    slots = range(len(compiled_query.reads))
+    return select_result_columns(relation.runner, compiled_query, matched, slots)
+
+
+def select_result_columns(
+    runner: Runner, compiled_query: CompiledQuery, matched: DataFrame, slots: Sequence[int]
+) -> DataFrame:
+    """Return the columns of the result, computed from reads and aggregates.
+
+    Args:
+        runner: runs texts of the query.
+        compiled_query: the query.
+        matched: the reads and the aggregates of all output rows.
+        slots: for each read the number of the column that holds it.
+    """
+    items = build_result_items(compiled_query, slots)
+    if computes_in_spark(compiled_query):
         origins = [None if output.is_read else output.origin for output in compiled_query.outputs]
-        keep_match_expressions(relation.runner, matched, token, items, origins)
-    return relation.runner.select_typed(matched, [str(item) for item in items])
+        matched = find_backend(runner.spark).watch_matches(matched, runner, items, origins)
+    return runner.select_typed(matched, [str(item) for item in items])
 
 
 def build_result_items(compiled_query: CompiledQuery, slots: Sequence[int]) -> list[SelectItem]:

@@ -177,19 +177,18 @@ class Preparation(ABC):
         return dict(zip(columns, row_fields, strict=False))  # the fields of bits follow
 
     def build_task_input(
-        self, columns: RowColumns, planned: tuple[PlannedColumn, ...], token: str
+        self, columns: RowColumns, planned: tuple[PlannedColumn, ...]
     ) -> TaskInput:
         """Return how rows with these columns reach a worker, and what it does to them first.
 
         Args:
             columns: the columns.
             planned: see `TaskInput`.
-            token: see `TaskInput`.
         """
         orders = self.list_order_columns(self.name_columns(columns))
         sent_names = {wire.name_column(index) for index in range(len(columns))}
         are_sent = all(key.name in sent_names for key in orders)
-        return TaskInput(planned=planned, token=token, orders=orders if are_sent else ())
+        return TaskInput(planned=planned, orders=orders if are_sent else ())
 
     def list_order_columns(self, names: ColumnNames) -> tuple[OrderColumn, ...]:
         """Return the ORDER BY keys with the names of their columns."""
@@ -199,8 +198,8 @@ class Preparation(ABC):
     def send(self, columns: RowColumns, known_fields: KnownFields) -> SentRows | SentEvents:
         """Return the rows with these columns, as workers will get them. Nothing is sent yet.
 
-        If the engine's error would not name the expression that failed, the rows get a token, by
-        which `errors.second_look` finds it after a failure.
+        If the engine's error would not name the expression that failed, the rows are marked, so
+        that `errors.second_look` finds it after a failure.
 
         Args:
             columns: the columns.
@@ -213,9 +212,8 @@ class Preparation(ABC):
         fields = self.find_fields(columns, known_fields, rows)
         planned = self.plan_columns(rows, columns)
         encoded_rows = encode_columns(rows)
-        token = self.backend.watch_rows(encoded_rows, self.relation, self.joined.queries)
-        task_input = self.build_task_input(columns, planned, token)
-        return SentRows(encoded_rows, fields, task_input)
+        sent_rows = self.backend.watch_rows(encoded_rows, self.relation, self.joined.queries)
+        return SentRows(sent_rows, fields, self.build_task_input(columns, planned))
 
     def find_fields(
         self, columns: RowColumns, known_fields: KnownFields, rows: DataFrame | None = None
@@ -501,7 +499,7 @@ class UnsortedPreparation(Preparation):
         }
 
     def build_task_input(
-        self, columns: RowColumns, planned: tuple[PlannedColumn, ...], token: str
+        self, columns: RowColumns, planned: tuple[PlannedColumn, ...]
     ) -> TaskInput:
         """Return how a worker sorts rows with these columns, and puts structs together."""
         names = self.name_columns(columns)
@@ -513,7 +511,6 @@ class UnsortedPreparation(Preparation):
             sorting=sorting,
             structs=self.find_structs(columns),
             task_count=(self.relation.tasks if sorting.keys else None) or 1,
-            token=token,
             planned=planned,
             orders=self.list_order_columns(names),
         )

@@ -40,8 +40,6 @@ class TaskInput:
     task_count: int = 1
     # The number of rows that make a search worth its fixed cost.
     rows_per_call: int = field(default_factory=lambda: current_shortcuts().rows_per_call)
-    # Identifies the query in the plan of a DataFrame; empty if nothing looks for it there.
-    token: str = ""
     # The columns as they were when the query was built, to be compared with those that arrive.
     # Empty if the session analyses a query only once, so that they cannot differ.
     planned: tuple[PlannedColumn, ...] = ()

@@ -153,6 +153,33 @@ def test_in_a_query_and_in_a_rule(spark: SparkSession, rows: DataFrame) -> None:
         assert find_marked(error) == "10 / (v - 2)"
 
 
+def test_a_measure_of_each_rule(spark: SparkSession, rows: DataFrame) -> None:
+    """Each result shows its own measure, although the others fail over the same match, too."""
+    rest = "PATTERN (A+) DEFINE A AS v > 0"
+    measures = {
+        "over_first": "10 DIV (FIRST(A.v) - 3)",
+        "over_last": "10 DIV (LAST(A.v) - 2)",
+        "over_sum": "10 DIV (SUM(DISTINCT A.v) - 5)",
+    }
+    rules = {name: f"MEASURES {text} AS {name} {rest}" for name, text in measures.items()}
+    with settings(spark, ansi__enabled="true"):
+        result = matchrec.match_rules(rows, rules, order_by="n")
+        results = {name: result.rule(name) for name in measures}
+        errors = {name: catch_failure(results[name].collect) for name in measures}
+    for name, error in errors.items():
+        assert error.message == f"the measure `{name}` cannot be computed: division by zero"
+        assert find_marked(error) == measures[name]
+
+
+def test_a_measure_over_an_aggregate(spark: SparkSession, rows: DataFrame) -> None:
+    clause = (
+        "ORDER BY n MEASURES 10 DIV (SUM(DISTINCT A.v) - 5) AS q PATTERN (A+) DEFINE A AS v > 0"
+    )
+    with settings(spark, ansi__enabled="true"):
+        error = catch_failure(matchrec.match_recognize(rows, clause).collect)
+    assert error.message == "the measure `q` cannot be computed: division by zero"
+
+
 def test_an_error_around_the_clause_has_no_location_in_it(
     spark: SparkSession, rows: DataFrame
 ) -> None:

@@ -37,7 +37,7 @@ from matchrec.plan.words import read_words
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.fold import Fold, FoldedValues
 from matchrec.spark.after.folds import FOLDS, write_distinct_values
-from matchrec.spark.errors.second_look import keep_match_expressions
+from matchrec.spark.backends import find_backend
 from matchrec.spark.runner import Runner
 from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem
@@ -68,8 +68,6 @@ class MatchAggregates:
     kept_columns: tuple[str, ...]
     # The column with the array of a match's rows.
     rows: str
-    # The token that the workers carry, see `spark.errors.second_look`.
-    token: str
 
     @property
     def aggregates(self) -> tuple[RowAggregate, ...]:
@@ -151,10 +149,10 @@ class MatchAggregates:
             )
             for index, fold in folds.items()
         ]
-        if self.token:
-            keep_match_expressions(
-                self.runner, arrays, self.token, items, [origins[index] for index in folds]
-            )
+        backend = find_backend(self.runner.spark)
+        arrays = backend.watch_matches(
+            arrays, self.runner, items, [origins[index] for index in folds]
+        )
         return self.runner.select(arrays, [*kept_columns, *map(str, items)])
 
     def describe_values(
@@ -265,7 +263,7 @@ class MatchAggregates:
 
 
 def aggregate_matches(
-    runner: Runner, matched: DataFrame, compiled_query: CompiledQuery, token: str
+    runner: Runner, matched: DataFrame, compiled_query: CompiledQuery
 ) -> DataFrame:
     """Compute the aggregates of each match. The array of its rows is dropped.
 
@@ -273,7 +271,6 @@ def aggregate_matches(
         runner: runs texts of the query.
         matched: the output of the workers. All reads but the array are kept.
         compiled_query: the query, which has aggregates.
-        token: the token that the workers carry, see `spark.errors.second_look`.
 
     Raises:
         pyspark.errors.AnalysisException: Spark does not allow an aggregate.
@@ -286,7 +283,7 @@ def aggregate_matches(
         wire.name_read(index) for index in range(len(reads)) if index != rows_index
     )
     rows = wire.name_read(rows_index)
-    return MatchAggregates(runner, matched, compiled_query, kept_columns, rows, token).compute()
+    return MatchAggregates(runner, matched, compiled_query, kept_columns, rows).compute()
 
 
 def choose_fold(aggregate: RowAggregate, result_type: types.DataType) -> Fold | None:

@@ -8,8 +8,9 @@
 Spark shows the SQL that has failed (see `errors.run.origins`). Other engines say only what is
 wrong. For such a session matchrec evaluates expressions once more after a failure:
 
-1. `keep_expressions` and `keep_match_expressions` keep a `SecondLook` for each query: what its
-   expressions can be found in, and a token that is in the plan of the query.
+1. `keep_expressions` and `keep_match_expressions` keep a `SecondLook` at some rows: the
+   expressions over them. They mark the rows with a token. So it is in the plan of every query over
+   these rows.
 2. After a failure, `failed_actions` calls `find_failed_expression`, which finds the tokens in the
    plan that has failed, and so the looks.
 3. For each look, all expressions over a row of the input are evaluated, then those over a match.
@@ -60,8 +61,8 @@ F = TypeVar("F")
 
 TOKEN = re.compile(rb"matchrec-look-[0-9a-f]{32}")
 
-# The attribute of a plan that holds its looks.
-LOOKS = "_matchrec_looks"
+# The attribute of a plan that holds its look.
+LOOK = "_matchrec_look"
 
 # The beginning of a worker's message about an input row that the engine cannot compute.
 NOT_COMPUTED = row_not_computed(reason="", hint=None).message
@@ -75,9 +76,9 @@ _LOOKING: ContextVar[bool] = ContextVar("is_looking", default=False)
 
 @dataclass(frozen=True, eq=False)
 class SecondLook(ABC):
-    """The expressions that a query computes, to be evaluated again if it fails."""
+    """The expressions that a query computes from some rows, to be evaluated again if it fails."""
 
-    # Names the query in its plan.
+    # Marks the rows, in the plan of the query.
     token: str
 
     @abstractmethod
@@ -235,7 +236,7 @@ class MatchLook(SecondLook):
 
     # Runs the expressions in the session of the query, which has its functions.
     runner: Runner
-    # The rows of the workers, which have the token.
+    # The rows of the workers, or rows that are computed from them.
     matched: DataFrame
     # The expressions, as SQL over these rows.
     items: Sequence[SelectItem]
@@ -281,7 +282,9 @@ _looks: WeakKeyDictionary[SecondLook, None] = WeakKeyDictionary()
 _looks_lock = Lock()
 
 
-def keep_expressions(rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
+def keep_expressions(
+    rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]
+) -> DataFrame:
     """Keep the expressions over the input, for a second look if a query over its rows fails.
 
     Args:
@@ -290,37 +293,43 @@ def keep_expressions(rows: DataFrame, relation: Relation, queries: Iterable[Spli
         queries: the queries of the rules, which know where the user wrote what Spark computes.
 
     Returns:
-        The token to put into the plan of the workers' stage.
+        The rows, marked.
     """
-    look = InputLook(f"matchrec-look-{uuid4().hex}", relation, tuple(queries))
-    attach_look(look, rows)
-    return look.token
+    return mark_rows(rows, InputLook(make_token(), relation, tuple(queries)))
 
 
 def keep_match_expressions(
-    runner: Runner,
     matched: DataFrame,
-    token: str,
+    runner: Runner,
     items: Sequence[SelectItem],
     origins: Sequence[SqlOrigin | None],
-) -> None:
-    """Keep expressions over the matches, for a second look if a query over `matched` fails.
+) -> DataFrame:
+    """Keep expressions over the matches, for a second look if a query that computes them fails.
 
-    Args:
-        runner: runs the expressions in the session of the query, which has its functions.
-        matched: the rows of the workers, which have the token.
-        token: what `keep_expressions` has returned.
-        items: the expressions, as SQL over `matched`.
-        origins: where the user wrote each of them; None for one that cannot fail.
+    The arguments are those of `Backend.watch_matches`.
+
+    Returns:
+        The rows, marked. Only the query that computes these expressions from them gets the look.
+        So results of several rules over the same matches each have a look of their own.
     """
-    attach_look(MatchLook(token, runner, matched, items, origins), matched)
+    return mark_rows(matched, MatchLook(make_token(), runner, matched, items, origins))
 
 
-def attach_look(look: SecondLook, rows: DataFrame) -> None:
-    """Attach a look to the plan of some rows, so that it lives as long as a DataFrame over them."""
-    vars(cast("Any", rows)._plan).setdefault(LOOKS, []).append(look)
+def make_token() -> str:
+    """Return a new token, which `TOKEN` finds in a plan."""
+    return f"matchrec-look-{uuid4().hex}"
+
+
+def mark_rows(rows: DataFrame, look: SecondLook) -> DataFrame:
+    """Return rows with the token of a look in their plan, as their alias.
+
+    The look is attached to this plan, so that it lives as long as a DataFrame over the rows.
+    """
+    marked_rows = rows.alias(look.token)
+    vars(cast("Any", marked_rows)._plan)[LOOK] = look
     with _looks_lock:
         _looks[look] = None
+    return marked_rows
 
 
 def find_first_failing(

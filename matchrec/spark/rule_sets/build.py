@@ -30,7 +30,7 @@ from matchrec.errors.rule_sets import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.backends import find_backend
-from matchrec.spark.clause_result import build_result_items, project
+from matchrec.spark.clause_result import build_result_items, project, select_result_columns
 from matchrec.spark.compile import CompiledRule, CompiledRules, compile_request
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.order_numbers import OrderNumbers, find_order_numbers
@@ -378,7 +378,7 @@ def build_rule_result(built: BuiltRuleSet, rule_number: int) -> DataFrame:
     rule_rows = built.rows.where(
         f"{wire.ROW_KIND} IN ({kind_list}) AND {wire.RULE_NUMBER} = {rule_number}"
     )
-    request, runner = built.request, built.request.runner
+    request = built.request
     with request.locate_rule_errors(request.rules[rule_number]):
         if compiled_query.aggregates:
             reads = [
@@ -386,8 +386,9 @@ def build_rule_result(built: BuiltRuleSet, rule_number: int) -> DataFrame:
                 for index, slot in enumerate(built.slots[rule_number])
             ]
             return project(request.relation, compiled_query, rule_rows.selectExpr(*reads))
-        items = [str(item) for item in list_rule_items(built, rule_number)]
-        return runner.analyse(runner.select_typed(rule_rows, items))
+        slots = built.slots[rule_number]
+        result = select_result_columns(request.runner, compiled_query, rule_rows, slots)
+        return request.runner.analyse(result)
 
 
 def select_result(built: BuiltRuleSet, name: str) -> DataFrame:

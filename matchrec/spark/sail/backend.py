@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     from matchrec.compile.split_query import SplitQuery
     from matchrec.conditions.functions.function import SessionSettings
     from matchrec.conditions.window_columns import OrderType
+    from matchrec.errors.run.origins import SqlOrigin
     from matchrec.plan.clauses import RowExpression, SortItem
     from matchrec.plan.match_plan import MatchPlan
     from matchrec.plan.resolve import InputColumns
     from matchrec.plan.templates import Template
     from matchrec.spark.relation import Relation
     from matchrec.spark.runner import Runner, Values
+    from matchrec.worker.wire import SelectItem
 
 # The attribute of a session with the texts that were planned.
 PLANNED = "_matchrec_planned"
@@ -263,12 +265,26 @@ class Sail(SparkConnect):
 
     # What fails, and what is counted.
 
-    def watch_rows(self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
+    def watch_rows(
+        self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]
+    ) -> DataFrame:
         """Prepare to find out which expression over the input failed, if the query fails."""
         from matchrec.spark.errors.second_look import keep_expressions
 
         self.watch_errors()
         return keep_expressions(rows, relation, queries)
+
+    def watch_matches(
+        self,
+        matched: DataFrame,
+        runner: Runner,
+        items: Sequence[SelectItem],
+        origins: Sequence[SqlOrigin | None],
+    ) -> DataFrame:
+        """Prepare to find out which expression over the matches failed, if the query fails."""
+        from matchrec.spark.errors.second_look import keep_match_expressions
+
+        return keep_match_expressions(matched, runner, items, origins)
 
     @property
     def has_watermarks(self) -> bool:
