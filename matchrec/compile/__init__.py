@@ -13,7 +13,8 @@ own, and makes one type of query from another (module, function, result):
     joined_queries    join_query            JoinedQueries: what Spark computes of each row
     rule_set          join_rule_queries     the same for several rules, which share rows and bits
     typed_conditions  type_conditions       TypedConditions: what the workers and the search compute
-    build_query       build_compiled_query  CompiledQuery: all that workers and Spark need
+    build_query       translate_outputs     TranslatedOutputs: the result as SQL over reads
+                      build_compiled_query  CompiledQuery: all that workers and Spark need
 
 No step changes what it gets, so conditions can be split again for another choice of who sorts.
 

@@ -1,8 +1,13 @@
-"""Build the compiled query of a query whose conditions are typed: reads, task and strategy."""
+"""Build the compiled query of a query whose conditions are typed: reads, task and strategy.
+
+`translate_outputs` takes the first step for all queries that share their rows. It numbers the
+columns that are sent for them. After that, `build_compiled_query` compiles each query.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from typing_extensions import assert_never
 
@@ -12,7 +17,7 @@ from matchrec.compile.compiled_query import CompiledQuery, ResultColumn, Totalle
 from matchrec.compile.joined_queries import JoinedQueries, find_spark_bit
 from matchrec.compile.origins import find_measure_origin
 from matchrec.compile.pruning.proven_shortcuts import Shortcut, find_obstacle
-from matchrec.compile.sent_columns import build_sent_columns
+from matchrec.compile.sent_columns import build_sent_columns, list_used_columns
 from matchrec.compile.split_query import SplitQuery
 from matchrec.compile.totals import link_totals
 from matchrec.compile.typed_conditions import TypedConditions
@@ -30,12 +35,23 @@ from matchrec.search.task import AbsenceCondition, Condition, StageOptions, Task
 from matchrec.shortcuts import current_shortcuts
 
 
+@dataclass(frozen=True, slots=True)
+class TranslatedOutputs:
+    """The output columns of a query, and what they read."""
+
+    # The output columns as SQL over reads.
+    columns: tuple[ResultColumn, ...]
+    # What they read.
+    collector: ReadCollector
+
+
 def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two options
     query: SplitQuery,
     conditions: TypedConditions,
     joined: JoinedQueries,
+    outputs: TranslatedOutputs,
+    columns: tuple[RowColumn, ...],
     algorithm: str,
-    earlier_columns: tuple[RowColumn, ...] = (),
     max_steps: int | None = None,
 ) -> CompiledQuery:
     """Return the compiled query of a query whose conditions are typed.
@@ -44,18 +60,18 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
         query: the query.
         conditions: its conditions, typed.
         joined: all queries that share the rows.
+        outputs: the output columns of this query, translated.
+        columns: the columns that are sent for all of these queries, in the order of their indices:
+            see `translate_outputs`.
         algorithm: "auto" or the name of an algorithm. An algorithm that cannot run the plan is an
             error. It is never replaced by another one.
-        earlier_columns: the columns that are sent for all queries and for those compiled before
-            this one. `CompiledQuery.sent_columns` has them first, and then the columns that only
-            this query needs.
         max_steps: the largest number of steps in one partition; None for no limit.
 
     Raises:
-        MatchRecognizeError: the algorithm cannot run the plan, or a measure is not supported.
+        MatchRecognizeError: the algorithm cannot run the plan.
     """
     plan = query.plan
-    outputs, collector = build_result_columns(query, conditions, earlier_columns)
+    collector = outputs.collector
     task = build_task(query, conditions, joined, max_steps)
     totalled: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
@@ -64,7 +80,7 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
     sent_columns = build_sent_columns(
         plan=plan,
         types=conditions.types,
-        shared_indices=collector.sent_columns,
+        columns=columns,
         measure_columns=collector.columns,
         run_columns=conditions.columns,
     )
@@ -81,7 +97,7 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
         row_filters=joined.filters,
         reads=collector.list_reads(plan.rows_per_match),
         aggregates=tuple(collector.aggregates),
-        outputs=outputs,
+        outputs=outputs.columns,
         ansi=conditions.ansi,
         window_rows=plan.within_rows,
         totalled=totalled,
@@ -91,29 +107,30 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
     )
 
 
-def build_result_columns(
-    query: SplitQuery, conditions: TypedConditions, earlier_columns: tuple[RowColumn, ...]
-) -> tuple[tuple[ResultColumn, ...], ReadCollector]:
-    """Turn the output columns of a query into SQL over reads.
+def translate_outputs(
+    query: SplitQuery, conditions: TypedConditions, indices: dict[RowColumn, int]
+) -> TranslatedOutputs:
+    """Turn the output columns of a query into SQL over reads, and number the columns it needs.
 
     Args:
         query: the query.
         conditions: its conditions, typed.
-        earlier_columns: see `build_compiled_query`.
-
-    Returns:
-        The output columns, and the collector of all that they read. Nothing is added to it later.
+        indices: the columns that are sent for all queries that share the rows, with their indices.
+            All columns that this query needs and that are missing are added to it.
 
     Raises:
-        MatchRecognizeError: a measure is not supported.
+        MatchRecognizeError: a measure is not supported, or a window is not a distance along its
+            order.
     """
-    indices = {column: index for index, column in enumerate(earlier_columns)}
     collector = ReadCollector(indices)
     translator = MeasureTranslator(
         plan=query.plan, types=conditions.types, session=conditions.session, collector=collector
     )
     outputs = tuple(build_result_column(output, translator) for output in query.outputs)
-    return outputs, collector
+    used = list_used_columns(query.plan, conditions.types, collector.columns, conditions.columns)
+    for column in used:
+        indices.setdefault(column, len(indices))
+    return TranslatedOutputs(outputs, collector)
 
 
 def build_result_column(output: schema.OutputColumn, translator: MeasureTranslator) -> ResultColumn:

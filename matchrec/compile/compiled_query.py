@@ -46,7 +46,7 @@ class SentColumns:
     All numbers in its fields are indices in `columns`.
     """
 
-    # All columns that are sent. If rules share them: the columns of the rules up to this one.
+    # All columns that are sent, for this query and for the other rules of its set.
     columns: tuple[RowColumn, ...]
     # The columns that this query uses.
     used: tuple[int, ...]

@@ -65,6 +65,10 @@ class JoinedQueries:
         query_columns = [column for query in self.queries for column in query.columns]
         return tuple(dict.fromkeys((*self.shared_columns, *query_columns)))
 
+    def number_shared_columns(self) -> dict[RowColumn, int]:
+        """Return the indices of the shared columns. They come first among those that are sent."""
+        return {column: index for index, column in enumerate(self.shared_columns)}
+
     @cached_property
     def spark_bits(self) -> Mapping[RowColumn, int]:
         """Return the bit of each condition that Spark computes."""

@@ -30,50 +30,63 @@ WITHOUT_DISTANCE = COMPARED_BY_SPARK | {Family.STRING, Family.BINARY, Family.BOO
 def build_sent_columns(
     plan: MatchPlan,
     types: Mapping[RowColumn, ValueType],
-    shared_indices: Mapping[RowColumn, int],
+    columns: tuple[RowColumn, ...],
     measure_columns: Iterable[RowColumn],
     run_columns: RunColumns,
 ) -> SentColumns:
-    """List the columns that are sent to the workers, each once, with the purpose of each.
+    """Say what a query uses each of the columns for that are sent to the workers.
 
     Args:
         plan: the plan of the query.
         types: the types of the columns.
-        shared_indices: the index of each column that is sent for other rules or for the measures of
-            this query.
+        columns: the columns that are sent, for this query and for those that share the rows.
         measure_columns: the columns that the measures of this query read.
         run_columns: the columns that conditions on the run read.
 
     Raises:
         MatchRecognizeUnsupportedError: a window is not a distance along its order.
     """
-    keys = find_key_columns(plan)
-    window = find_window_columns(plan, plan.within, types)
-    gap = find_window_columns(plan, plan.row_gap, types)
-    ends = find_window_end_columns(plan, types)
-    read_by_run = (*run_columns.integers, *run_columns.floats)
-    used = tuple(dict.fromkeys((*measure_columns, *read_by_run, *window, *gap, *ends, *keys)))
-    indices = dict(shared_indices)
-    for column in used:
-        indices.setdefault(column, len(indices))
+    indices = {column: index for index, column in enumerate(columns)}
 
     def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
         """Return the indices of columns in `indices`."""
         return tuple(indices[column] for column in columns)
 
     return SentColumns(
-        columns=tuple(indices),
-        used=find_indices(used),
+        columns=columns,
+        used=find_indices(list_used_columns(plan, types, measure_columns, run_columns)),
         integers=find_indices(run_columns.integers),
         floats=find_indices(run_columns.floats),
         ranked=frozenset(find_indices(run_columns.ranked)),
-        keys=tuple((column.text, indices[column]) for column in keys),
-        window=find_indices(window),
+        keys=tuple((column.text, indices[column]) for column in find_key_columns(plan)),
+        window=find_indices(find_window_columns(plan, plan.within, types)),
         distance=None if plan.within is None else plan.within.distance,
-        gap=find_indices(gap),
+        gap=find_indices(find_window_columns(plan, plan.row_gap, types)),
         gap_distance=None if plan.row_gap is None else plan.row_gap.distance,
-        ends=find_indices(ends),
+        ends=find_indices(find_window_end_columns(plan, types)),
     )
+
+
+def list_used_columns(
+    plan: MatchPlan,
+    types: Mapping[RowColumn, ValueType],
+    measure_columns: Iterable[RowColumn],
+    run_columns: RunColumns,
+) -> tuple[RowColumn, ...]:
+    """Return the columns that are sent because this query needs them, each once.
+
+    The arguments are those of `build_sent_columns`. Raises as it does.
+    """
+    used = (
+        *measure_columns,
+        *run_columns.integers,
+        *run_columns.floats,
+        *find_window_columns(plan, plan.within, types),
+        *find_window_columns(plan, plan.row_gap, types),
+        *find_window_end_columns(plan, types),
+        *find_key_columns(plan),
+    )
+    return tuple(dict.fromkeys(used))
 
 
 def find_window_columns(

@@ -22,8 +22,8 @@ ROWS_FOR_SPARK = ReadRowsForSpark(columns=())
 class ReadCollector:
     """What the output of one query reads, while its output columns are translated."""
 
-    # The columns that are sent to the workers, with their indices. The queries of a rule set share
-    # this dictionary: columns that this query needs and that are missing are added to it.
+    # The columns that are sent to the workers, with their indices. All queries that share the rows
+    # share this dictionary: columns that this query needs and that are missing are added to it.
     sent_columns: dict[RowColumn, int]
     # The columns that the output of this query reads, with their indices in `sent_columns`.
     columns: dict[RowColumn, int] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from matchrec.compile.build_query import build_compiled_query
+from matchrec.compile.build_query import TranslatedOutputs, build_compiled_query, translate_outputs
 from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.compiled_query import WORKERS_SORT, CompiledQuery, Sorter
 from matchrec.compile.joined_queries import JoinedQueries, join_query
@@ -448,7 +448,7 @@ def build_compiled_rules(
 ) -> CompiledRules:
     """Return the compiled rules of a request, whose conditions are typed.
 
-    Each compiled query has all columns that the rules before it need, and then its own.
+    The columns that the rules need are numbered before any rule is compiled.
 
     Args:
         request: the rules.
@@ -462,15 +462,21 @@ def build_compiled_rules(
     """
     joined = preparation.joined
     check_types(request, joined)
-    compiled_rules = []
-    earlier_columns = joined.shared_columns
+    indices = joined.number_shared_columns()
+    outputs_of_rules = []
     for rule, query, typed in zip(request.rules, joined.queries, conditions, strict=True):
         with request.locate_rule_errors(rule):
             if request.event_columns is not None:
                 check_dividing_columns(query, typed)
-            compiled_query = compile_rule(request, query, typed, joined, earlier_columns)
+            outputs_of_rules.append(translate_outputs(query, typed, indices))
+    columns = tuple(indices)
+    compiled_rules = []
+    for rule, query, typed, outputs in zip(
+        request.rules, joined.queries, conditions, outputs_of_rules, strict=True
+    ):
+        with request.locate_rule_errors(rule):
+            compiled_query = compile_rule(request, query, typed, joined, outputs, columns)
         compiled_rules.append(CompiledRule(rule, query, typed, compiled_query))
-        earlier_columns = compiled_query.sent_columns.columns
     return CompiledRules(
         request=request, preparation=preparation, fields=fields, rules=tuple(compiled_rules)
     )
@@ -489,8 +495,10 @@ def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
         return None
     joined = compiled.preparation.joined
     unused_query = clause.query.compute_unused_outputs()
+    indices = joined.number_shared_columns()
+    outputs = translate_outputs(unused_query, clause.conditions, indices)
     return compile_rule(
-        compiled.request, unused_query, clause.conditions, joined, joined.shared_columns
+        compiled.request, unused_query, clause.conditions, joined, outputs, tuple(indices)
     )
 
 
@@ -519,12 +527,13 @@ def check_dividing_columns(query: SplitQuery, conditions: TypedConditions) -> No
             )
 
 
-def compile_rule(
+def compile_rule(  # noqa: PLR0913 -- what earlier steps return
     request: MatchRequest,
     query: SplitQuery,
     conditions: TypedConditions,
     joined: JoinedQueries,
-    earlier_columns: tuple[RowColumn, ...],
+    outputs: TranslatedOutputs,
+    columns: tuple[RowColumn, ...],
 ) -> CompiledQuery:
     """Return the compiled query of one rule.
 
@@ -533,19 +542,15 @@ def compile_rule(
         query: the query of the rule.
         conditions: its conditions, typed.
         joined: the queries of all rules.
-        earlier_columns: see `build_compiled_query`.
+        outputs: its output columns, translated.
+        columns: the columns that are sent for all rules.
 
     Raises:
         MatchRecognizeError: the options or a stream do not allow this rule.
     """
     options = request.options
     compiled_query = build_compiled_query(
-        query,
-        conditions,
-        joined,
-        options.algorithm,
-        earlier_columns=earlier_columns,
-        max_steps=options.max_steps,
+        query, conditions, joined, outputs, columns, options.algorithm, max_steps=options.max_steps
     )
     if request.is_stream:
         from matchrec.spark.streaming.prepare import check_compiled_query

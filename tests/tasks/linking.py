@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from matchrec.compile.build_query import build_compiled_query
+from matchrec.compile.build_query import build_compiled_query, translate_outputs
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.joined_queries import join_query
 from matchrec.compile.resolved_query import resolve_query
@@ -45,4 +45,6 @@ def link(
     """
     joined = join_query(split)
     conditions = type_conditions(split, types, joined, ansi=ansi, session=session)
-    return build_compiled_query(split, conditions, joined, engine)
+    indices = joined.number_shared_columns()
+    outputs = translate_outputs(split, conditions, indices)
+    return build_compiled_query(split, conditions, joined, outputs, tuple(indices), engine)

@@ -198,14 +198,13 @@ def link_rules(compiled: CompiledRules) -> RuleSet:
     """Return the rule set for the workers: the compiled rules, and the columns that they share.
 
     Args:
-        compiled: the rules of a request, which has the columns of their events. Each compiled query
-            has the columns of the rules before it, so the last one has those of all rules.
+        compiled: the rules of a request, which has the columns of their events.
     """
     request = compiled.request
     joined = compiled.preparation.joined
     first_plan = joined.queries[0].plan  # all rules have the same partition keys and order
     assert request.event_columns is not None, "the request is a rule set"
-    columns = compiled.rules[-1].compiled_query.sent_columns.columns
+    columns = compiled.rules[0].compiled_query.sent_columns.columns  # those of all rules
     indices = {column: index for index, column in enumerate(columns)}
 
     def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
