@@ -116,7 +116,7 @@ R = TypeVar("R")
 class ArgumentKind:
     """A kind of argument: the values that it accepts, and the error for any other value."""
 
-    # The description of its values, for messages: "a whole number, 1 or more".
+    # The description of its values, for messages: "a whole number from 1 to 10".
     description: str
     # Returns whether a value is of this kind.
     accepts: Callable[[Any], bool]
@@ -261,9 +261,8 @@ def bind_arguments(
     try:
         arguments = signature.bind(*args, **kwargs)
     except TypeError as error:
-        suggestion = suggest_names(signature, kwargs, error)
-        has_unknown_name = bool(kwargs.keys() - signature.parameters.keys())
-        if args and not suggestion and not has_unknown_name:
+        suggestion = suggest_names(signature, args, kwargs)
+        if args and not suggestion and not find_unknown_names(signature, kwargs):
             # Something is missing: perhaps because another argument is in its place.
             convert_arguments(signature.bind_partial(*args, **kwargs), kinds, call)
         raise TypeError(f"{function_name}() {error}{suggestion}") from None
@@ -285,22 +284,26 @@ def check_fields(
     Raises:
         MatchRecognizePlanError: a field is. The error names the argument that has the field.
     """
-    parameters = signature.parameters
-    unknown_names = kwargs.keys() - parameters.keys()
-    if not unknown_names:
-        return
-    takes_any_name = any(
-        parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
-    )
-    if takes_any_name:
-        return
-    for argument in kinds.keys() & parameters.keys():
-        for name in unknown_names.intersection(kinds[argument].fields):
-            raise option_as_argument(call=call, name=name, argument=argument)
+    unknown_names = find_unknown_names(signature, kwargs)
+    for argument in kinds.keys() & signature.parameters.keys():
+        for name in unknown_names:
+            if name in kinds[argument].fields:
+                raise option_as_argument(call=call, name=name, argument=argument)
+
+
+def find_unknown_names(signature: inspect.Signature, kwargs: Mapping[str, object]) -> list[str]:
+    """Return the keyword arguments that a function does not have.
+
+    A function with `**name` has them all.
+    """
+    parameters = signature.parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return []
+    return [name for name in kwargs if name not in signature.parameters]
 
 
 def suggest_names(
-    signature: inspect.Signature, kwargs: Mapping[str, object], error: TypeError
+    signature: inspect.Signature, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> str:
     """Return the end of a message that suggests names of arguments; "" for no suggestion.
 
@@ -309,26 +312,35 @@ def suggest_names(
 
     Args:
         signature: the signature of the function.
-        kwargs: the keyword arguments.
-        error: why they do not fit the signature.
+        args: the positional arguments, which do not fit it, or
+        kwargs: the keyword arguments, which do not.
 
-    >>> suggest_names(inspect.signature(lambda df, order_by: 0), {"orderBy": "ts"}, TypeError())
+    >>> suggest_names(inspect.signature(lambda df, order_by: 0), (), {"orderBy": "ts"})
     '; write order_by='
     """
-    parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
-    names = [parameter.name for parameter in parameters]
-    unknown_name = next((name for name in kwargs if name not in names), None)
-    if unknown_name is not None:
-        similar_name = find_nearest(unknown_name, names)
+    parameters = signature.parameters.values()
+    unknown_names = find_unknown_names(signature, kwargs)
+    if unknown_names:
+        names = [parameter.name for parameter in parameters if parameter.name != "self"]
+        similar_name = find_nearest(unknown_names[0], names)
         if similar_name:
             return f"; write {similar_name}="
-    else:
-        names = [
-            parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY
-        ]
-        if not names or not str(error).startswith("too many"):
-            return ""
-    return f"; it takes {', '.join(f'{name}=' for name in names)}"
+        return list_names(names)
+    positional = [
+        parameter
+        for parameter in parameters
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    if len(args) <= len(positional):
+        return ""
+    return list_names(
+        [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+    )
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Return the end of a message that lists names of arguments; "" if there are none."""
+    return f"; it takes {', '.join(f'{name}=' for name in names)}" if names else ""
 
 
 def convert_arguments(
@@ -402,8 +414,12 @@ is_session = make_method_test("sql", "createDataFrame", "stop")
 is_dataframe = make_method_test("select", "selectExpr", "mapInArrow")
 is_column = make_method_test("isNotNull", "alias", "cast")
 
-# The classes of tables of other libraries.
-FRAMES = {"pandas": ("DataFrame",), "polars": ("DataFrame", "LazyFrame"), "pyarrow": ("Table",)}
+# The classes of tables of other libraries, by the library.
+FOREIGN_TABLES = {
+    "pandas": ("DataFrame",),
+    "polars": ("DataFrame", "LazyFrame"),
+    "pyarrow": ("Table",),
+}
 
 
 def find_library(value: object) -> str:
@@ -411,9 +427,21 @@ def find_library(value: object) -> str:
     return type(value).__module__.split(".")[0]
 
 
-def is_frame(value: object) -> bool:
+def find_table_library(value: object) -> str | None:
+    """Return the library of a frame of pandas or Polars or of a table of Arrow, without importing.
+
+    The class of the value may be derived from the library's class. None if it is no such value.
+    """
+    for base in type(value).__mro__:
+        library = base.__module__.split(".")[0]
+        if base.__name__ in FOREIGN_TABLES.get(library, ()):
+            return library
+    return None
+
+
+def is_foreign_table(value: object) -> bool:
     """Return whether a value is a frame of pandas or Polars, or a table of Arrow."""
-    return type(value).__name__ in FRAMES.get(find_library(value), ())
+    return find_table_library(value) is not None
 
 
 # Kinds that several functions share.
@@ -433,9 +461,11 @@ TERMS = ArgumentKind(
     make_list_test(lambda value: isinstance(value, str) or is_column(value)),
     'write {argument}="name", or {argument}=["name", "another"]',
 )
+# The greatest INT of Spark.
+MAX_COUNT = 2**31 - 1
 COUNT = ArgumentKind(
-    "a whole number, 1 or more",
-    lambda value: is_whole(value) and 1 <= value < 2**31,
+    f"a whole number from 1 to {MAX_COUNT}",
+    lambda value: is_whole(value) and 1 <= value <= MAX_COUNT,
     "write {argument}=4, or leave it out",
 )
 FLAG = ArgumentKind(

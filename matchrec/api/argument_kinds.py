@@ -32,7 +32,7 @@ from matchrec.arguments import (
     find_library,
     is_column,
     is_dataframe,
-    is_frame,
+    is_foreign_table,
     is_whole,
     make_class_test,
     make_dict_test,
@@ -114,7 +114,7 @@ def fills_hole(value: object) -> bool:
         return bool(value) and all(isinstance(item, TEXT_CLASSES) for item in value)
     if isinstance(value, TEXT_CLASSES):
         return True
-    return is_dataframe(value) or is_column(value) or is_frame(value)
+    return is_dataframe(value) or is_column(value) or is_foreign_table(value)
 
 
 def is_pattern(value: object) -> bool:
@@ -136,7 +136,7 @@ def convert_frame(argument: str, value: Any) -> Any:
         argument: the name of the argument, for errors.
         value: the frame.
     """
-    if not is_frame(value):
+    if not is_foreign_table(value):
         return value
     import matchrec  # for its session, as if the user had called it
     from matchrec.api.frames import to_dataframe
@@ -182,7 +182,7 @@ ROW = ArgumentKind(
 # Inputs.
 FRAME = ArgumentKind(
     "a DataFrame of Spark, pandas, Polars or Arrow",
-    lambda value: is_dataframe(value) or is_frame(value),
+    lambda value: is_dataframe(value) or is_foreign_table(value),
     "pass one, such as spark.table(...), spark.read... or pandas.read_csv(...)",
     converter=convert_frame,
 )

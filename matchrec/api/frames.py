@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.arguments import find_library, is_dataframe, is_frame
+from matchrec.arguments import find_table_library, is_dataframe
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import frames as errors
 from matchrec.spark.arrow_tables import cast_to_spark_types
@@ -63,9 +63,10 @@ def to_dataframe(spark: SparkSession, name: str, value: object) -> object:
     """
     if is_dataframe(value):
         return find_backend(spark).keep_sent_rows(cast("DataFrame", value))
-    if not is_frame(value):
+    library = find_table_library(value)
+    if library is None:
         return value
-    frame = read_frame(value)
+    frame = read_frame(value, library)
     if is_arrow_table(frame):
         if spark.version.startswith("3."):
             raise errors.arrow_table_not_supported(version=spark.version, name=name)
@@ -73,7 +74,7 @@ def to_dataframe(spark: SparkSession, name: str, value: object) -> object:
         check_pandas(name, frame)
         frame = cast_pandas_columns(frame)
     # Spark has microseconds, so this must be done while the frame still has nanoseconds.
-    ambiguous_times = find_ambiguous_times(name, find_library(value), frame)
+    ambiguous_times = find_ambiguous_times(name, library, frame)
     if not is_arrow_table(frame):
         frame = with_microseconds(frame)
     try:
@@ -105,19 +106,22 @@ def send_frame(spark: SparkSession, frame: Any, index: Any) -> DataFrame:
         return remember_index(backend.create_frame(frame), index)
 
 
-def read_frame(value: Any) -> Any:
-    """Return the rows of a frame of any library as a pandas frame or an Arrow table."""
-    frame = value
-    if hasattr(frame, "collect"):  # a lazy frame of Polars
-        frame = frame.collect()
-    if hasattr(frame, "to_arrow"):  # a frame of Polars
-        frame = frame.to_arrow()
-    return frame
+def read_frame(value: Any, library: str) -> Any:
+    """Return the rows of a frame of any library as a pandas frame or an Arrow table.
+
+    Args:
+        value: the frame.
+        library: the name of the library.
+    """
+    if library != "polars":
+        return value
+    frame = value.collect() if hasattr(value, "collect") else value
+    return frame.to_arrow()
 
 
 def is_arrow_table(frame: Any) -> bool:
     """Return whether a frame is an Arrow table, rather than a pandas frame."""
-    return type(frame).__name__ == "Table"
+    return find_table_library(frame) == "pyarrow"
 
 
 def explain_failed_conversion(

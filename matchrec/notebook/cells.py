@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import matchrec
 from matchrec.api.frames import to_dataframe
 from matchrec.api.text_kinds import IS_SASE
-from matchrec.arguments import is_dataframe, is_frame
+from matchrec.arguments import is_dataframe, is_foreign_table
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.rows import fetch_first_texts
 from matchrec.errors import command as errors
@@ -147,7 +147,7 @@ def find_events(name: str, spark: SparkSession, variables: Mapping[str, Any]) ->
         MatchRecognizeError: there is no such variable, or it holds no DataFrame.
     """
     events: Any = variables.get(name)
-    if is_frame(events):
+    if is_foreign_table(events):
         events = to_dataframe(spark, name, events)
         print_notice(f"sent `{name}` to the engine: {show_count(events.count(), 'row')}")
     if not is_dataframe(events):

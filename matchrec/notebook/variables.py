@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from matchrec.api.argument_kinds import are_values, fills_hole
-from matchrec.arguments import is_dataframe, is_frame, is_session
+from matchrec.arguments import is_dataframe, is_foreign_table, is_session
 from matchrec.notebook.messages import print_notice
 from matchrec.spark.sail.start import describe_engine, start
 
@@ -55,7 +55,7 @@ def list_frames(variables: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(
         name
         for name, value in variables.items()
-        if not name.startswith("_") and (is_dataframe(value) or is_frame(value))
+        if not name.startswith("_") and (is_dataframe(value) or is_foreign_table(value))
     )
 
 

@@ -36,6 +36,16 @@ def test_unsigned_integers_of_pandas(spark: SparkSession, form: str, kind: str) 
     assert [tuple(row) for row in matches.collect()] == [(high, high)]
 
 
+class Events(pd.DataFrame):
+    """A class that is derived from the frames of pandas, as GeoPandas has one."""
+
+
+def test_a_derived_class_of_pandas(spark: SparkSession) -> None:
+    rows = Events({"t": [1, 2, 3], "v": [5, 4, 6]})
+    matches = matchrec.match_recognize(rows, RISES)
+    assert [tuple(row) for row in matches.collect()] == [(6, 6)]
+
+
 @pytest.mark.parametrize(
     ("kind", "values", "type_name"),
     [

@@ -1,0 +1,43 @@
+"""Arguments of the functions that users call: what is accepted, and what messages suggest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from matchrec.arguments import COUNT, TEXT, check_arguments, find_table_library
+from matchrec.errors import MatchRecognizePlanError
+
+
+@check_arguments(query=TEXT, count=COUNT, frames=TEXT)
+def ask(query: str, *, count: int = 1, **frames: str) -> tuple[str, int, dict[str, str]]:
+    """Return the arguments."""
+    return query, count, frames
+
+
+def test_the_greatest_count() -> None:
+    assert ask("q", count=2_147_483_647) == ("q", 2_147_483_647, {})
+    with pytest.raises(MatchRecognizePlanError, match="a whole number from 1 to 2147483647"):
+        ask("q", count=2_147_483_648)
+
+
+def test_a_missing_argument_next_to_names_of_the_user() -> None:
+    call: Any = ask
+    with pytest.raises(TypeError, match=r"^ask\(\) missing a required argument: 'query'$"):
+        call(df="x")
+
+
+def test_too_many_positional_arguments() -> None:
+    call: Any = ask
+    with pytest.raises(
+        TypeError, match=r"^ask\(\) too many positional arguments; it takes count=$"
+    ):
+        call("q", 2)
+
+
+def test_a_class_that_is_derived_from_a_frame_of_pandas() -> None:
+    derived = type("Table", (pd.DataFrame,), {"to_arrow": None})
+    assert find_table_library(derived({"x": [1]})) == "pandas"
+    assert find_table_library(pd.Series([1])) is None
