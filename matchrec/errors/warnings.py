@@ -138,7 +138,7 @@ def negation_of_every_row(span: Span | None, *, variable: str) -> NeverTrueWarni
     return NeverTrueWarning(
         f"`NOT {variable}` in PATTERN is never true if a row follows",
         span,
-        notes=(f"{variable} has no condition, so that every row is a {variable}",),
+        notes=(f"{variable} has no condition, so every row is a {variable}",),
         hint=f"add {variable} to {define}, or remove NOT {variable}",
     )
 
@@ -188,9 +188,7 @@ def compared_with_later_variable(
     return NeverTrueWarning(
         f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
         span,
-        notes=(
-            f"{other} has no row yet when a row is tested for {variable}, so that {read} is NULL",
-        ),
+        notes=(f"{other} has no row yet when a row is tested for {variable}, so {read} is NULL",),
         hint=f"write it in the condition of {other}{words.advice_on_later_rows}",
     )
 
@@ -207,7 +205,7 @@ def compared_with_own_stage(span: Span, *, read: str, stage: str, column: str) -
     return NeverTrueWarning(
         f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
         span,
-        notes=(f"{stage} has no row yet when its first is tested, so that {read} is NULL",),
+        notes=(f"{stage} has no row yet when its first is tested, so {read} is NULL",),
         hint=f"write {column} for the row that is tested",
     )
 
@@ -399,15 +397,16 @@ def braces_of_f_string(span: Span | None, *, variable: str, name: str, count: st
         name: the variable that has a condition, `B`.
         count: the number after it, `3`.
     """
-    note = ""
+    notes: tuple[str, ...] = ()
     hint = f"write {name}{{{count}}} for {count} rows"
     if current_surface().is_python:
         note = f"a Python f-string turns {name}{{{count}}} into {name}{count}"
         hint = f"write {name}{{{{{count}}}}} in an f-string"
+        notes = (note,)
     return BracesWarning(
         f"`{variable}` in PATTERN has no condition, but `{name}` has one",
         span,
-        notes=(note,),
+        notes=notes,
         hint=f"{hint}; if another variable is meant, add {variable} to DEFINE",
     )
 
@@ -444,16 +443,12 @@ def order_lost_with_nanoseconds(
         column: the column of ORDER BY.
         part: the frame with a column `ns` of the nanoseconds.
     """
+    rows = f"1 row of `{frame}` differs" if count == 1 else f"{count:,} rows of `{frame}` differ"
+    note = "Spark's times have microseconds, so the order of these rows can differ from run to run"
     return NanosecondsWarning(
-        f"{count:,} rows of `{frame}` differ from another row only in the nanoseconds of "
-        f"`{column}`",
+        f"{rows} from another row only in the nanoseconds of `{column}`",
         span,
-        notes=(
-            (
-                "Spark's times have microseconds, so the order of these rows can differ from run "
-                "to run"
-            ),
-        ),
+        notes=(note,),
         hint=f"pass {part}, and write ORDER BY {write_name(column)}, ns",
     )
 

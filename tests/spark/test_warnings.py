@@ -104,7 +104,7 @@ def test_a_stage_that_has_no_event_yet(
         matchrec.match_pattern(prices, pattern, order_by="ts")
     (warning,) = warned
     assert f"a comparison with `{read}` in a condition is never true" in str(warning.message)
-    assert f"no row yet when {note}, so that {read} is NULL" in str(warning.message)
+    assert f"no row yet when {note}, so {read} is NULL" in str(warning.message)
     assert "NEXT" not in str(warning.message)
 
 
