@@ -82,11 +82,14 @@ def suggest_setting(argument: str) -> str:
     """Return NAME=VALUE with the part that a malformed argument has.
 
     >>> [suggest_setting(argument) for argument in ("days", "days=", "=5", "5", "sum(n)")]
-    ['days=VALUE', 'days=VALUE', 'NAME=5', 'NAME=5', 'NAME=sum(n)']
+    ['days=VALUE, or NAME=days if it is the value', 'days=VALUE', 'NAME=5', 'NAME=5', 'NAME=sum(n)']
     """
     part = argument.strip("=")
     is_value = argument.startswith("=") or not part[:1].isalpha() or "(" in part
-    return f"NAME={part or 'VALUE'}" if is_value else f"{part}=VALUE"
+    if is_value:
+        return f"NAME={part or 'VALUE'}"
+    is_unclear = "=" not in argument
+    return f"{part}=VALUE" + f", or NAME={part} if it is the value" * is_unclear
 
 
 def parse_parameter(argument: str) -> tuple[str, str]:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from shlex import quote
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import describe_value, join_names, show_count, show_list
+from matchrec.errors.wording import (
+    describe_value,
+    drop_backticks,
+    join_names,
+    show_count,
+    show_list,
+)
 from matchrec.source import Span
 
 
@@ -35,11 +42,20 @@ def value_of_wrong_type(
         kind: the type of the column.
         example: a value of that type.
     """
-    option = current_surface().name_option(argument)
+    surface = current_surface()
+    option = surface.name_option(argument)
+    without_name = ""
+    if argument == "row" and isinstance(value, str) and "=" in value:
+        without_name = f"{option} has a value of `{name}` alone, without a name"
+    written = "a value of this type"
+    if not surface.is_python:
+        written = f"--row {quote(example)}"
+        if argument == "partition":
+            written = f"--partition {quote(f'{name}={example}')}"
     return MatchRecognizePlanError(
         f"`{option}` has {value!r} for column `{name}` of type {kind}",
-        notes=(f"a value of `{name}` is {example}",),
-        hint=f"write a value of this type, or leave {option} out",
+        notes=(f"a value of `{name}` is {example}", without_name),
+        hint=f"write {written}, or leave {option} out",
         code="value-of-wrong-type",
     )
 
@@ -108,13 +124,13 @@ def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchReco
         keys: the keys as the query writes them, by the names of their columns.
     """
     surface = current_surface()
-    near = find_nearest(name, keys)
+    near = find_nearest(name, keys) or (next(iter(keys)) if len(keys) == 1 else None)
     hint = f"write one of these, or leave {surface.name_option('partition')} out"
     if near:
-        hint = f"write {near}"
+        hint = f"write {near}" if surface.is_python else f"write --partition {near}=VALUE"
     return MatchRecognizePlanError(
         f"unknown column `{name}` in `{surface.name_option('partition')}`",
-        notes=(show_list("PARTITION BY has", keys.values(), "columns"),),
+        notes=(show_list("PARTITION BY has", map(drop_backticks, keys.values()), "columns"),),
         hint=hint,
         code="unknown-partition-column",
     )

@@ -5,6 +5,7 @@ Every message of matchrec uses these functions, and so do `explain`, `why` and t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from inspect import isroutine
 from reprlib import Repr
@@ -98,6 +99,19 @@ def quote_in_backticks(text: str) -> str:
 def write_name(text: str) -> str:
     """Return a name as a query has it: in backticks if it needs them."""
     return text if text.isidentifier() else quote_in_backticks(text)
+
+
+# A string, which stays as it is, or a name in backticks that needs none.
+_PLAIN_NAME = re.compile(r"'(?:[^']|'')*'|`(?P<name>[A-Za-z_]\w*)`")
+
+
+def drop_backticks(text: str) -> str:
+    """Return SQL without the backticks around names that need none.
+
+    >>> drop_backticks("`price` > 5 AND `last price` > '`x`'")
+    "price > 5 AND `last price` > '`x`'"
+    """
+    return _PLAIN_NAME.sub(lambda match: match["name"] or match[0], text)
 
 
 # Values.

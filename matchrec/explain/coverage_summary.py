@@ -15,6 +15,7 @@ from matchrec.automaton.facts import UNREACHABLE
 from matchrec.automaton.occurrences import Occurrences
 from matchrec.compile.counted_coverage import CountedCoverage
 from matchrec.compile.coverage import CoverageQuery, show_condition_parts
+from matchrec.errors.wording import drop_backticks
 from matchrec.explain.clause_coverage import (
     ClauseCoverage,
     FalsePart,
@@ -250,7 +251,7 @@ def list_condition_parts(query: CoverageQuery) -> list[ConditionPart | None]:
         show_part = partial(show_stage_condition, test=variable) if plan.staging else show_scalar
         name = stages.get(variable, variable)
         texts = show_condition_parts(conditions.get(variable), show_part)
-        parts += [ConditionPart(name, text) for text in texts]
+        parts += [ConditionPart(name, drop_backticks(text)) for text in texts]
     part_counts = Counter(part.variable for part in parts)
     return [part if part_counts[part.variable] > 1 else None for part in parts]
 

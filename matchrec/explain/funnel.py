@@ -1,9 +1,11 @@
 """Show the coverage of a clause as a funnel, in text. `funnel_picture` draws the same bars.
 
     tried   5,000 ████████████████████ 4,000 stopped: A's condition was false
-    A       1,000 ████                 990 stopped; 800 because B's condition was false
+    A       1,000 ████                 990 stopped: B's condition was false
     B          10 █
     matches    10 █
+
+The starting rows that stopped in a line and those that reached the next one add up to its number.
 
 A bar is as long as its share of the starting rows. Below the funnel, the text says what ended most
 of them.
@@ -126,18 +128,23 @@ def draw_blocks(count: int, total: int) -> str:
 
 
 def describe_endings(endings: Collection[RunEnding]) -> str:
-    """Return how many runs ended, and the most frequent reason; empty if none ended.
+    """Return how many runs ended, and why, the most frequent reason first; empty if none ended.
 
-    For example, `990 stopped; 800 because B's condition was false`.
+    The numbers of the reasons add up to the first number, as in
+    `990 stopped: 800 because B's condition was false, 190 for 3 other reasons`.
     """
     if not endings:
         return ""
     reasons = count_reasons(endings)
-    ((reason, times),) = reasons.most_common(1)
     stopped = f"{reasons.total():,} stopped"
-    if len(reasons) > 1:
-        return f"{stopped}; {times:,} because {reason}"
-    return f"{stopped}: {reason}"
+    if len(reasons) == 1:
+        return f"{stopped}: {next(iter(reasons))}"
+    listed = reasons.most_common(2 if len(reasons) == 2 else 1)
+    texts = [f"{times:,} because {reason}" for reason, times in listed]
+    others = reasons.total() - sum(times for _, times in listed)
+    if others:
+        texts.append(f"{others:,} for {len(reasons) - len(listed)} other reasons")
+    return f"{stopped}: {', '.join(texts)}"
 
 
 def count_reasons(endings: Collection[RunEnding]) -> Counter[str]:
@@ -162,11 +169,11 @@ def describe_answer(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
         runs = f"{decisive.stopped:,} of the {clause.without_match:,} without a match"
     else:
         decisive = min(ends, key=rank_by_closeness)
-        runs = f"no match: {decisive.stopped:,} of those that came closest"
+        runs = f"no match; {decisive.stopped:,} of {clause.tried:,} starting rows came closest and"
     where = f"after {decisive.variable}" if decisive.variable else "before any row"
     yield f"{runs} stopped {where}"
-    ((reason, count),) = count_reasons(decisive.stop_reasons).most_common(1)
-    yield f"{reason}: {count:,}"
+    for reason, count in count_reasons(decisive.stop_reasons).most_common():
+        yield f"{reason}: {count:,}"
     for part in decisive.false_parts:
         yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
     if clause.nearest is not None:

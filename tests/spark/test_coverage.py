@@ -99,7 +99,7 @@ def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkS
         "where and why most of them stopped",
         "  no match: 3 of those that came closest stopped after C",
         "  P's condition was false: 2",
-        "    P: `page` = :last was not true: 2",
+        "    P: page = :last was not true: 2",
         f"  closest to a match: the starting row day = 2024-01-02, in the partition k = {KEY}",
         "    it needed at least 1 more row; this shows why:",
         f"    query.why(partition={ {'k': KEY} }, row='2024-01-02')",
@@ -140,8 +140,8 @@ def test_a_loop_says_how_many_rows_were_reached(spark: SparkSession) -> None:
     first = lines.index("starting rows that reached each variable, and why others stopped") + 1
     assert lines[first : first + 6] == [
         "  tried   7 ████████████████████",
-        "  LOW     7 ████████████████████ 3 stopped; 2 because the partition ended before UP",
-        "  UP      4 ███████████          2 stopped; 1 because UP's condition was false",
+        "  LOW     7 ████████████████████ 3 stopped: 2 because the partition ended before UP, 1 because UP's condition was false",
+        "  UP      4 ███████████          2 stopped: 1 because UP's condition was false, 1 because the partition ended before UP",
         "  UP{2}   2 ██████               1 stopped: UP's condition was false",
         "  UP{3}   1 ███",
         "  matches 1 ███",

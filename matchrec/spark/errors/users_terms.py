@@ -44,6 +44,7 @@ from matchrec.errors.sql.foreign_names import (
     find_function_hint,
     find_table_hint,
 )
+from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.sql.unknown_names import find_unknown_function_hint
 from matchrec.plan.text import quote_name
 from matchrec.source import Span
@@ -277,6 +278,8 @@ def shorten(  # noqa: PLR0913 -- what is known about an error
         tables: returns the names of the tables that exist. The user may mean one of them.
         show: returns a text of the engine's with the user's names.
     """
+    if hasattr(error, "getQueryContext") and not str(error).startswith("["):  # Sail's own words
+        sentence = name_types_as_spark(sentence)
     rewritten = reword(error, show(sentence))
     rewritten._parameters = {name: show(str(value)) for name, value in parameters.items()}
     rewritten.code = find_error_code(error)

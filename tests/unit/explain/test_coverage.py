@@ -64,7 +64,7 @@ def test_one_row_of_many_has_a_bar_and_decides_the_text() -> None:
         "  B           0",
         "  matches     0",
         "where and why most of them stopped",
-        "  no match: 1 of those that came closest stopped after A",
+        "  no match; 1 of 1,000 starting rows came closest and stopped after A",
         "  the window ended before B: 1",
         "  closest to a match: the starting row t = 7, in the partition k = x, l = NULL",
         "    it needed at least 1 more row; this shows why:",
