@@ -165,7 +165,7 @@ class RuleSetWorker:
 class RuleSetOutput:
     """Makes the output rows of a rule set from matches and from failures of its rules. Picklable.
 
-    The rules may run over whole partitions, or over a stream: `spark.streaming.bucket`.
+    The rules may run over whole partitions, or over a stream: `spark.streaming.stream_worker`.
     """
 
     rule_set: RuleSet

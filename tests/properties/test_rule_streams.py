@@ -64,7 +64,7 @@ def test_rules_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int
     with temporary_view(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
         streamed = build_supported_rules(spark.table("random_rules"), rules, ALGORITHMS[seed % 2])
         batches = list(match_in_pieces(streamed, decided, Random(seed)))
-        rows = pa.Table.from_batches(batches, streamed.bucket.output.schema)
+        rows = pa.Table.from_batches(batches, streamed.worker.output.schema)
         matches = streamed.of(hand_over(spark, rows, streamed.found.rows.schema))
         texts, errors = collect_rows_by_rule(matches), collect_failures(matches)
     for number, name in enumerate(rules):
@@ -109,16 +109,16 @@ def match_in_pieces(
         pieces = draw_pieces(read_times(events), random)
         group = Group()
         rows = list(streamed.in_pieces(events.reset_index(drop=True), pieces, group))
-        yield from pa.Table.from_pylist(rows, streamed.bucket.output.schema).to_batches()
+        yield from pa.Table.from_pylist(rows, streamed.worker.output.schema).to_batches()
         decided.update(count_decided(streamed, group, frame))
 
 
 def count_decided(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> Decided:
     """Return how many starting rows of each key are decided, by key and rule."""
-    searches = streamed.bucket.searches
-    (name,) = streamed.bucket.event_layout.keys
+    searches = streamed.worker.searches
+    (name,) = streamed.worker.event_layout.keys
     rows = Counter(
-        streamed.bucket.event_layout.encoding.decode_frame(frame).column(name).to_pylist()
+        streamed.worker.event_layout.encoding.decode_frame(frame).column(name).to_pylist()
     )
     decided = {(key,): dict.fromkeys(range(len(searches)), count) for key, count in rows.items()}
     if not group.exists:

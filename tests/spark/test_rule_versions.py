@@ -25,7 +25,7 @@ from pyspark.sql.streaming import StreamingQuery
 import matchrec
 from matchrec import Pattern, RuleMatches
 from matchrec.search.partitions import IntArray
-from matchrec.spark.streaming.bucket import build_rules_bucket
+from matchrec.spark.streaming.stream_worker import build_rules_worker
 from matchrec.worker import wire
 from tests.pages.blocks import read_blocks
 from tests.properties.test_queries import INTERPRETED, settings
@@ -565,8 +565,10 @@ def test_versions_match_like_each_text_over_the_rows_of_its_time(
             if known_rules:
                 stream = StreamedRules(build_query(known_rules), events, "ts")
                 streams.append((stream, choose_later_second(seconds, start)))
-    buckets = [stream.bucket for stream, _ in streams]
-    queries = {build_rules_bucket(bucket.output, bucket.event_layout).query for bucket in buckets}
+    workers = [stream.worker for stream, _ in streams]
+    queries = {
+        build_rules_worker(worker.output, worker.event_layout).query_digest for worker in workers
+    }
     assert len(queries) == 1, "each set of rules must be able to continue with the state of another"
     assert run_buckets(streams, generator) == expected
 

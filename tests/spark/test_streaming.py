@@ -23,10 +23,10 @@ from matchrec import AfterMatch, Pattern, memory
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.search import incremental
 from matchrec.search.incremental import SearchState
-from matchrec.spark.streaming import bucket
-from matchrec.spark.streaming.bucket import Bucket, digest
+from matchrec.spark.streaming import stream_worker
 from matchrec.spark.streaming.key_state import read_key_states
 from matchrec.spark.streaming.selecting import SelectingStates
+from matchrec.spark.streaming.stream_worker import StreamWorker, digest
 from tests.tasks.stream_pieces import Group, Streamed, read_times
 
 pytestmark = pytest.mark.one_of(4)
@@ -295,14 +295,14 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 
     streamed, group, most = run_long_stream(spark, query, "ab")
     assert most < 100_000
-    (state,) = list_states(streamed.bucket, group)
+    (state,) = list_states(streamed.worker, group)
     assert state.is_idle
     assert not len(state.row_numbers)
 
 
-def list_states(bucket: Bucket, group: Group) -> list[SearchState]:
+def list_states(worker: StreamWorker, group: Group) -> list[SearchState]:
     """Return the state of the search with event selection for each key of a bucket."""
-    (key_state,) = read_key_states(group.memory.arrays, bucket.searches).values()
+    (key_state,) = read_key_states(group.memory.arrays, worker.searches).values()
     assert isinstance(key_state.states, SelectingStates)
     return key_state.states.split()
 
@@ -374,7 +374,7 @@ def test_rows_that_are_kept_have_the_values_of_their_parameters(
         def query(events: DataFrame) -> DataFrame:
             return matchrec.sql(spark, text, {"n": n}, rows=events)
 
-        return digest(Streamed(query, rows, "ts").bucket.event_layout)
+        return digest(Streamed(query, rows, "ts").worker.event_layout)
 
     assert digest_query(3) == digest_query(3)
     assert (digest_query(3) == digest_query(100)) is is_compatible
@@ -427,7 +427,7 @@ def test_a_state_that_is_too_large_is_an_error(
     streamed = Streamed(
         lambda df: match_pattern(df, RISE, partition_by="k"), list_events(spark, rows), "ts"
     )
-    monkeypatch.setattr(bucket, "MOST_STATE", 1 << 14)
+    monkeypatch.setattr(stream_worker, "MOST_STATE", 1 << 14)
     few_rows = streamed.frame[:10]
     all_rows = streamed.frame
     list(streamed.batch(few_rows, Group()))

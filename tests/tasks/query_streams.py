@@ -14,10 +14,10 @@ import pyarrow as pa
 from matchrec.conditions.row_column import RowColumn
 from matchrec.spark.pandas_encoding import PandasEncoding
 from matchrec.spark.streaming.arrival import EventLayout, read_times
-from matchrec.spark.streaming.bucket import Bucket
 from matchrec.spark.streaming.key_state import read_key_states
 from matchrec.spark.streaming.memory import ColumnMap
 from matchrec.spark.streaming.search import ContiguousSearch, ContiguousStates
+from matchrec.spark.streaming.stream_worker import StreamWorker
 from matchrec.worker import wire
 from matchrec.worker.wire import SortColumn
 from tests.tasks.query_batches import Run
@@ -56,7 +56,7 @@ class StreamRun(Run):
         event_layout = EventLayout(
             PandasEncoding(()), table.schema, (KEY,), (self.order,), column_map
         )
-        bucket = Bucket(
+        worker = StreamWorker(
             event_layout, QUERY, (ContiguousSearch(compiled_query),), {}, remembers=False
         )
         chosen = [*(range(number.max() + 1) if self.partitions is None else self.partitions)]
@@ -67,12 +67,12 @@ class StreamRun(Run):
             keys = [chosen.pop() for _ in range(min(len(chosen), random.choice((1, 2, 4))))]
             rows = table.filter(pa.array(np.isin(number, keys))).combine_chunks()
             batches += self.stream(
-                CopyingBucket(bucket, copies, int(number.max()) + 1), rows, random
+                CopyingWorker(worker, copies, int(number.max()) + 1), rows, random
             )
         return batches
 
     def stream(
-        self, bucket: CopyingBucket, rows: pa.Table, random: Random
+        self, worker: CopyingWorker, rows: pa.Table, random: Random
     ) -> Iterator[pa.RecordBatch]:
         """Yield the output of some partitions, whose rows arrive in pieces.
 
@@ -86,33 +86,33 @@ class StreamRun(Run):
             piece = [row for row in new if row is not None]
             late = np.flatnonzero(seconds * 1000 <= find_passed_watermark(group)).tolist()
             piece += random.sample(late, random.choice((0, 0, min(2, len(late)))))
-            yield from self.call(bucket, rows.take(pa.array(piece, pa.int64())), group)
+            yield from self.call(worker, rows.take(pa.array(piece, pa.int64())), group)
             latest = min((int(seconds[row]) for row in waiting), default=int(seconds.max()))
             moved = latest - random.choice((1, 600_000, 1_200_000))
             group.watermark = max(group.watermark, moved)
-            yield from self.fire_timer(bucket, rows, group)
+            yield from self.fire_timer(worker, rows, group)
         group.watermark = int(seconds.max()) + A_DAY
-        yield from self.fire_timer(bucket, rows, group)
-        self.decided.update(count_decided(bucket.bucket, rows, group))
+        yield from self.fire_timer(worker, rows, group)
+        self.decided.update(count_decided(worker.worker, rows, group))
 
     def fire_timer(
-        self, bucket: CopyingBucket, rows: pa.Table, group: Group
+        self, worker: CopyingWorker, rows: pa.Table, group: Group
     ) -> Iterator[pa.RecordBatch]:
-        """Call the bucket as Spark does when its timer is due, until no timer is due."""
+        """Call the worker as Spark does when its timer is due, until no timer is due."""
         while group.timer is not None and group.timer < group.watermark:
-            yield from self.call(bucket, rows.slice(0, 0), group)
+            yield from self.call(worker, rows.slice(0, 0), group)
 
-    def call(self, bucket: CopyingBucket, rows: pa.Table, group: Group) -> list[pa.RecordBatch]:
-        """Return the output of one call of the bucket."""
+    def call(self, worker: CopyingWorker, rows: pa.Table, group: Group) -> list[pa.RecordBatch]:
+        """Return the output of one call of the worker."""
         group.timer = None
-        return list(bucket.search_events(rows, group))
+        return list(worker.search_events(rows, group))
 
 
 @dataclass(frozen=True)
-class CopyingBucket:
-    """A bucket that gets several copies of its rows, each with other keys."""
+class CopyingWorker:
+    """A worker that gets several copies of its rows, each with other keys."""
 
-    bucket: Bucket
+    worker: StreamWorker
     copies: int
     distance: int  # between the keys of two copies
 
@@ -124,16 +124,16 @@ class CopyingBucket:
             rows.set_column(index, KEY, pa.array(keys + copy * self.distance))
             for copy in range(self.copies)
         ]
-        yield from self.bucket.search_events(pa.concat_tables(copies).to_batches(), group)
+        yield from self.worker.search_events(pa.concat_tables(copies).to_batches(), group)
 
 
-def count_decided(bucket: Bucket, rows: pa.Table, group: Group) -> dict[int, int]:
+def count_decided(worker: StreamWorker, rows: pa.Table, group: Group) -> dict[int, int]:
     """Return how many starting rows are decided, by the number of their partition."""
     decided = dict(Counter(rows.column(KEY).to_pylist()))
     if not group.exists:
         return decided
     keys = group.memory.keys.column(KEY).to_pylist()
-    for needs in read_key_states(group.memory.arrays, bucket.searches).values():
+    for needs in read_key_states(group.memory.arrays, worker.searches).values():
         assert isinstance(needs.states, ContiguousStates)
         starts = needs.states.start.values
         kept = needs.places.sizes

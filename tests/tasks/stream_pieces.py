@@ -24,10 +24,10 @@ from matchrec import RuleMatches
 from matchrec.search.partitions import IntArray, find_group_starts
 from matchrec.spark import request
 from matchrec.spark.streaming.arrival import sort_rows
-from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
 from matchrec.spark.streaming.memory import BucketMemory, read_memory
 from matchrec.spark.streaming.prepare import WATERMARK
 from matchrec.spark.streaming.sent_events import SentEvents
+from matchrec.spark.streaming.stream_worker import RuleSetStreamWorker, StreamWorker
 from matchrec.worker import wire
 from matchrec.worker.batches import Piece
 from matchrec.worker.equal_codes import encode_equal, number_rows
@@ -88,10 +88,10 @@ class Group:
 
 
 class Keys:
-    """The keys of a stream, and a bucket that processes their events."""
+    """The keys of a stream, and a worker that processes their events."""
 
-    def __init__(self, sent_events: SentEvents, bucket: Bucket):
-        self.bucket = bucket
+    def __init__(self, sent_events: SentEvents, worker: StreamWorker):
+        self.worker = worker
         self.frame = sent_events.rows.toPandas()
         self.number = self.numbers(self.frame)
         keys = range(self.number.max() + 1)
@@ -99,8 +99,8 @@ class Keys:
 
     def numbers(self, frame: pd.DataFrame) -> IntArray:
         """Return the number of the key of each event."""
-        batch = self.bucket.event_layout.encoding.decode_frame(frame)
-        names = self.bucket.event_layout.keys
+        batch = self.worker.event_layout.encoding.decode_frame(frame)
+        names = self.worker.event_layout.keys
         return number_rows([encode_equal(batch.column(name)) for name in names])[0]
 
     def buckets(self, random: Random) -> Iterator[pd.DataFrame]:
@@ -130,7 +130,7 @@ class Keys:
         output = list(self.run_copies(1, frame, pieces, group))
         copies = copies_of(len(frame))
         texts = [
-            self.bucket.event_layout.schema.field(key).type == pa.string() for key in self.keys
+            self.worker.event_layout.schema.field(key).type == pa.string() for key in self.keys
         ]
         if texts and all(texts):
             copied_output = self.run_copies(copies, frame, pieces, Group())
@@ -142,7 +142,7 @@ class Keys:
     @property
     def keys(self) -> Sequence[str]:
         """Return the names of the key columns."""
-        return self.bucket.event_layout.keys
+        return self.worker.event_layout.keys
 
     def run_copies(
         self, copies: int, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: Group
@@ -164,12 +164,12 @@ class Keys:
         if copies > 1:
             batches = []
             if len(piece):
-                batch = self.bucket.event_layout.encoding.decode_frame(events)
+                batch = self.worker.event_layout.encoding.decode_frame(events)
                 batches = mark_copies(batch, self.keys, copies)
-            for output in self.bucket.search_events(batches, group):
+            for output in self.worker.search_events(batches, group):
                 yield from output.to_pylist()
             return
-        for out in self.bucket.run(None, [events], group):
+        for out in self.worker.run(None, [events], group):
             for data in out["rows"]:
                 with pa.ipc.open_stream(data) as reader:
                     yield from reader.read_all().to_pylist()
@@ -208,13 +208,13 @@ def build_over_stream(
         time: the column that has the watermark.
 
     Returns:
-        What `make` returns, the events as they are sent, and the bucket that would search them.
+        What `make` returns, the events as they are sent, and the worker that would search them.
     """
     kept: list[tuple[SentEvents, Any]] = []
 
-    def keep(sent_events: SentEvents, bucket: Bucket, schema: Any, _: str) -> DataFrame:
+    def keep(sent_events: SentEvents, worker: StreamWorker, schema: Any, _: str) -> DataFrame:
         """Keep what `SentEvents.run` would start, and return an empty result."""
-        kept.append((sent_events, replace(bucket, query=QUERY)))
+        kept.append((sent_events, replace(worker, query_digest=QUERY)))
         return events.sparkSession.createDataFrame([], schema)
 
     with (
@@ -222,8 +222,8 @@ def build_over_stream(
         patch.object(SentEvents, "run", keep),
     ):
         result = make(events.withMetadata(time, {WATERMARK: 0}))
-    ((sent_events, bucket),) = kept
-    return result, sent_events, bucket
+    ((sent_events, worker),) = kept
+    return result, sent_events, worker
 
 
 class Streamed(Keys):
@@ -231,16 +231,16 @@ class Streamed(Keys):
 
     def __init__(self, make: Callable[[DataFrame], DataFrame], events: DataFrame, time: str):
         """Build the query; `build_over_stream` explains the arguments."""
-        bucket: Bucket
-        _, sent_events, bucket = build_over_stream(make, events, time)
-        self.compiled_query = bucket.searches[0].compiled_query
-        super().__init__(sent_events, bucket)
+        worker: StreamWorker
+        _, sent_events, worker = build_over_stream(make, events, time)
+        self.compiled_query = worker.searches[0].compiled_query
+        super().__init__(sent_events, worker)
 
     def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
         """Return the output of the events of a bucket, matched as in a batch query."""
         number = self.numbers(frame)
-        orders = self.bucket.event_layout.orders
-        table = pa.Table.from_batches([self.bucket.event_layout.encoding.decode_frame(frame)])
+        orders = self.worker.event_layout.orders
+        table = pa.Table.from_batches([self.worker.event_layout.encoding.decode_frame(frame)])
         table = sort_rows(table, orders, number).combine_chunks()
         starts = find_group_starts(np.bincount(number))
         piece = Piece.create_whole(table, starts)
@@ -253,9 +253,9 @@ class StreamedRules(Keys):
 
     def __init__(self, make: Callable[[DataFrame], RuleMatches], events: DataFrame, time: str):
         """Build the rule set; `build_over_stream` explains the arguments."""
-        self.bucket: RulesOfBucket
-        self.found, sent_events, self.bucket = build_over_stream(make, events, time)
-        super().__init__(sent_events, self.bucket)
+        self.worker: RuleSetStreamWorker
+        self.found, sent_events, self.worker = build_over_stream(make, events, time)
+        super().__init__(sent_events, self.worker)
 
     def of(self, rows: DataFrame) -> RuleMatches:
         """Return the views of some output rows."""

@@ -38,7 +38,7 @@ from matchrec.spark.ranges import check_may_stay_whole
 from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import QUERY_ERRORS, silence_analysis
-from matchrec.spark.streaming.bucket import digest
+from matchrec.spark.streaming.stream_worker import digest
 from matchrec.spark.transport import SentRows, build_output_schema
 from matchrec.spark.types import find_padding, make_struct_type
 from matchrec.worker import wire

@@ -3,13 +3,13 @@
 A match is output once no later row can change it. Spark's `applyInPandasWithState` keeps the state
 of a search between two micro-batches, with the rows that the search still needs.
 
-    prepare      the columns that Spark computes, and which queries a stream allows
-    sent_events  the operator, which runs the searches
-    bucket       one call of the operator: read the state, search, write the state
-    arrival      how events are put in order
-    key_state    what searches need to know about each key
-    memory       what is stored between two micro-batches
-    by_key       values of many keys in flat arrays
-    search       the search for matches of consecutive rows
-    selecting    the search with event selection
+    prepare        the columns that Spark computes, and which queries a stream allows
+    sent_events    the operator, which runs the searches
+    stream_worker  the worker of a bucket of keys: read the state, search, write the state
+    arrival        how events are put in order
+    key_state      what searches need to know about each key
+    memory         what is stored between two micro-batches
+    by_key         values of many keys in flat arrays
+    search         the search for matches of consecutive rows
+    selecting      the search with event selection
 """

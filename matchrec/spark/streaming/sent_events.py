@@ -15,7 +15,11 @@ from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.spark import substitutes
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.streaming.arrival import EventLayout
-from matchrec.spark.streaming.bucket import Bucket, build_query_bucket, build_rules_bucket
+from matchrec.spark.streaming.stream_worker import (
+    StreamWorker,
+    build_query_worker,
+    build_rules_worker,
+)
 from matchrec.spark.transport import make_task_function, make_unpacker
 from matchrec.worker import wire
 from matchrec.worker.rule_set import RuleSetOutput
@@ -33,28 +37,28 @@ class SentEvents:
 
     def run_query(self, compiled_query: CompiledQuery, schema: StructType, name: str) -> DataFrame:
         """Return the reads of a query, as a stream. Takes the same arguments as `run`."""
-        return self.run(build_query_bucket(compiled_query, self.event_layout), schema, name)
+        return self.run(build_query_worker(compiled_query, self.event_layout), schema, name)
 
     def run_rules(self, output: RuleSetOutput, schema: StructType, name: str) -> DataFrame:
         """Return the output rows of a rule set, as a stream. Takes the same arguments as `run`."""
-        return self.run(build_rules_bucket(output, self.event_layout), schema, name)
+        return self.run(build_rules_worker(output, self.event_layout), schema, name)
 
-    def run(self, bucket: Bucket, schema: StructType, name: str) -> DataFrame:
-        """Return the output of a bucket over the events of all keys, as a stream.
+    def run(self, worker: StreamWorker, schema: StructType, name: str) -> DataFrame:
+        """Return the output of a worker over the events of all keys, as a stream.
 
         Output rows leave Spark's operator as the bytes of Arrow streams, which `mapInArrow` reads
         after it. Pandas would alter them, and Spark's own conversion of nested columns differs
         between its versions.
 
         Args:
-            bucket: searches the events of a bucket of keys.
+            worker: searches the events of each bucket of keys.
             schema: the schema of the DataFrame.
             name: the name of the operator in Spark's plan.
         """
-        run = make_task_function(bucket)
+        run = make_task_function(worker)
 
         def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
-            """Run the search of a group of keys."""
+            """Run the worker for a bucket of keys."""
             return run(key, frames, group)
 
         search.__name__ = name

@@ -1,6 +1,7 @@
-"""The events of a bucket of keys from micro-batch to micro-batch: what Spark's operator runs.
+"""The workers of a stream: what Spark's operator runs for each bucket of keys.
 
-One call does the following.
+A `StreamWorker` is pickled once, and runs for all buckets. One call is for one bucket in one
+micro-batch, and does the following.
 
 1. Read the state of the bucket, if it has one.
 2. Put the events in order that the watermark has passed. The others wait.
@@ -61,12 +62,15 @@ KeySearching = Generator[pa.RecordBatch, None, KeyState]
 
 
 @dataclass(frozen=True)
-class Bucket:
-    """The searches over the events of a bucket, of a query or of a set of rules. Picklable."""
+class StreamWorker:
+    """A worker that searches the events of one bucket after the other. Picklable.
+
+    It has one search for a query; a subclass has one for each rule of a set.
+    """
 
     event_layout: EventLayout
     # A digest of the query, or of what all rules of a set share.
-    query: str
+    query_digest: str
     searches: tuple[StreamSearch[Any], ...]
     # The rules, by the names of their searches. Empty for a query.
     versions: Mapping[str, Version]
@@ -107,7 +111,7 @@ class Bucket:
         key_states = yield from self.search_all(memory.arrays, arrived, watermark)
         memory = make_memory(key_states, arrived, self.event_layout.column_map, self.versions)
         if memory.keys.num_rows or memory.rows.num_rows or self.remembers:
-            group.update((check_size(write_memory(memory, self.query), memory),))
+            group.update((check_size(write_memory(memory, self.query_digest), memory),))
             next_ends = [int(state.next_end.min()) for state in key_states.values()]
             next_end = min(next_ends, default=NEVER)
             set_timer(group, int(read_times(arrived.waiting).min(initial=next_end)), watermark)
@@ -123,7 +127,7 @@ class Bucket:
         """
         if not group.exists:
             return self.event_layout.make_empty_memory()
-        memory = read_memory(group.get[0], self.query)
+        memory = read_memory(group.get[0], self.query_digest)
         check_versions(memory, self.versions)
         return self.event_layout.convert_memory(memory)
 
@@ -207,8 +211,8 @@ def set_timer(group: GroupState, wake_up: int, watermark: int) -> None:
 
 
 @dataclass(frozen=True)
-class RulesOfBucket(Bucket):
-    """A search for all rules of a set over the events of a bucket. Picklable.
+class RuleSetStreamWorker(StreamWorker):
+    """A worker that searches for all rules of a set. Picklable.
 
     A rule that fails for one key goes on with the others. For the rules, a key is a partition.
     """
@@ -219,27 +223,32 @@ class RulesOfBucket(Bucket):
     def search(
         self, number: int, key_state: KeyState, arrived: ArrivedRows, watermark: int
     ) -> KeySearching:
-        """Go on with some keys, except those for which the rule fails, see `Bucket.search`."""
+        """Go on with some keys, and mark those for which the rule fails, see `StreamWorker.search`.
+
+        `handle_failures` calls the functions below until each key is either searched or reported.
+        Each call adds the new state of its keys to `new_states`; a search that fails adds none.
+        """
         rule_search = self.searches[number]
         search_keys = super().search
         new_states: list[KeyState] = []
 
-        def search_some(indices: range) -> Iterator[pa.RecordBatch]:
-            """Go on with some of the keys, and keep their new state."""
-            some = key_state
+        def search(indices: range) -> Iterator[pa.RecordBatch]:
+            """Go on with some of the keys. Yield their output."""
+            some_keys = key_state
             if len(indices) < len(key_state.keys):
-                some = key_state.take(np.array(indices))
-            new_states.append((yield from search_keys(number, some, arrived, watermark)))
+                some_keys = key_state.take(np.array(indices))
+            new_state = yield from search_keys(number, some_keys, arrived, watermark)
+            new_states.append(new_state)
 
         def report_failure(index: int, error: MatchRecognizeError) -> pa.RecordBatch:
             """Mark a key as failed, and return the output row that says why."""
-            failed = key_state.take(np.array([index]))
-            new_states.append(make_key_state(rule_search, failed.keys, failed=True))
-            first_row = select_rows(rule_search, failed, arrived, watermark).rows.slice(0, 1)
-            return self.output.make_failure_row(number, first_row, error)
+            failed_key = key_state.take(np.array([index]))
+            new_states.append(make_key_state(rule_search, failed_key.keys, failed=True))
+            rows_of_key = select_rows(rule_search, failed_key, arrived, watermark).rows
+            return self.output.make_failure_row(number, rows_of_key.slice(0, 1), error)
 
         all_keys = range(len(key_state.keys))
-        yield from self.output.handle_failures(number, all_keys, search_some, report_failure)
+        yield from self.output.handle_failures(number, all_keys, search, report_failure)
         return reduce(KeyState.merge, new_states)
 
 
@@ -258,24 +267,24 @@ def select_rows(
     return arrived.select_rows(key_state.places, new, watermark)
 
 
-def build_query_bucket(compiled_query: CompiledQuery, event_layout: EventLayout) -> Bucket:
-    """Return the bucket that runs a query.
+def build_query_worker(compiled_query: CompiledQuery, event_layout: EventLayout) -> StreamWorker:
+    """Return the worker that runs a query over a stream.
 
     Args:
         compiled_query: the query.
         event_layout: what the events are.
     """
-    return Bucket(
+    return StreamWorker(
         event_layout=event_layout,
-        query=digest(compiled_query, event_layout),
+        query_digest=digest(compiled_query, event_layout),
         searches=(choose_search(compiled_query)(compiled_query),),
         versions={},
         remembers=False,
     )
 
 
-def build_rules_bucket(output: RuleSetOutput, event_layout: EventLayout) -> RulesOfBucket:
-    """Return the bucket that runs the rules of a set.
+def build_rules_worker(output: RuleSetOutput, event_layout: EventLayout) -> RuleSetStreamWorker:
+    """Return the worker that runs the rules of a set over a stream.
 
     Args:
         output: makes the output rows of the rules.
@@ -294,11 +303,11 @@ def build_rules_bucket(output: RuleSetOutput, event_layout: EventLayout) -> Rule
     # Rules may change over the same state, but not what they share.
     columns = [wire.name_column(index) for index in (rule_set.order, *rule_set.events.values())]
     events = tuple(rule_set.events), event_layout.describe_columns(columns)
-    query = digest(event_layout.partitions, events, output.on_error, rule_set.has_versions)
+    query_digest = digest(event_layout.partitions, events, output.on_error, rule_set.has_versions)
     versions = {rule.identity: replace(rule.version, rule=rule.name) for rule in rule_set.rules}
-    return RulesOfBucket(
+    return RuleSetStreamWorker(
         event_layout=event_layout,
-        query=query,
+        query_digest=query_digest,
         searches=searches,
         versions=versions,
         remembers=rule_set.has_versions,
