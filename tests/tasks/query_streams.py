@@ -136,7 +136,7 @@ def count_decided(worker: StreamWorker, rows: pa.Table, group: Group) -> dict[in
     for needs in read_key_states(group.memory.arrays, worker.searches).values():
         assert isinstance(needs.states, ContiguousStates)
         starts = needs.states.start.values
-        kept = needs.places.sizes
+        kept = needs.kept_rows.sizes
         for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
             if keys[key] in decided:  # otherwise it is the key of a copy
                 decided[keys[key]] += int(start - count)

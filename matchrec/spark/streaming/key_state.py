@@ -26,7 +26,11 @@ NO_KEYS = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """What a search needs of p keys of the bucket."""
+    """What a search needs of p keys of the bucket, until it goes on with them.
+
+    `SearchedKeys` is what the search returns of the keys that it has gone on with. It counts rows
+    within one search, and `advance` makes a `KeyState` of it, which counts them within the bucket.
+    """
 
     # int64[p], ascending indices of keys of the bucket.
     keys: IntArray
@@ -36,8 +40,8 @@ class KeyState:
     next_end: IntArray
     # bool[p], whether the search has failed for the key, and leaves it alone for good.
     failed: BoolArray
-    # The rows that the search has kept: indices among the rows of the bucket.
-    places: KeyedValues
+    # The rows to look at again: indices among the rows of the bucket, ascending for each key.
+    kept_rows: KeyedValues
 
     def take(self, indices: IntArray) -> KeyState:
         """Return the state of some of these keys, given their indices in `keys`."""
@@ -46,7 +50,7 @@ class KeyState:
             states=self.states.take(indices),
             next_end=self.next_end[indices],
             failed=self.failed[indices],
-            places=self.places.take(indices),
+            kept_rows=self.kept_rows.take(indices),
         )
 
     def merge(self, others: KeyState) -> KeyState:
@@ -61,7 +65,7 @@ class KeyState:
             states=self.states.append(others.states),
             next_end=np.append(self.next_end, others.next_end),
             failed=np.append(self.failed, others.failed),
-            places=self.places.append(others.places),
+            kept_rows=self.kept_rows.append(others.kept_rows),
         )
         return all_states.take(np.argsort(keys))
 
@@ -73,14 +77,15 @@ class KeyState:
             searched: what the search has returned of the keys.
             end: the time from which on the search sees no rows.
         """
-        needed = np.flatnonzero(~searched.is_idle | (searched.kept.sizes > 0))
+        needed = np.flatnonzero(~searched.is_idle | (searched.kept_rows.sizes > 0))
         searched = searched.take(needed)
+        kept = searched.kept_rows
         return KeyState(
             keys=self.keys[needed],
             states=searched.states,
             next_end=np.minimum(searched.next_end, end),
             failed=np.zeros(len(needed), np.bool_),
-            places=KeyedValues(rows.indices[searched.kept.values], searched.kept.sizes),
+            kept_rows=KeyedValues(rows.indices[kept.values], kept.sizes),
         )
 
 
@@ -101,7 +106,7 @@ def make_memory(
         versions: the rules, by the names of their searches.
     """
     keys = np.unique(np.concatenate([NO_KEYS, *(state.keys for state in key_states.values())]))
-    kept_by_search = [state.places.values for state in key_states.values()]
+    kept_by_search = [state.kept_rows.values for state in key_states.values()]
     kept = np.unique(np.concatenate([NO_KEYS, *kept_by_search]))
 
     # Rows are stored key after key, so that the number of rows of each key says whose they are.
@@ -117,11 +122,11 @@ def make_memory(
 
     arrays: dict[str, Array] = {}
     for name, key_state in key_states.items():
-        places = key_state.places
+        kept_of_search = key_state.kept_rows
         stored_state = replace(
             key_state,
             keys=np.searchsorted(keys, key_state.keys),
-            places=KeyedValues(stored_index[places.values], places.sizes),
+            kept_rows=KeyedValues(stored_index[kept_of_search.values], kept_of_search.sizes),
         )
         arrays |= write_key_state(name, stored_state)
     row_counts = np.bincount(np.searchsorted(keys, key_of_kept_row), minlength=len(keys))
@@ -152,7 +157,7 @@ def write_key_state(search: str, key_state: KeyState) -> dict[str, Array]:
     values_by_name = {name_array(name): values for name, values in states.items()}
     values_by_name["next end"] = KeyedValues.from_single_values(key_state.next_end)
     values_by_name["failed"] = KeyedValues.from_single_values(key_state.failed)
-    values_by_name["places"] = key_state.places
+    values_by_name["places"] = key_state.kept_rows
     arrays = {f"{search} keys": key_state.keys}
     for name, values in values_by_name.items():
         arrays[f"{search} {name}"] = values.values
@@ -180,7 +185,7 @@ def read_key_state(search: StreamSearch[Any], arrays: Arrays) -> KeyState:
         states=search.states_type(**states),
         next_end=next_end,
         failed=read("failed").values,
-        places=read("places"),
+        kept_rows=read("places"),
     )
 
 
@@ -214,5 +219,5 @@ def make_key_state(search: StreamSearch[Any], keys: IntArray, *, failed: bool = 
         states=search.make_empty_states().take(np.zeros(count, np.int64)),
         next_end=np.full(count, search.end, np.int64),
         failed=np.full(count, failed, np.bool_),
-        places=KeyedValues(NO_KEYS, np.zeros(count, np.int64)),
+        kept_rows=KeyedValues(NO_KEYS, np.zeros(count, np.int64)),
     )

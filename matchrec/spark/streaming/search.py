@@ -51,7 +51,7 @@ class SearchedKeys(Generic[States]):
     # What it must know of each key to go on.
     states: States
     # The rows to look at again: indices among the rows of the search, ascending.
-    kept: KeyedValues
+    kept_rows: KeyedValues
     # int64[p], when to go on though no event arrives: microseconds, or NEVER.
     next_end: IntArray
     # bool[p], whether the states may be forgotten if no row is kept.
@@ -61,7 +61,7 @@ class SearchedKeys(Generic[States]):
         """Return what is known of some of the keys, see `KeyedValues.take`."""
         return SearchedKeys(
             states=self.states.take(keys),
-            kept=self.kept.take(keys),
+            kept_rows=self.kept_rows.take(keys),
             next_end=self.next_end[keys],
             is_idle=self.is_idle[keys],
         )
@@ -70,7 +70,7 @@ class SearchedKeys(Generic[States]):
         """Return what is known of these keys, then of other keys."""
         return SearchedKeys(
             states=self.states.append(others.states),
-            kept=self.kept.append(others.kept),
+            kept_rows=self.kept_rows.append(others.kept_rows),
             next_end=np.append(self.next_end, others.next_end),
             is_idle=np.append(self.is_idle, others.is_idle),
         )
@@ -274,7 +274,7 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
                 number=KeyedValues.from_single_values(frontier.number),
                 covered=covered,
             ),
-            kept=KeyedValues(kept, kept_sizes),
+            kept_rows=KeyedValues(kept, kept_sizes),
             next_end=np.where(waits_for_end, ends, NEVER),
             is_idle=self.may_forget(frontier.number),
         )

@@ -127,7 +127,7 @@ class SearchedKey:
     """What the search of one key returns. It has the same fields as `SearchedKeys`."""
 
     state: SearchState
-    kept: IntArray
+    kept_rows: IntArray
     next_end: int
     is_idle: bool
 
@@ -169,7 +169,7 @@ class SelectingSearch(StreamSearch[SelectingStates]):
                 yield from worker.make_batches(rows.rows, numbered.partitions, matches, out)
         busy_keys = SearchedKeys(
             states=SelectingStates.join([key.state for key in searched]),
-            kept=KeyedValues.concatenate([key.kept for key in searched]),
+            kept_rows=KeyedValues.concatenate([key.kept_rows for key in searched]),
             next_end=np.array([key.next_end for key in searched], np.int64),
             is_idle=np.array([key.is_idle for key in searched], np.bool_),
         )
@@ -231,7 +231,7 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         counts = counts + np.stack([new_counts, np.zeros_like(new_counts)], axis=1)
         return SearchedKeys(
             states=replace(states, counts=replace(states.counts, values=counts.ravel())),
-            kept=KeyedValues(np.zeros(0, np.int64), np.zeros(len(new_counts), np.int64)),
+            kept_rows=KeyedValues(np.zeros(0, np.int64), np.zeros(len(new_counts), np.int64)),
             next_end=np.full(len(new_counts), NEVER),
             is_idle=self.may_forget(counts[:, 1]),
         )
@@ -260,7 +260,7 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         (may_forget,) = self.may_forget(np.array([state.last_match_number]))
         return SearchedKey(
             state=state,
-            kept=rows.first + np.append(kept, np.arange(stop, len(rows.numbers))),
+            kept_rows=rows.first + np.append(kept, np.arange(stop, len(rows.numbers))),
             next_end=min(ends, default=NEVER),
             is_idle=state.is_idle and bool(may_forget),
         )

@@ -264,7 +264,7 @@ def select_rows(
         watermark: in microseconds.
     """
     new = arrived.find_new_rows(search.version).take(key_state.keys)
-    return arrived.select_rows(key_state.places, new, watermark)
+    return arrived.select_rows(key_state.kept_rows, new, watermark)
 
 
 def build_query_worker(compiled_query: CompiledQuery, event_layout: EventLayout) -> StreamWorker:

@@ -184,7 +184,7 @@ def write_and_read(state: SearchState) -> SearchState:
         states=SelectingStates.join([state]),
         next_end=np.zeros(1, np.int64),
         failed=np.zeros(1, np.bool_),
-        places=KeyedValues.concatenate([np.zeros(0, np.int64)]),
+        kept_rows=KeyedValues.concatenate([np.zeros(0, np.int64)]),
     )
     arrays = write_key_state("0", key_state)
     memory = BucketMemory(None, arrays, pa.table({}), pa.table({}), ColumnMap({}, ()), {})

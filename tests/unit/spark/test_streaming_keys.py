@@ -58,7 +58,7 @@ def test_arrays_of_a_state_keep_their_names() -> None:
         states=SelectingStates.join([make_empty_state(0)]),
         next_end=np.array([5]),
         failed=np.array([False]),
-        places=KeyedValues.concatenate([np.array([7])]),
+        kept_rows=KeyedValues.concatenate([np.array([7])]),
     )
     arrays = write_key_state("rule", key_state)
     single = ["keys", "next end", "failed", "places", "held.offsets"]
