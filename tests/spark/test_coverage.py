@@ -140,8 +140,8 @@ def test_a_loop_says_how_many_rows_were_reached(spark: SparkSession) -> None:
     first = lines.index("starting rows that reached each variable, and why others stopped") + 1
     assert lines[first : first + 6] == [
         "  tried   7 ████████████████████",
-        "  LOW     7 ████████████████████ 3 stopped: 2 because the partition ended before UP, 1 because UP's condition was false",
-        "  UP      4 ███████████          2 stopped: 1 because UP's condition was false, 1 because the partition ended before UP",
+        "  LOW     7 ████████████████████ 3 stopped: 2 because the partition ended before UP, 1 because UP's condition was false",  # noqa: E501
+        "  UP      4 ███████████          2 stopped: 1 because UP's condition was false, 1 because the partition ended before UP",  # noqa: E501
         "  UP{2}   2 ██████               1 stopped: UP's condition was false",
         "  UP{3}   1 ███",
         "  matches 1 ███",
