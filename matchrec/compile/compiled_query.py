@@ -87,15 +87,27 @@ class TotalledColumn:
     aspect: ColumnAspect
 
 
+class SorterKind(Enum):
+    """Who sorts the rows, and who computes the conditions that read neighbouring rows."""
+
+    WORKERS = "the workers sort and read neighbouring rows"
+    SPARK_SORTS = "Spark sorts, and the workers read neighbouring rows"
+    SPARK_SORTS_AND_READS = "Spark sorts and reads neighbouring rows"
+    STREAM = "events arrive in their order, and the search reads neighbouring rows"
+
+
 @dataclass(frozen=True, slots=True)
 class Sorter:
     """Who sorts the rows of each partition: the workers, or the engine."""
 
-    is_worker: bool
-    # Why the engine sorts; empty if the workers do.
+    kind: SorterKind
+    # Why the engine sorts; empty if it does not.
     reason: str = ""
-    # Whether Spark, not the workers, computes the conditions that read neighbouring rows.
-    spark_reads_neighbours: bool = False
+
+    @property
+    def is_worker(self) -> bool:
+        """Return whether the workers sort."""
+        return self.kind is SorterKind.WORKERS
 
     def __str__(self) -> str:
         """Return the sentence that `explain` prints after "sorted by"."""
@@ -104,7 +116,7 @@ class Sorter:
         return f"the engine: {self.reason}"
 
 
-WORKERS_SORT = Sorter(is_worker=True)
+WORKERS_SORT = Sorter(SorterKind.WORKERS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,14 +48,6 @@ class TypedConditions:
     session: SessionSettings
 
 
-@dataclass(frozen=True, slots=True)
-class RejectedCondition:
-    """A condition that the workers cannot compute exactly as Spark does."""
-
-    # Why they cannot, for `explain`.
-    reason: str
-
-
 def type_conditions(
     query: SplitQuery,
     types: Mapping[RowColumn, ValueType],

@@ -93,6 +93,7 @@ def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) ->
     request = compiled.request
     (clause,) = compiled.rules
     compiled_query = clause.compiled_query
+    assert not compiled_query.nearby, "for a trace, Spark reads neighbouring rows"
     order_texts = finder.order_texts
     search_columns = compiled_query.sent_columns.columns
     order_columns = [build_row_column(finder.write_as_text(text)) for text in order_texts]

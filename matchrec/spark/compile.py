@@ -22,12 +22,12 @@ from dataclasses import dataclass, replace
 
 from matchrec.compile.build_query import TranslatedOutputs, build_compiled_query, translate_outputs
 from matchrec.compile.columns import find_dividing_columns
-from matchrec.compile.compiled_query import WORKERS_SORT, CompiledQuery, Sorter
+from matchrec.compile.compiled_query import WORKERS_SORT, CompiledQuery, Sorter, SorterKind
 from matchrec.compile.joined_queries import JoinedQueries, join_query
 from matchrec.compile.resolved_query import ResolvedQuery, resolve_query
 from matchrec.compile.rule_set import join_rule_queries
 from matchrec.compile.split_query import SplitQuery, split_query
-from matchrec.compile.typed_conditions import RejectedCondition, TypedConditions, type_conditions
+from matchrec.compile.typed_conditions import TypedConditions, type_conditions
 from matchrec.conditions.functions.function import DEFAULT_SETTINGS
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import RowScope
@@ -82,16 +82,18 @@ def compile_request(request: MatchRequest) -> CompiledRules:
 
     - `resolve_rules` resolves names, compiles row patterns, and drops output columns that nobody
       uses.
-    - `split_rules` splits each condition for who probably reads neighbouring rows, finds the rows
-      that no rule needs, and joins what Spark computes for all rules.
-    - `choose_sorter` chooses who sorts the rows, with the reason. The form of the split conditions
-      can decide for Spark.
+    - `propose_sorter` chooses who sorts the rows, with the reason. A stream, the purpose and the
+      transport decide at once. If they do not, the workers are proposed.
+    - `split_rules` splits each condition for who reads neighbouring rows, finds the rows that no
+      rule needs, and joins what Spark computes for all rules.
+    - If the workers are proposed, `choose_sorter` can decide for Spark by the form of the split
+      conditions, by an option, or by a type.
     - `build_preparation` writes the query that computes the rows in Spark.
     - `analyse_columns` lets the session analyse all columns at once, to know their types.
-    - `type_rules_for_workers` types the conditions that Spark does not compute. If the workers
-      cannot compute one of them, Spark must sort.
-    - If Spark must compute conditions on neighbouring rows, they are split, prepared, analysed and
-      typed once more, for Spark.
+    - `type_rules` types the conditions that Spark does not compute. If the workers cannot compute
+      one of them, Spark must sort.
+    - If Spark must compute conditions on neighbouring rows, although the workers were proposed,
+      they are split, prepared, analysed and typed once more, for Spark.
     - `build_compiled_rules` lists the columns that are sent, chooses the strategy of each search
       with the reason, and returns the compiled queries.
 
@@ -104,16 +106,25 @@ def compile_request(request: MatchRequest) -> CompiledRules:
     if request.is_stream:
         check_stream(request)
     resolved_queries = resolve_rules(request)
-    joined = split_rules(request, resolved_queries)
-    sorter = choose_sorter(request, joined)
-    if sorter is None or not sorter.spark_reads_neighbours:
-        preparation = build_preparation(request, joined, sorter)
-        fields = analyse_columns(request, preparation)
-        conditions = type_rules_for_workers(request, joined, fields)
-        if not isinstance(conditions, RejectedCondition):
-            return build_compiled_rules(request, preparation, fields, conditions)
-        sorter = choose_spark_for_neighbours(request, conditions.reason)
-    joined = split_rules(request, resolved_queries, RowScope.SPARK)
+    sorter = propose_sorter(request)
+    joined = split_rules(request, resolved_queries, sorter.kind)
+    if sorter.kind is SorterKind.WORKERS:
+        sorter = choose_sorter(request, joined)
+        if sorter.kind is not SorterKind.SPARK_SORTS_AND_READS:
+            preparation = build_preparation(request, joined, sorter)
+            fields = analyse_columns(request, preparation)
+            try:
+                conditions = type_rules(request, joined, fields)
+            except MatchRecognizeUnsupportedError as error:
+                # The typer raises it at the operation that the workers cannot compute. If Spark may
+                # compute the condition instead, this is no error.
+                if request.workers_must_sort and not request.has_timed_rules:
+                    raise  # for timed rules, `choose_spark` raises a better error
+                reason = error.message
+            else:
+                return build_compiled_rules(request, preparation, fields, conditions)
+            sorter = choose_spark_for_neighbours(request, reason)
+        joined = split_rules(request, resolved_queries, sorter.kind)
     preparation = build_preparation(request, joined, sorter)
     fields = analyse_columns(request, preparation)
     conditions = type_rules(request, joined, fields)
@@ -163,31 +174,41 @@ def resolve_rules(request: MatchRequest) -> tuple[ResolvedQuery, ...]:
 # Choose who sorts the rows of each partition.
 
 
-def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter | None:
-    """Choose who sorts the rows, and who computes conditions that read neighbouring rows.
+def propose_sorter(request: MatchRequest) -> Sorter:
+    """Choose who sorts, before conditions are split. The workers are only proposed.
 
-    This decides by the options, the form of the conditions, and the types of keys and order. The
-    types of the parts of conditions can still decide for Spark: see `type_rules_for_workers`.
-
-    Args:
-        request: the rules and their relation.
-        joined: the rules, split for who probably reads neighbouring rows: see `guess_scope`.
-
-    Returns:
-        The choice with its reason; None for a stream, whose events arrive in the order of their
-        time.
+    `choose_sorter`, and the types of the parts of conditions, can still decide against the workers.
 
     Raises:
         MatchRecognizeError: the workers must sort and cannot.
     """
     if request.is_stream:
-        return None
+        return Sorter(SorterKind.STREAM)
     if request.purpose is Purpose.TRACE:
-        return Sorter(is_worker=False, reason="the rows of one partition are shown")
+        # The partition is collected, so no worker sees it.
+        return Sorter(SorterKind.SPARK_SORTS_AND_READS, "the rows of one partition are shown")
     if request.sends_pandas:
         # Pandas would alter some columns that only conditions on neighbouring rows read.
         by_pandas = "only the engine can sort rows that are sent as pandas data"
         return choose_spark_for_neighbours(request, by_pandas)
+    return WORKERS_SORT
+
+
+def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter:
+    """Choose who sorts the rows, if the workers are proposed.
+
+    This decides by the form of the conditions, the options, and the types of keys and order.
+
+    Args:
+        request: the rules and their relation.
+        joined: the rules, split for the workers.
+
+    Returns:
+        The choice with its reason.
+
+    Raises:
+        MatchRecognizeError: the workers must sort and cannot.
+    """
     for query in joined.queries:
         reason = query.reason_for_spark_sort
         if reason is not None:
@@ -203,8 +224,15 @@ def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter | None
     return WORKERS_SORT
 
 
-def choose_spark(request: MatchRequest, reason: str) -> Sorter:
+def choose_spark(
+    request: MatchRequest, reason: str, kind: SorterKind = SorterKind.SPARK_SORTS
+) -> Sorter:
     """Choose Spark to sort the rows, for a reason.
+
+    Args:
+        request: the rules.
+        reason: the reason.
+        kind: whether Spark reads neighbouring rows, too.
 
     Raises:
         MatchRecognizeUnsupportedError: the workers must sort, because the user asked for it or
@@ -214,7 +242,7 @@ def choose_spark(request: MatchRequest, reason: str) -> Sorter:
         raise rule_versions_need_workers(reason=reason)
     if request.workers_must_sort:
         raise worker_cannot_sort_rows(reason=reason)
-    return Sorter(is_worker=False, reason=reason)
+    return Sorter(kind, reason)
 
 
 def choose_spark_for_neighbours(request: MatchRequest, reason: str) -> Sorter:
@@ -222,21 +250,22 @@ def choose_spark_for_neighbours(request: MatchRequest, reason: str) -> Sorter:
 
     Raises as `choose_spark`.
     """
-    return replace(choose_spark(request, reason), spark_reads_neighbours=True)
+    return choose_spark(request, reason, SorterKind.SPARK_SORTS_AND_READS)
 
 
 # Split conditions.
 
 
-def guess_scope(request: MatchRequest, query: ResolvedQuery) -> RowScope:
-    """Return who probably reads neighbouring rows for the conditions of a rule.
+def find_scope(kind: SorterKind, query: ResolvedQuery) -> RowScope:
+    """Return who reads neighbouring rows for the conditions of a rule.
 
-    The conditions are split for this reader before anybody is chosen. `compile_request` splits them
-    again if the choice is another one.
+    Args:
+        kind: who sorts and who reads.
+        query: the rule.
     """
-    if request.purpose is Purpose.TRACE:
+    if kind is SorterKind.SPARK_SORTS_AND_READS:
         return RowScope.SPARK
-    if not request.is_stream:
+    if kind is not SorterKind.STREAM:
         return RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
     # If matches are contiguous, the search reads the neighbouring rows. With event selection nobody
     # can: `streaming.prepare.check_queries` rejects the columns of several rows that SPARK makes.
@@ -244,14 +273,14 @@ def guess_scope(request: MatchRequest, query: ResolvedQuery) -> RowScope:
 
 
 def split_rules(
-    request: MatchRequest, resolved_queries: Sequence[ResolvedQuery], scope: RowScope | None = None
+    request: MatchRequest, resolved_queries: Sequence[ResolvedQuery], kind: SorterKind
 ) -> JoinedQueries:
     """Split the conditions of all rules, and join what Spark computes for them.
 
     Args:
         request: the rules.
         resolved_queries: their resolved queries.
-        scope: who reads neighbouring rows; None if nobody has been chosen yet: see `guess_scope`.
+        kind: who sorts and who reads neighbouring rows.
 
     Raises:
         MatchRecognizeError: a rule is wrong, whatever the types of its columns are.
@@ -259,8 +288,8 @@ def split_rules(
     queries = []
     for rule, resolved_query in zip(request.rules, resolved_queries, strict=True):
         with request.locate_rule_errors(rule):
-            rule_scope = scope or guess_scope(request, resolved_query)
-            queries.append(split_rule(request, rule, resolved_query, rule_scope))
+            scope = find_scope(kind, resolved_query)
+            queries.append(split_rule(request, rule, resolved_query, scope))
     if request.is_stream:
         from matchrec.spark.streaming.prepare import check_queries
 
@@ -317,11 +346,9 @@ def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool
 # Prepare the rows, and let the session analyse them.
 
 
-def build_preparation(
-    request: MatchRequest, joined: JoinedQueries, sorter: Sorter | None
-) -> Preparation:
+def build_preparation(request: MatchRequest, joined: JoinedQueries, sorter: Sorter) -> Preparation:
     """Return the preparation of the rows in Spark, which the workers or Spark then sort."""
-    if sorter is None:
+    if sorter.kind is SorterKind.STREAM:
         from matchrec.spark.streaming.prepare import EventPreparation
 
         return EventPreparation(request.relation, joined)
@@ -399,26 +426,6 @@ def type_rules(
                 type_conditions(query, types, joined, ansi=request.ansi, session=settings)
             )
     return tuple(conditions)
-
-
-def type_rules_for_workers(
-    request: MatchRequest, joined: JoinedQueries, fields: KnownFields
-) -> tuple[TypedConditions, ...] | RejectedCondition:
-    """Type the conditions of all rules, or return one that the workers cannot compute.
-
-    The typer raises an error at the operation that it rejects. If Spark may compute the condition
-    instead, this is no error but the answer. The arguments are those of `type_rules`.
-
-    Raises:
-        MatchRecognizePlanError: a condition is not boolean.
-        MatchRecognizeUnsupportedError: the workers cannot compute a condition, and Spark may not.
-    """
-    try:
-        return type_rules(request, joined, fields)
-    except MatchRecognizeUnsupportedError as error:
-        if request.purpose is Purpose.TRACE or not request.may_spark_read_neighbours:
-            raise
-        return RejectedCondition(error.message)
 
 
 def depends_on_settings(query: SplitQuery) -> bool:

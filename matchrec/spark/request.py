@@ -241,15 +241,6 @@ class MatchRequest:
         return self.options.sort in ("worker", "ranges")
 
     @property
-    def may_spark_read_neighbours(self) -> bool:
-        """Return whether Spark may sort the rows and compute conditions on neighbouring rows.
-
-        It may not with rules that are valid for some time only, but `compile.choose_spark` says so
-        with a better message.
-        """
-        return not self.is_stream and (self.has_timed_rules or not self.workers_must_sort)
-
-    @property
     def engine_must_sort(self) -> bool:
         """Return whether the user asked for the engine to sort the rows."""
         return self.options.sort == "engine"
