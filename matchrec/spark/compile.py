@@ -28,7 +28,6 @@ from matchrec.compile.resolved_query import ResolvedQuery, resolve_query
 from matchrec.compile.rule_set import join_rule_queries
 from matchrec.compile.split_query import SplitQuery, split_query
 from matchrec.compile.typed_conditions import TypedConditions, type_conditions
-from matchrec.conditions.functions.function import DEFAULT_SETTINGS
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import COMPARED_BY_SPARK, Family, ValueType
@@ -36,9 +35,6 @@ from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import rule_versions_need_workers, worker_cannot_sort_rows
 from matchrec.errors.machine import streams_not_supported
 from matchrec.errors.rule_sets import equivalence_test_in_rule_set
-from matchrec.output.worker_aggregates import can_accumulate
-from matchrec.plan.clauses import Measure
-from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.columns import KnownFields, Preparation, SortedPreparation, UnsortedPreparation
@@ -420,28 +416,11 @@ def type_rules(
     types = {column: to_value_type(field.dataType) for column, field in fields.items()}
     conditions = []
     for rule, query in zip(request.rules, joined.queries, strict=True):
-        settings = request.settings if depends_on_settings(query) else DEFAULT_SETTINGS
         with request.locate_rule_errors(rule):
             conditions.append(
-                type_conditions(query, types, joined, ansi=request.ansi, session=settings)
+                type_conditions(query, types, joined, ansi=request.ansi, session=request.settings)
             )
     return tuple(conditions)
-
-
-def depends_on_settings(query: SplitQuery) -> bool:
-    """Return whether the workers compute anything that depends on settings of the session.
-
-    Other queries do not read the settings, because that takes a call to the session.
-    """
-    for condition in query.conditions:
-        if condition.run_step is not None or condition.nearby_test is not None:
-            return True
-    unused_measures = (output for output in query.unused_outputs if isinstance(output, Measure))
-    return any(
-        isinstance(reference, Aggregate) and can_accumulate(query.plan, reference)
-        for measure in (*query.plan.measures, *unused_measures)
-        for reference in measure.value.references
-    )
 
 
 # List the columns that are sent, and choose strategies.
