@@ -141,7 +141,7 @@ def add_spellings(spark: SparkSession, query: QueryNode, quotes: Dialect) -> Que
 
 
 def parse_clause_in_dialect(
-    df: DataFrame, text: str, dialect: str, values: Mapping[str, str] | None = None
+    df: DataFrame, text: str, dialect: str, quotes: Dialect, values: Mapping[str, str] | None = None
 ) -> tuple[MatchRecognize, Source]:
     """Parse a clause over `df` in the SQL of `dialect`, and return it with its text.
 
@@ -149,13 +149,13 @@ def parse_clause_in_dialect(
         df: the input of the clause.
         text: the clause as the user wrote it.
         dialect: the product whose SQL it is.
+        quotes: what double quotes mean in the session: see `inputs.find_quote_dialect`.
         values: the values of its parameters, as SQL. None leaves the parameters in the text.
 
     Raises:
         MatchRecognizeError: the clause has a mistake, or cannot be translated.
     """
     product = PRODUCTS[dialect]
-    quotes = inputs.find_quote_dialect(df.sparkSession, text)
     if product is SPARK:
         if values is None:
             return parse_clause_once(text, quotes), Source(text)

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 
 from matchrec.api.dialects import parse_clause_in_dialect
 from matchrec.api.event_input import Events
-from matchrec.api.inputs import build_relation
+from matchrec.api.inputs import build_relation, find_quote_dialect
 from matchrec.api.parameters import fill_parameters
 from matchrec.api.pattern_query import add_condition_columns, lower_over_events
 from matchrec.api.rule_matches import RejectedRules, RuleMatches
@@ -43,6 +43,7 @@ from matchrec.spark.rule_sets import build
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import MatchRecognize, PartitionKey, SortKey
 from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokens import Dialect
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,8 @@ class RulesReader:
         if not written_rules:
             raise errors.no_rules()
         frame = self.events.df
+        texts = [rule.content for rule in written_rules if isinstance(rule.content, str)]
+        quotes = find_quote_dialect(frame.sparkSession, *texts)
         rules = []
         for written_rule in written_rules:
             content = written_rule.content
@@ -137,7 +140,7 @@ class RulesReader:
                 elif IS_SASE.match(content):
                     rule = self.read_sase(written_rule, content)
                 else:
-                    rule = self.read_clause(written_rule, content)
+                    rule = self.read_clause(written_rule, content, quotes)
             rules.append(rule)
         return tuple(rules), frame
 
@@ -152,15 +155,16 @@ class RulesReader:
         plan = self.events.lower_sase(source, self.type_column, MatchOutput.ALL)
         return Rule(written_rule.name, plan, source, SASE, written_rule.version)
 
-    def read_clause(self, written_rule: WrittenRule, text: str) -> Rule:
+    def read_clause(self, written_rule: WrittenRule, text: str, quotes: Dialect) -> Rule:
         """Return the rule of a clause of SQL.
 
         Args:
             written_rule: the rule as the user wrote it.
             text: the clause.
+            quotes: what double quotes mean in the session.
         """
         node, source = parse_clause_in_dialect(
-            self.events.df, text, self.dialect, written_rule.values
+            self.events.df, text, self.dialect, quotes, written_rule.values
         )
         with locate_errors(source):
             reject_keys_and_order(node)

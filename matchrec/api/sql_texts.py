@@ -13,7 +13,7 @@ from matchrec.api.dialects import parse_clause_in_dialect, parse_query
 from matchrec.api.evaluate import ClauseQuery, EngineQuery, ParsedQuery, SqlQuery
 from matchrec.api.frames import to_dataframe
 from matchrec.api.front_end import FrontEnd, resolve_options
-from matchrec.api.inputs import Frames, build_relation, build_runner
+from matchrec.api.inputs import Frames, build_relation, build_runner, find_quote_dialect
 from matchrec.api.query import Query
 from matchrec.api.text_kinds import IS_SASE, NO_QUERY
 from matchrec.arguments import Arguments, DialectName, NamedArguments
@@ -134,7 +134,8 @@ class ClauseText(FrontEnd):
 
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
         """Return the query of the clause over the DataFrame."""
-        node, source = parse_clause_in_dialect(self.df, self.text, dialect)
+        quotes = find_quote_dialect(self.df.sparkSession, self.text)
+        node, source = parse_clause_in_dialect(self.df, self.text, dialect, quotes)
         with locate_errors(source):
             plan = lower_clause(node, self.args or {})
             return ClauseQuery(Clause(plan, build_relation(self.df, self.args), options, source))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from types import MappingProxyType
 from typing import Any
@@ -26,7 +27,7 @@ from matchrec.api.clause_warnings import find_clause_warnings
 from matchrec.api.dialects import parse_clause_in_dialect
 from matchrec.api.frames import Frame, cast_to_dataframe
 from matchrec.api.front_end import resolve_options
-from matchrec.api.inputs import build_relation
+from matchrec.api.inputs import build_relation, find_quote_dialect
 from matchrec.api.parameters import check_parameter_names, find_clause_parameters
 from matchrec.arguments import (
     ArgumentKind,
@@ -51,6 +52,7 @@ from matchrec.spark.request import NO_OPTIONS, MatchRequest, Options, Rule, find
 from matchrec.spark.rule_sets.build import build_rule_set, select_matches
 from matchrec.spark.types import has_distance, normalize_value
 from matchrec.syntax.lower import lower_clause
+from matchrec.syntax.tokens import Dialect
 
 # The most combinations of one sweep.
 MAX_COMBINATIONS = 1000
@@ -179,6 +181,11 @@ class SweptClause:
     # The product whose SQL the text is written in.
     dialect: DialectName
 
+    @cached_property
+    def quotes(self) -> Dialect:
+        """Return what double quotes mean in the text."""
+        return find_quote_dialect(self.df.sparkSession, self.text)
+
     def check(self, combination: Combination) -> None:
         """Plan the clause for one combination, as the user wrote it, for its errors and warnings.
 
@@ -246,7 +253,7 @@ class SweptClause:
         """
         replacements = {parameter: f":{new_name}" for parameter, new_name in new_names.items()}
         node, source = parse_clause_in_dialect(
-            self.df, self.text, self.dialect, replacements or None
+            self.df, self.text, self.dialect, self.quotes, replacements or None
         )
         one_row_node = replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW)
         values = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any
@@ -19,6 +19,8 @@ from pyspark.sql import functions as sql
 
 import matchrec
 from matchrec import AfterMatch, Pattern, RuleMatches
+from matchrec.spark.backend import Backend
+from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.start import describe_engine
 from tests.cases.case_file import CaseFile, QueryRecord, list_case_files
 from tests.cases.test_queries import register_tables, write_value
@@ -445,3 +447,27 @@ def test_rows_that_are_not_sent_change_no_result(ticks: DataFrame) -> None:
     assert count_rows(result.rule("pair")) == count_rows(
         matchrec.match_sase(ticks, pair, **STREAMS)
     )
+
+
+def test_rules_with_double_quotes_read_the_settings_once(
+    ticks: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = []
+    backend_class = type(find_backend(ticks.sparkSession))
+    read_settings = backend_class.read_settings
+
+    def count_read(backend: Backend, names: Sequence[str]) -> list[Any]:
+        """Read settings as the backend does, and count the read."""
+        reads.append(names)
+        return read_settings(backend, names)
+
+    monkeypatch.setattr(backend_class, "read_settings", count_read)
+    counts = []
+    for rule_count in (1, 5):
+        rules = {
+            f"rule{index}": 'PATTERN (A) DEFINE A AS kind = "b"' for index in range(rule_count)
+        }
+        reads.clear()
+        matchrec.match_rules(ticks, rules, **STREAMS)
+        counts.append(len(reads))
+    assert counts[0] == counts[1]
