@@ -66,7 +66,7 @@ def find_nanosecond_warnings(
             count=count,
             frame=ambiguous_times.frame_name,
             column=column,
-            part=ambiguous_times.expressions[column],
+            frame_with_ns=ambiguous_times.expressions[column],
         )
 
 

@@ -26,7 +26,8 @@ from matchrec.arguments import Arguments
 from matchrec.dialects.products import PRODUCTS, SPARK, Product
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import locate_errors
-from matchrec.errors.warnings import differs_in_product, warn_caller
+from matchrec.errors.warn_caller import warn_caller
+from matchrec.errors.warnings import differs_in_product
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Source
 from matchrec.spark.backends import find_backend

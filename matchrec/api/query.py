@@ -40,7 +40,7 @@ from matchrec.errors import calls as errors
 from matchrec.errors.inspection import missing_clause
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import current_surface
-from matchrec.errors.warnings import warn_caller
+from matchrec.errors.warn_caller import warn_caller
 from matchrec.source import replace_control_characters
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.environment import check_session, translate_stream_errors

@@ -25,7 +25,8 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import rule_sets as errors
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import PATTERN_CALLS, SASE
-from matchrec.errors.warnings import rejected_rule, warn_caller
+from matchrec.errors.warn_caller import warn_caller
+from matchrec.errors.warnings import rejected_rule
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.patterns.stages.lower import make_measure
 from matchrec.patterns.stages.tree import name_columns

@@ -40,7 +40,7 @@ from matchrec.arguments import (
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import locate_errors, with_source
-from matchrec.errors.warnings import warn_caller
+from matchrec.errors.warn_caller import warn_caller
 from matchrec.explain.charts.sweep import Sweep
 from matchrec.patterns.stages.lower import make_measure
 from matchrec.plan.clauses import RowsPerMatch

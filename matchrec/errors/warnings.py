@@ -2,15 +2,11 @@
 
     yield loop_takes_all_rows(span, loop="UP+", variable="UP")
 
-The classes are in `warning_classes`. The functions are in the order of what they are about: the
-clause as a whole, PATTERN, comparisons in conditions, skipped rows, wildcards, and then the
-session, the rows, streams and rules. `warn_caller` gives warnings to the user's program.
+A function has the name of the situation, as the functions of errors have. The classes are in
+`warning_classes`; `errors.warn_caller` gives warnings to the user's program.
 """
 
 from __future__ import annotations
-
-import inspect
-import warnings
 
 from matchrec.errors.language import current_language, current_surface, name_part
 from matchrec.errors.warning_classes import (
@@ -19,7 +15,6 @@ from matchrec.errors.warning_classes import (
     DaysInHoursWarning,
     EarlyEndWarning,
     EmptyMatchesWarning,
-    MatchRecognizeWarning,
     NanosecondsWarning,
     NeverTrueWarning,
     NextRowWarning,
@@ -38,6 +33,8 @@ from matchrec.errors.warning_classes import (
 from matchrec.errors.wording import write_name
 from matchrec.source import Span
 
+# The clause as a whole.
+
 
 def no_order(span: Span | None) -> NoOrderWarning:
     """Return the warning for a clause without ORDER BY."""
@@ -52,7 +49,11 @@ def no_order(span: Span | None) -> NoOrderWarning:
 def no_conditions(span: Span | None, *, variable: str) -> NoConditionsWarning:
     """Return the warning for a clause without DEFINE.
 
-    A WITHIN with a time would be a condition, too.
+    A clause that has WITHIN with a time gets no warning, because that is a condition, too.
+
+    Args:
+        span: the part of the query that the warning shows.
+        variable: a variable of PATTERN.
     """
     return NoConditionsWarning(
         "MATCH_RECOGNIZE has no DEFINE",
@@ -62,11 +63,14 @@ def no_conditions(span: Span | None, *, variable: str) -> NoConditionsWarning:
     )
 
 
+# The row pattern.
+
+
 def loop_takes_all_rows(span: Span | None, *, loop: str, variable: str) -> AnyRowsWarning:
     """Return the warning for PATTERN (A UP+) DEFINE A AS ..., whose last loop takes all rows.
 
     Args:
-        span: the location in the text of the query.
+        span: the part of the query that the warning shows.
         loop: the loop, `UP+`.
         variable: the variable in it, `UP`.
     """
@@ -78,10 +82,10 @@ def loop_takes_all_rows(span: Span | None, *, loop: str, variable: str) -> AnyRo
     )
 
 
-def describe_repetitions(least: int) -> str:
-    """Return the predicate of a loop at the end of PATTERN that stops at its lower bound.
+def describe_stop_at_lower_bound(least: int) -> str:
+    """Return what a loop does that stops at its lower bound, to follow the loop in a message.
 
-    >>> describe_repetitions(1), describe_repetitions(3)
+    >>> describe_stop_at_lower_bound(1), describe_stop_at_lower_bound(3)
     ('never repeats', 'always repeats exactly 3 times')
     """
     texts = {0: "never takes a row", 1: "never repeats"}
@@ -89,7 +93,7 @@ def describe_repetitions(least: int) -> str:
 
 
 def reluctant_end(
-    span: Span | None, *, loop: str, least: int, greedy_loop: str, fewest_rows: str
+    span: Span | None, *, loop: str, least: int, greedy_loop: str, minimal_part: str
 ) -> ReluctantEndWarning:
     """Return the warning for a reluctant quantifier at the end of PATTERN, as in PATTERN (A B*?).
 
@@ -98,12 +102,11 @@ def reluctant_end(
         loop: the loop, `B*?`.
         least: its smallest number of repetitions.
         greedy_loop: the same loop, but greedy: `B*`.
-        fewest_rows: what takes exactly `least` repetitions, such as `B`; "" if that is no row.
+        minimal_part: the loop replaced by its minimum, `B` for `B+?`; empty if the minimum is 0.
     """
-    alternative = f"write {fewest_rows}" if fewest_rows else "leave it out"
-    predicate = describe_repetitions(least)
+    alternative = f"write {minimal_part}" if minimal_part else "leave it out"
     return ReluctantEndWarning(
-        f"`{loop}` at the end of PATTERN {predicate}",
+        f"`{loop}` at the end of PATTERN {describe_stop_at_lower_bound(least)}",
         span,
         notes=(
             "a reluctant quantifier takes few rows, and nothing after it forces it to take more",
@@ -116,7 +119,7 @@ def only_empty_matches(span: Span | None, *, pattern: str) -> EmptyMatchesWarnin
     """Return the warning for PATTERN (A*?) or PATTERN (), whose matches are all empty.
 
     Args:
-        span: the location in the text of the query.
+        span: the part of the query that the warning shows.
         pattern: the row pattern.
     """
     return EmptyMatchesWarning(
@@ -143,6 +146,9 @@ def negation_of_every_row(span: Span | None, *, variable: str) -> NeverTrueWarni
     )
 
 
+# Comparisons in conditions.
+
+
 def same_value(span: Span) -> SameValueWarning:
     """Return the warning for a comparison of a value with itself, as in price = price."""
     words = current_language()
@@ -157,7 +163,7 @@ def compared_with_null(span: Span, *, operator: str, other: str) -> NeverTrueWar
     """Return the warning for DEFINE A AS price = NULL.
 
     Args:
-        span: the location in the text of the query.
+        span: the part of the query that the warning shows.
         operator: the comparison.
         other: the other side of it, `price`.
     """
@@ -179,7 +185,7 @@ def compared_with_later_variable(
     """Return the warning for PATTERN (A B) DEFINE A AS price < B.price.
 
     Args:
-        span: the location in the text of the query.
+        span: the part of the query that the warning shows.
         read: the value that the condition reads, `B.price`.
         other: the variable whose row comes later, `B`.
         variable: the variable of the condition, `A`.
@@ -197,7 +203,7 @@ def compared_with_own_stage(span: Span, *, read: str, stage: str, column: str) -
     """Return the warning for Pattern.begin("a").where("a.price > 5").
 
     Args:
-        span: the location in the text of the query.
+        span: the part of the query that the warning shows.
         read: the value that the condition reads, `a.price`.
         stage: the stage of the condition, `a`.
         column: the column, `price`.
@@ -239,11 +245,14 @@ def different_strings(span: Span | None, *, quoted: str | None) -> NeverTrueWarn
     )
 
 
+# Skipped rows, and NOT.
+
+
 def prev_of_skipped_row(span: Span | None, *, selection: str, argument: str) -> SkippedRowWarning:
     """Return the warning for PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(price).
 
     Args:
-        span: the location in the text of the query.
+        span: the part of the query that the warning shows.
         selection: the event selection.
         argument: the argument of PREV.
     """
@@ -266,7 +275,7 @@ def loop_ends_before_skipped_row(
     """Return the warning for PATTERN (A{3,}) SKIP TILL NEXT MATCH.
 
     Args:
-        span: the location in the text of the query.
+        span: the part of the query that the warning shows.
         loop: the loop, `A{3,}`.
         selection: the event selection.
     """
@@ -289,9 +298,8 @@ def loop_ends_when_complete(span: Span | None, *, loop: str, least: int) -> Earl
         loop: the loop, `A{3,}`.
         least: the number of repetitions after which the match is complete.
     """
-    predicate = describe_repetitions(least)
     return EarlyEndWarning(
-        f"`{loop}` at the end of PATTERN {predicate}",
+        f"`{loop}` at the end of PATTERN {describe_stop_at_lower_bound(least)}",
         span,
         notes=("NON-OVERLAPPING MATCHES takes the match that is complete first",),
         hint=(
@@ -305,7 +313,7 @@ def negation_of_next_row_only(span: Span | None, *, negation: str) -> NextRowWar
     """Return the warning for PATTERN (A NOT B) WITHIN INTERVAL 7 DAYS.
 
     Args:
-        span: the location in the text of the query.
+        span: the part of the query that the warning shows.
         negation: the negation, `NOT B`.
     """
     return NextRowWarning(
@@ -320,12 +328,15 @@ def negation_of_next_row_only(span: Span | None, *, negation: str) -> NextRowWar
     )
 
 
+# Wildcards.
+
+
 def star_in_like(span: Span, *, operator: str, text: str, intended: str) -> WildcardWarning:
     """Return the warning for DEFINE A AS kind LIKE 'payment*'.
 
     Args:
-        span: the location in the text of the query.
-        operator: LIKE or another operator of the same wildcards.
+        span: the part of the query that the warning shows.
+        operator: LIKE or another operator with the same wildcards.
         text: the text with the asterisk.
         intended: the text with wildcards of LIKE.
     """
@@ -341,7 +352,7 @@ def percent_in_equality(span: Span, *, operator: str, text: str, like: str) -> W
     """Return the warning for DEFINE A AS kind = 'payment%'.
 
     Args:
-        span: the location in the text of the query.
+        span: the part of the query that the warning shows.
         operator: the comparison.
         text: the text with the percent sign.
         like: the operator to write, LIKE or NOT LIKE.
@@ -358,7 +369,7 @@ def percent_in_function(span: Span, *, function: str, text: str, intended: str) 
     """Return the warning for DEFINE A AS startswith(kind, 'payment%').
 
     Args:
-        span: the location in the text of the query.
+        span: the part of the query that the warning shows.
         function: the function.
         text: the text with the percent sign.
         intended: the text without it.
@@ -375,7 +386,7 @@ def percent_in_regex(span: Span, *, operator: str, text: str, like: str) -> Wild
     """Return the warning for DEFINE A AS kind RLIKE 'payment%'.
 
     Args:
-        span: the location in the text of the query.
+        span: the part of the query that the warning shows.
         operator: the operator for regular expressions.
         text: the text with the percent sign.
         like: the operator to write, LIKE or NOT LIKE.
@@ -386,6 +397,9 @@ def percent_in_regex(span: Span, *, operator: str, text: str, like: str) -> Wild
         notes=("the pattern is a regular expression; % is a wildcard of LIKE",),
         hint=f"write {like} '{text}'",
     )
+
+
+# Texts that mean something else than they seem to.
 
 
 def braces_of_f_string(span: Span | None, *, variable: str, name: str, count: str) -> BracesWarning:
@@ -415,7 +429,7 @@ def days_counted_as_hours(span: Span | None, *, interval: str) -> DaysInHoursWar
     """Return the warning for WITHIN INTERVAL 1 DAY on Sail in America/New_York.
 
     Args:
-        span: the location in the text of the query.
+        span: the part of the query that the warning shows.
         interval: the interval.
     """
     in_hours = current_surface().write_setting("spark.sql.session.timeZone", "UTC")
@@ -429,19 +443,22 @@ def days_counted_as_hours(span: Span | None, *, interval: str) -> DaysInHoursWar
     )
 
 
+# The rows, streams, rules and the session.
+
+
 def order_lost_with_nanoseconds(
-    span: Span | None, *, count: int, frame: str, column: str, part: str
+    span: Span | None, *, count: int, frame: str, column: str, frame_with_ns: str
 ) -> NanosecondsWarning:
     """Return the warning for rows whose order is lost with their nanoseconds.
 
     An example is ORDER BY ts over a pandas frame in which two rows have the same microsecond.
 
     Args:
-        span: the location in the text of the query.
+        span: the part of the query that the warning shows.
         count: how many rows differ from another one only in nanoseconds.
         frame: the name of the frame.
         column: the column of ORDER BY.
-        part: the frame with a column `ns` of the nanoseconds.
+        frame_with_ns: Python code for the frame with a column `ns` of the nanoseconds.
     """
     rows = f"1 row of `{frame}` differs" if count == 1 else f"{count:,} rows of `{frame}` differ"
     note = "Spark's times have microseconds, so the order of these rows can differ from run to run"
@@ -449,7 +466,7 @@ def order_lost_with_nanoseconds(
         f"{rows} from another row only in the nanoseconds of `{column}`",
         span,
         notes=(note,),
-        hint=f"pass {part}, and write ORDER BY {write_name(column)}, ns",
+        hint=f"pass {frame_with_ns}, and write ORDER BY {write_name(column)}, ns",
     )
 
 
@@ -514,18 +531,3 @@ def untuned_session(*, names: str) -> UntunedSessionWarning:
         notes=(f"matchrec.tune sets {names}",),
         hint="call matchrec.tune(spark)",
     )
-
-
-# Packages that can be on the call stack between the user's program and a warning.
-_PACKAGES = frozenset({"matchrec", "pyspark", "py4j", "functools", "contextlib"})
-
-
-def warn_caller(*warnings_to_give: MatchRecognizeWarning) -> None:
-    """Give warnings at the line of the user's program that has called us."""
-    frame = inspect.currentframe()
-    level = 1
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PACKAGES:
-        frame = frame.f_back
-        level += 1
-    for warning in warnings_to_give:
-        warnings.warn(warning, stacklevel=level)

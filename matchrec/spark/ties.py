@@ -25,7 +25,8 @@ from pyspark.sql import SparkSession
 
 from matchrec.errors.language import name_part
 from matchrec.errors.run.location import unquote_column
-from matchrec.errors.warnings import tied_rows, warn_caller
+from matchrec.errors.warn_caller import warn_caller
+from matchrec.errors.warnings import tied_rows
 from matchrec.spark.sail import server
 from matchrec.spark.session import find_application, find_context
 from matchrec.worker.sorting.ties import (

@@ -42,7 +42,7 @@ def warn_about_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
                     loop=patterns.show_pattern(loop),
                     least=loop.least,
                     greedy_loop=patterns.show_pattern(replace(loop, greedy=True)),
-                    fewest_rows=show_fewest(loop),
+                    minimal_part=show_fewest(loop),
                 )
             continue
         takes_any_row = isinstance(loop.part, patterns.Variable) and loop.part.name not in defined
