@@ -93,6 +93,8 @@ def types_cannot_be_combined(
     if left == right:
         note = f"`{operator}` cannot combine values of this type from several {rows} of the match"
     hint = find_operator_hint(operator, left, right)
+    if operator in ("<", "<=", ">", ">=") and left == "boolean":
+        hint = "write x > 1 AND x < 5 for a value between two others"
     return MatchRecognizeUnsupportedError(
         f"`{operator}` in {name_part('DEFINE')} cannot combine {left} and {right}",
         span,

@@ -95,10 +95,11 @@ def test_all_conditions_that_stopped_a_run_are_named(spark: SparkSession) -> Non
 
 def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkSession) -> None:
     text = str(matchrec.query(spark, FUNNEL, {"last": "buy"}).coverage())
-    assert text.splitlines()[-7:] == [
+    assert text.splitlines()[-8:] == [
         "where and why most of them stopped",
-        "  no match: 3 of those that came closest stopped after C",
+        "  no match; 3 of 10 starting rows came closest and stopped after C",
         "  P's condition was false: 2",
+        "  the partition ended before P: 1",
         "    P: page = :last was not true: 2",
         f"  closest to a match: the starting row day = 2024-01-02, in the partition k = {KEY}",
         "    it needed at least 1 more row; this shows why:",
@@ -140,8 +141,14 @@ def test_a_loop_says_how_many_rows_were_reached(spark: SparkSession) -> None:
     first = lines.index("starting rows that reached each variable, and why others stopped") + 1
     assert lines[first : first + 6] == [
         "  tried   7 ████████████████████",
-        "  LOW     7 ████████████████████ 3 stopped: 2 because the partition ended before UP, 1 because UP's condition was false",  # noqa: E501
-        "  UP      4 ███████████          2 stopped: 1 because UP's condition was false, 1 because the partition ended before UP",  # noqa: E501
+        (
+            "  LOW     7 ████████████████████ 3 stopped: 2 because the partition ended before UP, "
+            "1 because UP's condition was false"
+        ),
+        (
+            "  UP      4 ███████████          2 stopped: 1 because UP's condition was false, "
+            "1 because the partition ended before UP"
+        ),
         "  UP{2}   2 ██████               1 stopped: UP's condition was false",
         "  UP{3}   1 ███",
         "  matches 1 ███",

@@ -161,6 +161,23 @@ def two_operators(first: str, second: str, span: Span, *, where: str) -> MatchRe
     )
 
 
+def is_before_value(span: Span, *, where: str, operator: str) -> MatchRecognizeParseError:
+    """Return the error for IS or IS NOT before a value, as in `price IS NOT PREV(price)`.
+
+    Args:
+        span: the words.
+        where: the part of the query.
+        operator: the operator that compares values instead.
+    """
+    return MatchRecognizeParseError(
+        f"IS is not allowed before a value in {where}",
+        span,
+        notes=("NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM follow IS and IS NOT",),
+        hint=f"write {operator}",
+        code="is-before-value",
+    )
+
+
 def find_hint_for_token(text: str, where: str) -> str | None:
     """Return what to write instead of a token, such as a misspelt keyword; None if unknown.
 
