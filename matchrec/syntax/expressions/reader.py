@@ -240,10 +240,12 @@ class ExpressionCursor(Cursor, ABC):
         if token.key == "!" and following.key == "=":
             both = token.span.to(following.span)
             return syntax_errors.two_operators("!", "=", both, where=self.where)
-        if before.key == "NOT" and self.key_at(self.position - 2) == "IS":
+        has_hint = syntax_errors.find_hint_for_token(token.text, self.where) is not None
+        is_not_word = before.key == "NOT" and self.key_at(self.position - 2) == "IS"
+        if is_not_word and not has_hint:
             is_not = self.tokens[self.position - 2].span.to(before.span)
             return syntax_errors.is_before_value(is_not, where=self.where, operator="<>")
-        if before.key == "IS":
+        if before.key == "IS" and not has_hint:
             return syntax_errors.is_before_value(before.span, where=self.where, operator="=")
         # IF and CASE were read as names: the error is about them, and not about what follows.
         is_after_keyword = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
