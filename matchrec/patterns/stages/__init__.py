@@ -6,6 +6,8 @@ builds two stages, of which the second one is a loop. A group is a stage that ha
 
     builder       the calls: `Pattern`
     tree          the stages that they build
+    calls         stages as the calls that build them
+    steps         stages as the steps of a plan
     checks        what a pattern may not have
     query         a `Pattern`, and what is returned of its matches
     conditions    which event each reference of a condition reads

@@ -22,7 +22,9 @@ from matchrec.arguments import (
 from matchrec.errors import stages as errors
 from matchrec.errors.calls import no_attribute
 from matchrec.patterns.stages import checks
-from matchrec.patterns.stages.tree import PictureStepBuilder, Stage, list_named_stages, show_pattern
+from matchrec.patterns.stages.calls import show_pattern
+from matchrec.patterns.stages.steps import PictureStepBuilder
+from matchrec.patterns.stages.tree import Stage, list_named_stages
 from matchrec.plan.clauses import SkipTo
 from matchrec.plan.stages import Contiguity
 from matchrec.syntax.durations import DURATION_ARGUMENT, Duration, read_positive_duration

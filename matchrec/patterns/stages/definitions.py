@@ -23,6 +23,7 @@ from typing_extensions import override
 from matchrec.patterns.stages import checks, tree
 from matchrec.patterns.stages.conditions import CANDIDATE, NOWHERE, bind_condition, set_variable
 from matchrec.patterns.stages.query import PatternQuery
+from matchrec.patterns.stages.steps import StepBuilder
 from matchrec.plan import clauses
 from matchrec.plan.expression import (
     ColumnReference,
@@ -119,7 +120,7 @@ def label_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree
 
 
 @dataclass
-class TestDefinitions(tree.StepBuilder):
+class TestDefinitions(StepBuilder):
     """A builder of the steps of a plan, which also defines the tests that the steps name.
 
     After `build_steps`, `definitions` has these tests in the order in which they were made.

@@ -1,26 +1,19 @@
 """The stages of a Pattern, as the user's calls describe them.
 
 `Pattern.begin("a").where("x > 1").followed_by("b").optional()` has two stages: `a`, which has a
-condition, and `b`, which is optional. This module also has what is made from stages:
-
-- `show_pattern` writes the calls that build them.
-- `name_columns` replaces conditions that are Spark Columns by names of columns.
-- `StepBuilder` builds the steps of a plan, see `plan.stages`. It has a subclass for pictures here,
-  and one for plans in `definitions`.
+condition, and `b`, which is optional. `calls` writes stages as the calls again, and `steps` builds
+the steps of a plan from them.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeVar
 
-from typing_extensions import override
-
 from matchrec.arguments import ColumnLike, Condition
-from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, SingleStage, Steps, Until
+from matchrec.plan.stages import Contiguity
 from matchrec.syntax.durations import Duration
 
 
@@ -176,169 +169,3 @@ def name_columns(
         return replace(stage, stages=inner_stages, conditions=conditions, until=until)
 
     return tuple(name_columns_in_stage(stage) for stage in stages), columns
-
-
-# A pattern as the calls that build it.
-
-
-def show_pattern(stages: tuple[Stage, ...]) -> str:
-    """Return the calls that build the stages, in an order in which each call is allowed.
-
-    >>> stages = (Stage("a", Contiguity.STRICT), Stage("b", Contiguity.RELAXED, greedy=True))
-    >>> show_pattern(stages)
-    "Pattern.begin('a').followed_by('b').greedy()"
-    """
-    calls = ["Pattern"]
-    for index, stage in enumerate(stages):
-        calls += show_stage_calls(stage, is_first=index == 0)
-    return ".".join(calls)
-
-
-def show_stage_calls(stage: Stage, *, is_first: bool) -> list[str]:
-    """Return the calls that build one stage: `["begin('a')", "where('x > 1')", "greedy()"]`."""
-    content = show_pattern(stage.stages) if stage.is_group else repr(stage.name)
-    calls = [f"{find_append_call(stage, is_first=is_first)}({content})"]
-    for condition in stage.conditions:
-        call = "or_where" if condition.is_alternative else "where"
-        calls.append(f"{call}({condition.python_code})")
-    if stage.quantified:
-        calls.append(show_quantifier(stage))
-    if stage.optional and not is_repeated_from_zero(stage):
-        calls.append("optional()")
-    if stage.greedy:
-        calls.append("greedy()")
-    if stage.inner is not None:
-        is_strict = stage.inner is Contiguity.STRICT
-        calls.append("consecutive()" if is_strict else "allow_combinations()")
-    if stage.until is not None:
-        calls.append(f"until({stage.until.python_code})")
-    if stage.within is not None:
-        calls.append(f"within('{stage.within}')")
-    if stage.near is not None:
-        calls.append(f"within('{stage.near}', 'previous_to_current')")
-    return calls
-
-
-def find_append_call(stage: Stage, *, is_first: bool) -> str:
-    """Return the name of the call that appends a stage."""
-    if is_first:
-        return "begin"
-    if not stage.negated:
-        return stage.contiguity.value
-    return "not_next" if stage.contiguity is Contiguity.STRICT else "not_followed_by"
-
-
-def is_repeated_from_zero(stage: Stage) -> bool:
-    """Return whether `times(0, n)` repeats the stage: that call makes a stage optional, too."""
-    return stage.optional and stage.least == 1 and stage.most not in (1, None)
-
-
-def show_quantifier(stage: Stage) -> str:
-    """Return the call that repeats a stage: `times(2, 3)` or `one_or_more(gap='5 minutes')`."""
-    arguments: list[str] = []
-    if stage.most is None and stage.least == 1:
-        call = "one_or_more"
-    elif stage.most is None:
-        call = "times_or_more"
-        arguments.append(str(stage.least))
-    else:
-        call = "times"
-        least = 0 if is_repeated_from_zero(stage) else stage.least
-        arguments.append(str(least))
-        if stage.most != least:
-            arguments.append(str(stage.most))
-    if stage.gap is not None:
-        arguments.append(f"gap='{stage.gap}'")
-    return f"{call}({', '.join(arguments)})"
-
-
-# A pattern as steps.
-
-
-class StepBuilder(ABC):
-    """A builder of steps from stages. A subclass makes the tests that the steps name."""
-
-    def build_steps(self, stages: tuple[Stage, ...]) -> Steps:
-        """Return the steps of a sequence of stages."""
-        return tuple(self.build_step(stage) for stage in stages)
-
-    def build_step(self, stage: Stage) -> RepeatedPart | ForbiddenEvent:
-        """Return the step of one stage.
-
-        Tests are made in a fixed order: conditions, until, near, gap.
-        """
-        if stage.negated:
-            return ForbiddenEvent(
-                stage.name,
-                test=self.make_condition_test(stage),
-                only_next=stage.contiguity is Contiguity.STRICT,
-                distance_test=self.make_distance_test(f"{stage.name} near", stage.near),
-            )
-        content: SingleStage | Steps
-        if stage.is_group:
-            content = self.build_steps(stage.stages)
-        else:
-            content = SingleStage(stage.name, self.make_condition_test(stage))
-        return RepeatedPart(
-            content,
-            contiguity=stage.contiguity,
-            least=stage.least,
-            most=stage.most,
-            optional=stage.optional,
-            greedy=stage.greedy,
-            inner=stage.inner or Contiguity.RELAXED,
-            until=self.make_until_tests(stage),
-            distance_test=self.make_distance_test(f"{stage.name} near", stage.near),
-            gap_test=self.make_distance_test(f"{stage.name} gap", stage.gap),
-        )
-
-    @abstractmethod
-    def make_condition_test(self, stage: Stage) -> str:
-        """Make the test that an event satisfies the conditions of a stage; return its name."""
-
-    @abstractmethod
-    def make_until_tests(self, stage: Stage) -> Until | None:
-        """Make the tests that end the loop of a stage.
-
-        Returns:
-            Their names; None if no event ends the loop.
-        """
-
-    @abstractmethod
-    def make_distance_test(self, label: str, window: Duration | None) -> str | None:
-        """Make the test that a row is too far after the row mapped before it.
-
-        Args:
-            label: what to call the test, such as `b near`.
-            window: the distance that is too far; None if no distance is.
-
-        Returns:
-            The name of the test; None if there is none.
-        """
-
-
-class PictureStepBuilder(StepBuilder):
-    """A builder of steps for pictures, in which each test is named by the text of its condition."""
-
-    @override
-    def make_condition_test(self, stage: Stage) -> str:
-        """Return the conditions of a stage as text, such as `(x > 1) OR (y = 2)`."""
-        if not stage.conditions:
-            return "every event"
-        return combine_conditions(
-            stage.conditions,
-            lambda condition: str(condition.expression),
-            lambda operator, texts: f" {operator} ".join(f"({text})" for text in texts),
-        )
-
-    @override
-    def make_until_tests(self, stage: Stage) -> Until | None:
-        """Return the condition that ends the loop of a stage, and its complement, as text."""
-        if stage.until is None:
-            return None
-        text = str(stage.until.expression)
-        return Until(text, f"({text}) IS NOT TRUE")
-
-    @override
-    def make_distance_test(self, label: str, window: Duration | None) -> None:
-        """Return None: pictures do not show distances."""

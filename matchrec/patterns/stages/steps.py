@@ -1,0 +1,106 @@
+"""Build the steps of a plan, see `plan.stages`, from the stages of a Pattern.
+
+A step names tests, which the two builders make in different ways:
+
+    PictureStepBuilder              the test is the text of its condition
+    definitions.TestDefinitions     the test is a definition of the plan
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from typing_extensions import override
+
+from matchrec.patterns.stages.tree import Stage, combine_conditions
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, SingleStage, Steps, Until
+from matchrec.syntax.durations import Duration
+
+
+class StepBuilder(ABC):
+    """A builder of steps from stages. A subclass makes the tests that the steps name."""
+
+    def build_steps(self, stages: tuple[Stage, ...]) -> Steps:
+        """Return the steps of a sequence of stages."""
+        return tuple(self.build_step(stage) for stage in stages)
+
+    def build_step(self, stage: Stage) -> RepeatedPart | ForbiddenEvent:
+        """Return the step of one stage.
+
+        Tests are made in a fixed order: conditions, until, near, gap.
+        """
+        if stage.negated:
+            return ForbiddenEvent(
+                stage.name,
+                test=self.make_condition_test(stage),
+                only_next=stage.contiguity is Contiguity.STRICT,
+                distance_test=self.make_distance_test(f"{stage.name} near", stage.near),
+            )
+        content: SingleStage | Steps
+        if stage.is_group:
+            content = self.build_steps(stage.stages)
+        else:
+            content = SingleStage(stage.name, self.make_condition_test(stage))
+        return RepeatedPart(
+            content,
+            contiguity=stage.contiguity,
+            least=stage.least,
+            most=stage.most,
+            optional=stage.optional,
+            greedy=stage.greedy,
+            inner=stage.inner or Contiguity.RELAXED,
+            until=self.make_until_tests(stage),
+            distance_test=self.make_distance_test(f"{stage.name} near", stage.near),
+            gap_test=self.make_distance_test(f"{stage.name} gap", stage.gap),
+        )
+
+    @abstractmethod
+    def make_condition_test(self, stage: Stage) -> str:
+        """Make the test that an event satisfies the conditions of a stage; return its name."""
+
+    @abstractmethod
+    def make_until_tests(self, stage: Stage) -> Until | None:
+        """Make the tests that end the loop of a stage.
+
+        Returns:
+            Their names; None if no event ends the loop.
+        """
+
+    @abstractmethod
+    def make_distance_test(self, label: str, window: Duration | None) -> str | None:
+        """Make the test that a row is too far after the row mapped before it.
+
+        Args:
+            label: what to call the test, such as `b near`.
+            window: the distance that is too far; None if no distance is.
+
+        Returns:
+            The name of the test; None if there is none.
+        """
+
+
+class PictureStepBuilder(StepBuilder):
+    """A builder of steps for pictures, in which each test is named by the text of its condition."""
+
+    @override
+    def make_condition_test(self, stage: Stage) -> str:
+        """Return the conditions of a stage as text, such as `(x > 1) OR (y = 2)`."""
+        if not stage.conditions:
+            return "every event"
+        return combine_conditions(
+            stage.conditions,
+            lambda condition: str(condition.expression),
+            lambda operator, texts: f" {operator} ".join(f"({text})" for text in texts),
+        )
+
+    @override
+    def make_until_tests(self, stage: Stage) -> Until | None:
+        """Return the condition that ends the loop of a stage, and its complement, as text."""
+        if stage.until is None:
+            return None
+        text = str(stage.until.expression)
+        return Until(text, f"({text}) IS NOT TRUE")
+
+    @override
+    def make_distance_test(self, label: str, window: Duration | None) -> None:
+        """Return None: pictures do not show distances."""
