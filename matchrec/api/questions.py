@@ -21,7 +21,7 @@ from matchrec.explain.tracing.story import StoryWriter, TracedRows
 from matchrec.explain.tracing.trace import Trace, trace_search
 from matchrec.explain.tracing.why import Why
 from matchrec.plan.expression import Scalar
-from matchrec.plan.match_plan import MatchPlan, drop_output_options
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan, drop_output_options
 from matchrec.plan.show import show_scalar
 from matchrec.search.matches import RunFailure
 from matchrec.spark.collected_partition import CollectedPartition, collect_partition
@@ -91,7 +91,10 @@ def build_trace_request(clause: Clause, plan: MatchPlan, parts: ConditionParts) 
     """
     options = Options(algorithm=clause.options.algorithm)
     searched_plan = drop_output_options(plan, parts.measures)
-    return clause.build_request(searched_plan, options, purpose=Purpose.TRACE)
+    use = EVERYTHING
+    if not parts.measures:
+        use = replace(use, columns=frozenset())  # a plan without measures may have no column
+    return clause.build_request(searched_plan, options, use, Purpose.TRACE)
 
 
 def trace_partition(partition: CollectedPartition, target: Target, limit: int) -> Trace:

@@ -196,6 +196,14 @@ def test_the_error_for_an_unknown_row_writes_numbers_without_quotes(
     assert str(caught.value).endswith(f"help: write one of these, such as {row}")
 
 
+def test_a_pattern_without_conditions_and_partitions_can_be_explained(spark: SparkSession) -> None:
+    """The rows of such a query are collected without any column of a result."""
+    query = "ORDER BY id MEASURES 1 AS x PATTERN (A B)"
+    answer = str(matchrec.query(spark.range(3), query).why(row=0))
+    assert answer.startswith("PATTERN (A B)\nthe only partition: 3 rows\n")
+    assert "row 1 (id = 0): match 1, rows 1 to 2: A B" in answer
+
+
 def test_a_clause_without_an_alias_is_listed_without_one(spark: SparkSession) -> None:
     query = "SELECT * FROM (SELECT 1 AS x) MATCH_RECOGNIZE (ORDER BY x PATTERN (A))"
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
