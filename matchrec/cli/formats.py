@@ -1,4 +1,6 @@
-"""The formats in which rows are printed: a table, Markdown, CSV and JSON.
+"""The formats in which rows are printed: table, Markdown, CSV, TSV, and JSON in two forms.
+
+JSON is an array of objects, or an object in each line.
 
 A format works in two steps, so that the engine computes texts in parallel and Python only prints
 them:
@@ -59,8 +61,8 @@ class OutputFormat(ABC):
         """Return the columns of texts that the format needs.
 
         Args:
-            schema: the schema of the rows. The columns read column n of it by the name `cn`, from
-                0, because several may have the same name.
+            schema: the schema of the rows. The input columns have been renamed c0, c1, ... so that
+                names are unique.
             zone: the session's time zone, for instants.
 
         Raises:
@@ -85,7 +87,7 @@ class TableFormat(OutputFormat):
         return cast_to_texts(schema)
 
     def format_lines(self, types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
-        """Yield the lines of the table, with numbers to the right."""
+        """Yield the lines of the table. Numbers are right-aligned."""
         from rich.console import Console
         from rich.table import Table
         from rich.text import Text
@@ -95,7 +97,7 @@ class TableFormat(OutputFormat):
             side: JustifyMethod = "right" if is_number_type(type_name) else "left"
             table.add_column(Text(replace_control_characters(name)), justify=side, overflow="fold")
         for row in rows:
-            table.add_row(*(Text(show_cell_text(value)) for value in row))
+            table.add_row(*(Text(format_cell(value)) for value in row))
         console = Console()
         if not console.is_terminal:
             console = Console(width=UNLIMITED_WIDTH)
@@ -113,12 +115,12 @@ class MarkdownFormat(OutputFormat):
         return cast_to_texts(schema)
 
     def format_lines(self, types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
-        """Yield the lines of the table, with numbers to the right."""
+        """Yield the lines of the table. Numbers are right-aligned."""
         yield format_markdown_row(replace_control_characters(name) for name, _ in types)
         marks = ("---:" if is_number_type(type_name) else "---" for _, type_name in types)
         yield f"| {' | '.join(marks)} |"
         for row in rows:
-            yield format_markdown_row(show_cell_text(value) for value in row)
+            yield format_markdown_row(format_cell(value) for value in row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ class CsvFormat(OutputFormat):
         return [to_csv(struct(*values), {**CSV_VALUE_OPTIONS, "sep": self.delimiter})]
 
     def format_lines(self, types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
-        """Yield the header, then the rows."""
+        """Yield the header, then a line for each row."""
         header = StringIO()
         writer = csv.writer(header, delimiter=self.delimiter, lineterminator="")
         writer.writerow([name for name, _ in types])
@@ -209,7 +211,7 @@ def iterate_lines(rows: Iterable[RowTexts]) -> Iterator[str]:
 
 
 def cast_to_texts(schema: StructType) -> Sequence[Column]:
-    """Return each column as the engine casts it to a text; column n is called `cn`."""
+    """Return each of the columns c0, c1, ... cast to a text by the engine."""
     from pyspark.sql.functions import col
 
     return [col(f"c{index}").cast("string") for index in range(len(schema))]
@@ -227,8 +229,9 @@ def build_csv_value(column: str, data_type: DataType, zone: str) -> Column:
 
     type_name = data_type.simpleString()
     if type_name.startswith(JSON_TYPES):
-        json = JsonSqlWriter(zone).write_value(column, data_type)
-        return expr(f"IF({column} IS NULL, NULL, {json})")
+        json_sql = JsonSqlWriter(zone).write_value(column, data_type)
+        # The JSON of NULL would be the word `null`, but CSV has an empty value for it.
+        return expr(f"IF({column} IS NULL, NULL, {json_sql})")
     return base64(col(column)) if type_name == "binary" else col(column).cast("string")
 
 
@@ -242,9 +245,11 @@ def check_distinct_names(names: Sequence[str], container: str) -> None:
     Raises:
         MatchRecognizeError: two columns have the same name.
     """
-    for index, name in enumerate(names):
-        if name in names[:index]:
+    names_before: set[str] = set()
+    for name in names:
+        if name in names_before:
             raise errors.repeated_column(name=name, file_format=container)
+        names_before.add(name)
 
 
 def is_number_type(type_name: str) -> bool:
@@ -252,7 +257,7 @@ def is_number_type(type_name: str) -> bool:
     return type_name.partition("(")[0] in NUMBER_TYPES
 
 
-def show_cell_text(value: str | None) -> str:
+def format_cell(value: str | None) -> str:
     """Return a value for a table, without control characters."""
     return "NULL" if value is None else replace_control_characters(value)
 
