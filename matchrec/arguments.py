@@ -23,7 +23,7 @@ from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeGuard, Type
 from matchrec.errors.calls import option_as_argument, unknown_option_value, wrong_argument
 from matchrec.errors.misspellings import find_nearest
 
-# The words that an argument may be. Editors complete them, and type checkers know them.
+# The words that some arguments accept. Editors complete them, and type checkers know them.
 
 Algorithm = Literal["auto", "backtracking", "breadth_first"]
 Sort = Literal["auto", "engine", "worker", "ranges"]
@@ -47,14 +47,14 @@ class ColumnLike(Protocol):
     """A Column of PySpark: of Classic, of Connect, or of a vendor."""
 
     def isNotNull(self) -> ColumnLike:  # noqa: N802 -- as PySpark calls it
-        """Return the Column that says whether a value is not NULL."""
+        """Return a Column that is true for values that are not NULL."""
 
 
 class NumpyValue(Protocol):
     """A value of NumPy, such as `numpy.int64(3)`."""
 
     def item(self) -> Any:
-        """Return the value as one of Python."""
+        """Return the value as an int, a float or another value of Python."""
 
 
 class ArrayLike(Protocol):
@@ -133,11 +133,11 @@ class ArgumentKind:
     # The kind of each value, if the argument is a dict whose values have a kind.
     value_kind: ArgumentKind | None = None
 
-    def check(self, call: str, argument: str, value: object) -> None:
+    def check(self, quoted_call: str, argument: str, value: object) -> None:
         """Check that a value is of this kind.
 
         Args:
-            call: what messages call the function.
+            quoted_call: the function as messages name it: "`sql`".
             argument: the name of the argument.
             value: the value that the user passed.
 
@@ -147,16 +147,19 @@ class ArgumentKind:
         if self.accepts(value):
             return
         if self.words and isinstance(value, str):
-            raise unknown_option_value(call, argument, value, self.words)
+            raise unknown_option_value(quoted_call, argument, value, self.words)
         if self.value_kind is not None and isinstance(value, Mapping):
             for name, inner_value in value.items():
-                self.value_kind.check(call, f"{argument}[{name!r}]", inner_value)
+                self.value_kind.check(quoted_call, f"{argument}[{name!r}]", inner_value)
         hint = self.hint.replace("{argument}", argument)
-        raise wrong_argument(call, argument, value, self.description, hint)
+        raise wrong_argument(quoted_call, argument, value, self.description, hint)
 
-    def convert(self, call: str, argument: str, value: object) -> object:
-        """Check a value, and return what the function gets for it. Raises as `check` does."""
-        self.check(call, argument, value)
+    def convert(self, quoted_call: str, argument: str, value: object) -> object:
+        """Check a value, and return the value that the function gets for it.
+
+        For the arguments and the error, see `check`.
+        """
+        self.check(quoted_call, argument, value)
         return value if self.converter is None else self.converter(argument, value)
 
     def allow_none(self) -> ArgumentKind:
@@ -169,7 +172,9 @@ class ArgumentKind:
 
 
 def make_word_kind(words: tuple[str, ...], unlisted: tuple[str, ...] = ()) -> ArgumentKind:
-    """Return the kind of an argument that is one of a few words. Messages keep their order.
+    """Return the kind of an argument that is one of a few words.
+
+    Messages list the words in this order.
 
     Args:
         words: the words.
@@ -177,17 +182,18 @@ def make_word_kind(words: tuple[str, ...], unlisted: tuple[str, ...] = ()) -> Ar
     """
     return ArgumentKind(
         f"one of {', '.join(words)}",
-        lambda value: isinstance(value, str) and value in (*words, *unlisted),
-        f"write {{argument}}={words[0]!r}",
-        words,
+        accepts=lambda value: isinstance(value, str) and value in (*words, *unlisted),
+        hint=f"write {{argument}}={words[0]!r}",
+        words=words,
     )
 
 
 def check_arguments(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function so that each call checks all of its arguments.
 
-    A call that does not fit the signature raises Python's own TypeError, unless one of its
-    arguments is wrong: in `sql(query)`, the query is where the session should be.
+    A call that does not fit the signature raises Python's own TypeError. If an argument is missing
+    because another one is in its place, the error is about that one: in `match_recognize(clause)`,
+    the clause is where the DataFrame should be.
 
     If the object of a method has an attribute `_about`, messages add it after the name of the
     method: "`Pattern.where` at `down`".
@@ -204,25 +210,28 @@ def check_arguments(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callabl
         assert not unchecked, f"{function.__qualname__}: {sorted(unchecked)}"
 
         @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        def checked_function(*args: P.args, **kwargs: P.kwargs) -> R:
             """Check the arguments, then call the function."""
             arguments = bind_arguments(signature, kinds, function_name, args, kwargs)
             return function(*arguments.args, **arguments.kwargs)
 
-        vars(call)["kinds"] = kinds
-        return call
+        # `bind_call` reads the kinds.
+        vars(checked_function)["kinds"] = kinds
+        return checked_function
 
     return decorate
 
 
 def bind_call(
-    function: Callable[..., Any], call: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], function_name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the arguments of a checked function by parameter, defaults included.
 
+    A default is not converted: the function gets it as it is in the signature.
+
     Args:
         function: a function that `check_arguments` has decorated.
-        call: the function that messages name instead.
+        function_name: the name of the function in messages.
         args: positional arguments.
         kwargs: keyword arguments.
 
@@ -231,7 +240,7 @@ def bind_call(
         TypeError: the arguments do not fit the signature.
     """
     kinds = vars(function)["kinds"]
-    arguments = bind_arguments(inspect.signature(function), kinds, call, args, kwargs)
+    arguments = bind_arguments(inspect.signature(function), kinds, function_name, args, kwargs)
     arguments.apply_defaults()
     return arguments.arguments
 
@@ -248,7 +257,7 @@ def bind_arguments(
     Args:
         signature: the signature of the function.
         kinds: the kinds of its parameters.
-        function_name: what messages call the function.
+        function_name: the name of the function in messages.
         args: positional arguments.
         kwargs: keyword arguments.
 
@@ -256,25 +265,25 @@ def bind_arguments(
         MatchRecognizePlanError: an argument is wrong.
         TypeError: the arguments do not fit the signature.
     """
-    call = f"`{function_name}`"
-    check_fields(call, signature, kinds, kwargs)
+    quoted_call = f"`{function_name}`"
+    check_fields(quoted_call, signature, kinds, kwargs)
     try:
         arguments = signature.bind(*args, **kwargs)
     except TypeError as error:
         suggestion = suggest_names(signature, args, kwargs)
         if args and not suggestion and not find_unknown_names(signature, kwargs):
             # Something is missing: perhaps because another argument is in its place.
-            convert_arguments(signature.bind_partial(*args, **kwargs), kinds, call)
+            convert_arguments(signature.bind_partial(*args, **kwargs), kinds, quoted_call)
         raise TypeError(f"{function_name}() {error}{suggestion}") from None
     about = getattr(arguments.arguments.get("self"), "_about", "")
     if about:
-        call = f"{call} at {about}"
-    convert_arguments(arguments, kinds, call)
+        quoted_call = f"{quoted_call} at {about}"
+    convert_arguments(arguments, kinds, quoted_call)
     return arguments
 
 
 def check_fields(
-    call: str,
+    quoted_call: str,
     signature: inspect.Signature,
     kinds: Mapping[str, ArgumentKind],
     kwargs: Mapping[str, object],
@@ -288,7 +297,7 @@ def check_fields(
     for argument in kinds.keys() & signature.parameters.keys():
         for name in unknown_names:
             if name in kinds[argument].fields:
-                raise option_as_argument(call=call, name=name, argument=argument)
+                raise option_as_argument(call=quoted_call, name=name, argument=argument)
 
 
 def find_unknown_names(signature: inspect.Signature, kwargs: Mapping[str, object]) -> list[str]:
@@ -344,9 +353,11 @@ def list_names(names: Sequence[str]) -> str:
 
 
 def convert_arguments(
-    arguments: inspect.BoundArguments, kinds: Mapping[str, ArgumentKind], call: str
+    arguments: inspect.BoundArguments, kinds: Mapping[str, ArgumentKind], quoted_call: str
 ) -> None:
     """Check the arguments of a call, and replace each by what the function gets for it.
+
+    Each value of `**name` is an argument, with its own name.
 
     Raises:
         MatchRecognizePlanError: an argument is wrong.
@@ -354,14 +365,14 @@ def convert_arguments(
     for name, value in arguments.arguments.items():
         if name == "self":
             continue
-        kind = kinds[name]
+        argument_kind = kinds[name]
         if arguments.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
             arguments.arguments[name] = {
-                inner_name: kind.convert(call, inner_name, inner_value)
+                inner_name: argument_kind.convert(quoted_call, inner_name, inner_value)
                 for inner_name, inner_value in value.items()
             }
         else:
-            arguments.arguments[name] = kind.convert(call, name, value)
+            arguments.arguments[name] = argument_kind.convert(quoted_call, name, value)
 
 
 # Tests of values.
