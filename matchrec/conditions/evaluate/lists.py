@@ -67,16 +67,16 @@ class Lists:
         self,
         forms: Sequence[CodedForm],
         source: RowValues,
-        find_live_lists: Callable[[], Iterable[int]],
-        make_computer: Callable[[ListedValue, CodeRange], ComputeKept],
+        find_live_list_numbers: Callable[[], Iterable[int]],
+        make_value_function: Callable[[ListedValue, CodeRange], ComputeKept],
     ) -> None:
         """Prepare to make lists. Only list 0 exists at first.
 
         Args:
             forms: the forms of rows, see `registers.RowForm`.
             source: the values of rows.
-            find_live_lists: returns the numbers of the lists that runs may have.
-            make_computer: returns the function that computes a value of a row.
+            find_live_list_numbers: returns the numbers of the lists that runs may have.
+            make_value_function: returns the function that computes a value of a row.
         """
         # The last row of each list but list 0, by the number of the list, and the other way round.
         self.last_rows: dict[int, LastRow] = {}
@@ -84,8 +84,8 @@ class Lists:
         self.newest_number = 0
         # With more rows than this, dead lists are dropped.
         self.row_limit = MOST_ROWS
-        self.find_live_lists = find_live_lists
-        self.forms = prepare_forms(forms, source, make_computer)
+        self.find_live_list_numbers = find_live_list_numbers
+        self.forms = prepare_forms(forms, source, make_value_function)
 
     def append(self, number: int, form: int, row: int) -> int:
         """Append a row to a list, and return the number of the longer list.
@@ -143,7 +143,7 @@ class Lists:
             number: the number of a list that stays, whether a run has it or not.
         """
         live_rows: dict[int, LastRow] = {}
-        for live_number in (number, *self.find_live_lists()):
+        for live_number in (number, *self.find_live_list_numbers()):
             current = live_number
             while current in self.last_rows and current not in live_rows:
                 live_rows[current] = self.last_rows[current]
@@ -161,20 +161,22 @@ class Lists:
 def prepare_forms(
     forms: Sequence[CodedForm],
     source: RowValues,
-    make_computer: Callable[[ListedValue, CodeRange], ComputeKept],
+    make_value_function: Callable[[ListedValue, CodeRange], ComputeKept],
 ) -> list[FormFunctions]:
     """Return the functions of each form. For the arguments see `Lists`."""
 
-    def make_kept_computer(value: ListedValue, code: CodeRange) -> ComputeKept:
+    def make_kept_value_function(value: ListedValue, code: CodeRange) -> ComputeKept:
         """Return the function that computes a value of a row, or reads it if it is a column."""
         if value.column is None:
-            return make_computer(value, code)
+            return make_value_function(value, code)
         return make_column_reader(value.column, source)
 
     prepared_forms: list[FormFunctions] = []
     shapes: list[list[tuple[ValueType, bool]]] = []
     for form in forms:
-        row_counts, *compute_values = [make_kept_computer(value, code) for value, code in form]
+        row_counts, *compute_values = [
+            make_kept_value_function(value, code) for value, code in form
+        ]
         # The first value, whether the row counts, is not kept.
         kept_values = [value for value, _ in form[1:]]
         shapes.append([(value.type, is_kept_itself(value)) for value in kept_values])

@@ -1,8 +1,10 @@
-"""Compute in Python what a kernel cannot: formulas, and the lists that aggregates are over.
+"""Compute in Python what a kernel cannot: formulas, and the lists of rows that aggregates read.
 
-A kernel calls back `PythonCalls.answer`. Its instruction CALL asks for a formula, whose arguments
-are on top of the kernel's stack; its step APPEND asks for a list with one more row. For
-`levenshtein(name, LAST(A.name)) < 3`:
+A kernel calls back `PythonCalls.answer`. Its instruction CALL computes a formula, whose arguments
+are on top of the kernel's stack. Its step APPEND appends a row to a list; the form of the row says
+which values of it the list keeps, see `registers.RowForm`.
+
+For `levenshtein(name, LAST(A.name)) < 3`, the instructions are:
 
     READ name, current row    stack: name
     READ name, r0             stack: name, name of A
@@ -10,8 +12,8 @@ are on top of the kernel's stack; its step APPEND asks for a list with one more 
     CONSTANT 3                stack: distance, 3
     COMPARE_INTEGER <
 
-A formula whose value has no bits, such as a text, leaves the value with Python for the formula that
-takes it as an argument: the stack has only a mark, `HELD`.
+A value that does not fit into 64 bits, such as a text, stays in `held_values` for the formula that
+has it as an argument. The entry on the stack is marked with `HELD_BY_PYTHON`.
 """
 
 from __future__ import annotations
@@ -51,8 +53,10 @@ from matchrec.jit.callbacks import NO_CALLBACK, make_callback
 from matchrec.jit.first_steps import let_integers_wrap
 from matchrec.jit.views import find_python_function
 
-HELD = 2  # the validity of a value on the stack that is not NULL and that Python holds
+# The validity of a value on the stack that is not NULL and that Python holds.
+HELD_BY_PYTHON = 2
 
+# The messages for the errors of `evaluate_condition`.
 ERROR_MESSAGES: Mapping[int, str] = {
     OVERFLOW: "a number is too large for its type",
     DIVISION_BY_ZERO: "division by zero",
@@ -66,7 +70,7 @@ class Formula:
 
     # Computes the value from the arguments on the stack; returns None for NULL.
     compute: Evaluate
-    # Whether Python holds the value, because it has no bits.
+    # Whether Python holds the value, because it does not fit into 64 bits.
     is_held: bool
     # Makes the bits of a value that Python does not hold.
     encode: Callable[[Value], int]
@@ -87,7 +91,8 @@ class ListedRowProgress:
 class PythonCalls:
     """The computations in Python for one search, whose kernel calls `answer` by `pointer`.
 
-    The search sets `find_search_start`, `read_registers` and `find_match_number`.
+    `SearchInput.connect_python_calls` sets `find_search_start`, `read_registers` and
+    `find_match_number` before the search begins.
     """
 
     def __init__(self, linked: LinkedConditions, source: RowValues) -> None:
@@ -98,7 +103,8 @@ class PythonCalls:
             source: the values of rows.
         """
         # Returns an identifier of the current search start. Runs with another search start share no
-        # list with these runs.
+        # list with these runs, so the lists are dropped when it changes. With event selection it
+        # is always None, because runs with several starts live at the same time.
         self.find_search_start: Callable[[], object] = lambda: None
         # Returns the registers of all runs, a row for each run.
         self.read_registers: Callable[[], IntArray] = lambda: self.stack[:0]
@@ -107,7 +113,7 @@ class PythonCalls:
 
         # The stack on which kernels evaluate conditions, see `kernels.machine.evaluate_condition`.
         self.stack: IntArray = np.zeros((2, linked.depth), np.int64)
-        # The index on the stack from which the arguments of the current call are.
+        # The index on the stack of the first argument of the current call.
         self.top = 0
         # The values on the stack that Python holds, by their index on the stack.
         self.held_values: list[Value] = [None] * linked.depth
@@ -116,10 +122,12 @@ class PythonCalls:
         self.failure: BaseException | None = None
 
         self.source = source
-        self.code = linked.instructions
+        self.instructions = linked.instructions
         self.mathematics = find_mathematics(linked)
         self.formulas = [self.prepare_formula(call) for call in linked.calls]
-        self.lists = Lists(linked.forms, source, self.find_live_lists, self.make_computer)
+        self.lists = Lists(
+            linked.forms, source, self.find_live_list_numbers, self.make_value_function
+        )
         # The registers that hold numbers of lists.
         self.list_registers = [
             register for register, meaning in linked.meanings if isinstance(meaning, ListRegister)
@@ -128,31 +136,29 @@ class PythonCalls:
         self.search_start: object = None
         self.pointer = make_callback(self.answer) if linked.calls else NO_CALLBACK
 
-    def answer(self, formula_or_form: int, top_or_list: int, row: int) -> int:
+    def answer(self, request: int, operand: int, row: int) -> int:
         """Compute a formula, or append a row to a list. This never raises.
 
-        Kernels can call only one function, so the sign of the first argument says which is meant.
+        Kernels can call only one function, so `request` has two encodings:
 
-        Args:
-            formula_or_form: the number of a formula, or -1 - the number of a form.
-            top_or_list: the index on the stack from which the arguments of the formula are, or the
-                number of a list.
-            row: the position of the row to append.
-
-        Returns:
-            For a formula VALUE, with the value on the stack, or an error. For a list the number of
-            the longer list.
+                        compute a formula                       append a row
+            request     the number of the formula, 0 or more    -1 - the number of the form
+            operand     the index of its first argument on      the number of the list
+                        the stack
+            row         ignored                                 the position of the row
+            returned    VALUE, and the value is on the stack;   the number of the longer list
+                        or an error
         """
-        if formula_or_form < 0:
-            return self.answer_append(-1 - formula_or_form, top_or_list, row)
-        return self.answer_formula(formula_or_form, top_or_list)
+        if request < 0:
+            return self.answer_append(-1 - request, operand, row)
+        return self.answer_formula(request, operand)
 
-    def answer_formula(self, formula: int, top: int) -> int:
+    def answer_formula(self, formula_number: int, top: int) -> int:
         """Compute a formula; return VALUE or an error."""
         if self.failure is not None and not isinstance(self.failure, FunctionError):
             return FUNCTION_FAILED
         try:
-            return self.compute(formula, top)
+            return self.compute(formula_number, top)
         except OverflowError:
             return OVERFLOW
         except BaseException as error:  # noqa: BLE001 -- a kernel lets nothing through
@@ -162,7 +168,8 @@ class PythonCalls:
     def answer_append(self, form: int, list_number: int, row: int) -> int:
         """Append a row to a list; return the longer list, or the same list if that fails.
 
-        Appending has no error to return. After a failure, the next formula fails.
+        Appending has no error to return. Unless the failure is a FunctionError, the next formula
+        fails because of it. If the search computes no formula any more, the failure has no effect.
         """
         try:
             return self.append(form, list_number, row)
@@ -183,27 +190,27 @@ class PythonCalls:
 
     # Formulas.
 
-    def compute(self, formula: int, top: int) -> int:
+    def compute(self, formula_number: int, top: int) -> int:
         """Compute a formula from the arguments on the stack from `top` on, and put its value there.
 
         Returns:
-            VALUE.
+            VALUE, as the kernel expects from a call that has a value.
 
         Raises:
             FunctionError: the formula has no value.
             OverflowError: the value is too large for its type, or for the stack.
         """
         self.top = top
-        prepared_formula = self.formulas[formula]
-        value = prepared_formula.compute()
+        formula = self.formulas[formula_number]
+        value = formula.compute()
         if value is None:
             self.stack[1, top] = 0
-        elif prepared_formula.is_held:
+        elif formula.is_held:
             self.held_values[top] = value
-            self.stack[1, top] = HELD
+            self.stack[1, top] = HELD_BY_PYTHON
         else:
             self.stack[1, top] = 1
-            self.stack[0, top] = prepared_formula.encode(value)
+            self.stack[0, top] = formula.encode(value)
         return VALUE
 
     def prepare_formula(self, call: PythonExpression) -> Formula:
@@ -221,12 +228,18 @@ class PythonCalls:
         )
 
     def make_list_reader(self, offset: int) -> Evaluate:
-        """Return a function that reads a list from the stack: its number, and all lists."""
+        """Return a function that reads a list of the current call.
+
+        The formula gets the number of the list, and `lists`, in which it looks up the rows.
+
+        Args:
+            offset: how far above `top` the number of the list is.
+        """
         stack = self.stack
         return lambda: (stack.item(0, self.top + offset), self.lists)
 
     def make_value_reader(self, offset: int, decode: Decode) -> Evaluate:
-        """Return a function that reads a value from the stack.
+        """Return a function that reads a value of the current call from the stack.
 
         Args:
             offset: how far above `top` the value is.
@@ -238,7 +251,7 @@ class PythonCalls:
             """Return the Python value of the stack entry; None for NULL."""
             index = self.top + offset
             validity = stack.item(1, index)
-            if validity == HELD:
+            if validity == HELD_BY_PYTHON:
                 return self.held_values[index]
             return decode(stack.item(0, index)) if validity else None
 
@@ -258,20 +271,21 @@ class PythonCalls:
                 self.lists.clear()
         return self.lists.append(list_number, form, row)
 
-    def find_live_lists(self) -> list[int]:
-        """Return the lists that runs may have.
+    def find_live_list_numbers(self) -> list[int]:
+        """Return the numbers of the lists that runs may have.
 
-        There may be more, as registers that no run uses may still hold what a former run had.
+        Some of these lists may be dead, because registers that no run uses any more keep the number
+        of the list that an earlier run had.
         """
         numbers: list[int] = np.unique(self.read_registers()[:, self.list_registers]).tolist()
         return numbers
 
-    def make_computer(self, value: ListedValue, code: CodeRange) -> ComputeKept:
-        """Return a function that computes a value of a row as a list keeps it.
+    def make_value_function(self, value: ListedValue, code_range: CodeRange) -> ComputeKept:
+        """Return a function that computes a value of a row, in the form in which a list keeps it.
 
         Args:
-            value: the value. It is not just a column.
-            code: where its code is.
+            value: the value. It is an expression, not just a column.
+            code_range: the range of the instructions that compute it.
         """
         decode = make_decoder(value.type, value.expression, self.source)
         read = self.make_value_reader(0, decode if is_kept_itself(value) else int)
@@ -280,16 +294,19 @@ class PythonCalls:
 
         def compute_value(row: int) -> Value:
             """Return the value on a row, or raise the error that evaluating it raises."""
+            # Instructions that read the match number add 1 to the number of matches so far.
             progress = ListedRowProgress(
                 partition_begin=0,
                 partition_end=columns.shape[1],
                 match_number=self.find_match_number() - 1,
             )
             inputs = Input(columns, self.source.valid, mathematics, self.answer, progress)
-            # The kernel function runs in Python here. Whether it returns HOLDS or HOLDS_NOT does
-            # not matter, only an error, and the value that it leaves on the stack.
+            # The kernel function runs in Python here. The value that it leaves on the stack and
+            # errors matter; whether it returns HOLDS or HOLDS_NOT does not.
             with let_integers_wrap():
-                status = evaluate_condition(self.code, *code, NO_REGISTERS, row, inputs, self.stack)
+                status = evaluate_condition(
+                    self.instructions, *code_range, NO_REGISTERS, row, inputs, self.stack
+                )
             if status in ERROR_MESSAGES:
                 raise AnsiError(ERROR_MESSAGES[status])
             if status == FUNCTION_FAILED:
