@@ -7,13 +7,13 @@
     back to row 1, back to row 0: no other choice, so no match begins at row 0
 
 `path` holds the choice taken at each row and is the only stack. A pair of a state and a row whose
-choices have all been tried has failed. It fails for every starting row. The failure is remembered
-if the pair can be reached again, unless it failed before any row was mapped: that costs as little
-to find again.
+choices have all been tried has failed. The failure holds for every starting row. It is remembered
+if the pair can be reached again. A failure found without mapping a row is not stored, because
+testing it again is as cheap.
 
 All conditions are row conditions here, and matches have no windows, because `distances` finds
 matches in windows if all conditions are row conditions. `plain` has the same loop, with conditions
-on the run and windows; `coverage` has it with what is counted.
+on the run and windows. `coverage` has the same loop and counts the occurrences that were reached.
 """
 
 from typing import NamedTuple
@@ -50,7 +50,8 @@ class PathWork(NamedTuple):
 
     progress: RememberedRows
     output: OutputArrays
-    # int32[d], the choice taken at each row from the starting row on.
+    # int32[d], the choice taken at each row from the starting row on. If a match needs more than d
+    # rows, the search stops, and goes on with a longer array.
     path: ChoiceArray
     # uint8[r, b], the failures that are remembered: see `memo`.
     memo: ByteArray
@@ -63,7 +64,8 @@ def search(rules: Rules, rows: RowArrays, work: PathWork) -> int:
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_start(rules, rows, work))
+            status = np.int64(search_from_start(rules, rows, work))
+        # A partition that waits for more rows does not keep the others waiting.
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -73,26 +75,29 @@ def search(rules: Rules, rows: RowArrays, work: PathWork) -> int:
 
 @spliced
 def begin_partition(work: PathWork) -> None:
-    """Forget the failures of the partition before."""
+    """Forget the failures of the previous partition."""
     forget(work.progress.start, work.progress)
 
 
 @spliced
-def search_start(rules: Rules, rows: RowArrays, work: PathWork) -> int:
-    """Write out the match at progress.start, and set the next starting row; return a status."""
+def search_from_start(rules: Rules, rows: RowArrays, work: PathWork) -> int:
+    """Search from progress.start; write the match, if any; set the next starting row.
+
+    Return a status.
+    """
     progress = work.progress
-    length = find_match(progress.partition_end, rules, rows, work)
+    length = find_match(rules, rows, work)
     if length < 0:
         return finish_without_match(length, progress)
     return write_path(length, work.path, rules, work.output, progress)
 
 
 @spliced
-def find_match(bound: int, rules: Rules, rows: RowArrays, work: PathWork) -> int:
+def find_match(rules: Rules, rows: RowArrays, work: PathWork) -> int:
     """Return the length of the preferred match at progress.start, NO_MATCH, or an encoded status.
 
-    `bound` is the row before which a match ends. All is one loop over choices, forward and back, so
-    that its variables stay in machine registers.
+    A single loop goes forward and back over the choices, so that its variables stay in machine
+    registers.
     """
     first_choice = rules.first_choice
     program = rules.program
@@ -102,10 +107,12 @@ def find_match(bound: int, rules: Rules, rows: RowArrays, work: PathWork) -> int
     progress = work.progress
     start = progress.start
     edge = progress.edge
+    partition_end = progress.partition_end
     row = start
     state = np.int64(0)
     choice = first_choice[0]
-    has_mapped = False  # whether a row was mapped from this pair of state and row
+    # Whether a choice of this pair of state and row has mapped the row, and has failed later.
+    has_tried_mapping = False
     while True:
         end_of_choices = first_choice[state + 1]
         while choice < end_of_choices:
@@ -113,12 +120,15 @@ def find_match(bound: int, rules: Rules, rows: RowArrays, work: PathWork) -> int
             if guard == 0 or is_anchored(guard, row, progress):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
                     return int(row - start)
-                if row == edge and row < bound:
+                # This test comes after the accept test, because accepting needs no further row.
+                if row == edge and row < partition_end:
                     return UNDECIDED
                 mask = program[choice, layout.MASK]
-                if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
-                    memo_number = program[choice, layout.MEMO]
-                    if memo_number < 0 or not has_failed(memo, progress, memo_number, row + 1):
+                word = program[choice, layout.WORD]
+                if row < partition_end and satisfied[row, word] & mask == mask:
+                    # The number of the target state, -1 if its failures are not remembered.
+                    target_memo = program[choice, layout.MEMO]
+                    if target_memo < 0 or not has_failed(memo, progress, target_memo, row + 1):
                         break
             choice += 1
         if choice < end_of_choices:
@@ -128,29 +138,30 @@ def find_match(bound: int, rules: Rules, rows: RowArrays, work: PathWork) -> int
             row += 1
             state = program[choice, layout.TARGET]
             choice = first_choice[state]
-            has_mapped = False
+            has_tried_mapping = False
             continue
         if row == start:
             return NO_MATCH
         row -= 1
         choice = path[row - start]
-        memo_number = program[choice, layout.MEMO]
-        if has_mapped and memo_number >= 0:
-            if not remember_failure(memo, progress, memo_number, row + 1):
+        target_memo = program[choice, layout.MEMO]
+        if has_tried_mapping and target_memo >= 0:
+            if not remember_failure(memo, progress, target_memo, row + 1):
                 return NO_ROOM
         state = program[choice, layout.SOURCE]
         choice += 1
-        has_mapped = True
+        has_tried_mapping = True
 
 
 class MemoisedSearch(PathSearch[PathWork]):
     """A search of one run at a time, if conditions depend on the data only."""
 
     kernel = search
+    # The kernel finds the next starting row with `find_start`, which skips impossible ones.
     may_skip_starts = True
 
     def make_work(self) -> PathWork:
-        """Return what the kernel works in."""
+        """Return the records and arrays that the kernel changes."""
         return PathWork(
             self.progress, self.output, self.working_arrays["path"], self.working_arrays["memo"]
         )
