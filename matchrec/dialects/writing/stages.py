@@ -22,7 +22,7 @@ from matchrec.dialects.writing.shapes import walk_conjunct_shapes
 from matchrec.errors import stages as errors
 from matchrec.patterns.stages.lower import lower_pattern
 from matchrec.patterns.stages.query import PatternQuery
-from matchrec.patterns.stages.tree import Stage, list_named_stages, walk_stages
+from matchrec.patterns.stages.tree import Stage, list_single_stages, walk_stages
 from matchrec.plan import clauses
 from matchrec.plan.expression import find_variable, map_references
 from matchrec.plan.match_plan import MatchPlan
@@ -71,7 +71,7 @@ def lower_to_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     """
     stages = query.pattern.stages
     contiguity = find_contiguity(stages)
-    for stage in list_named_stages(stages):
+    for stage in list_single_stages(stages):
         if not all(isinstance(test.expression, str) for test in stage.conditions):
             raise errors.pattern_not_in_sql(what=stage.label, obstacle="has a Column as condition")
     is_strict = contiguity is Contiguity.STRICT

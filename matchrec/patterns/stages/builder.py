@@ -24,7 +24,7 @@ from matchrec.errors.calls import no_attribute
 from matchrec.patterns.stages import checks
 from matchrec.patterns.stages.calls import show_pattern
 from matchrec.patterns.stages.steps import PictureStepBuilder
-from matchrec.patterns.stages.tree import Stage, list_named_stages
+from matchrec.patterns.stages.tree import Stage, list_single_stages
 from matchrec.plan.clauses import SkipTo
 from matchrec.plan.stages import Contiguity
 from matchrec.syntax.durations import DURATION_ARGUMENT, Duration, read_positive_duration
@@ -434,7 +434,7 @@ class Pattern:
             if not content.stages:
                 raise errors.empty_group(call=call)
             added = Stage("group", contiguity, content.stages)
-        for stage in list_named_stages((added,)):
+        for stage in list_single_stages((added,)):
             checks.check_new_name(self.stages, stage.name, call)
         longer = replace(self, stages=(*self.stages, added))
         checks.check_neighbour_windows(longer.stages)

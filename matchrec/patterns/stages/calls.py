@@ -22,7 +22,7 @@ def show_pattern(stages: tuple[Stage, ...]) -> str:
 def show_stage_calls(stage: Stage, *, is_first: bool) -> list[str]:
     """Return the calls that build one stage: `["begin('a')", "where('x > 1')", "greedy()"]`."""
     content = show_pattern(stage.stages) if stage.is_group else repr(stage.name)
-    calls = [f"{find_append_call(stage, is_first=is_first)}({content})"]
+    calls = [f"{name_append_call(stage, is_first=is_first)}({content})"]
     for condition in stage.conditions:
         call = "or_where" if condition.is_alternative else "where"
         calls.append(f"{call}({condition.python_code})")
@@ -44,7 +44,7 @@ def show_stage_calls(stage: Stage, *, is_first: bool) -> list[str]:
     return calls
 
 
-def find_append_call(stage: Stage, *, is_first: bool) -> str:
+def name_append_call(stage: Stage, *, is_first: bool) -> str:
     """Return the name of the call that appends a stage."""
     if is_first:
         return "begin"
@@ -54,7 +54,7 @@ def find_append_call(stage: Stage, *, is_first: bool) -> str:
 
 
 def is_repeated_from_zero(stage: Stage) -> bool:
-    """Return whether `times(0, n)` repeats the stage: that call makes a stage optional, too."""
+    """Return whether to show the stage as `times(0, n)`, which also makes it optional."""
     return stage.optional and stage.least == 1 and stage.most not in (1, None)
 
 

@@ -14,7 +14,7 @@ from typing import get_args
 
 from matchrec.arguments import Condition, WindowKind
 from matchrec.errors import stages as errors
-from matchrec.patterns.stages.tree import Stage, StageCondition, list_named_stages, walk_stages
+from matchrec.patterns.stages.tree import Stage, StageCondition, list_single_stages, walk_stages
 from matchrec.plan.stages import Contiguity
 from matchrec.syntax.amounts import MOST_ROWS
 from matchrec.syntax.durations import Duration
@@ -42,7 +42,7 @@ def check_new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
     """
     if not name.strip() or ":" in name or name == END_STATE:
         raise errors.invalid_stage_name(call=call, name=name)
-    for stage in list_named_stages(stages):
+    for stage in list_single_stages(stages):
         if stage.name.upper() == name.upper():
             raise errors.duplicate_stage(name=name, other_name=stage.name)
 

@@ -27,20 +27,26 @@ class StepBuilder(ABC):
     def build_step(self, stage: Stage) -> RepeatedPart | ForbiddenEvent:
         """Return the step of one stage.
 
-        Tests are made in a fixed order: conditions, until, near, gap.
+        A plan has its tests in the order in which they are made, so that order is fixed:
+        conditions, until, near, gap.
         """
         if stage.negated:
+            condition_test = self.make_condition_test(stage)
+            distance_test = self.make_distance_test(f"{stage.name} near", stage.near)
             return ForbiddenEvent(
                 stage.name,
-                test=self.make_condition_test(stage),
+                test=condition_test,
                 only_next=stage.contiguity is Contiguity.STRICT,
-                distance_test=self.make_distance_test(f"{stage.name} near", stage.near),
+                distance_test=distance_test,
             )
         content: SingleStage | Steps
         if stage.is_group:
             content = self.build_steps(stage.stages)
         else:
             content = SingleStage(stage.name, self.make_condition_test(stage))
+        until = self.make_until_tests(stage)
+        distance_test = self.make_distance_test(f"{stage.name} near", stage.near)
+        gap_test = self.make_distance_test(f"{stage.name} gap", stage.gap)
         return RepeatedPart(
             content,
             contiguity=stage.contiguity,
@@ -49,9 +55,9 @@ class StepBuilder(ABC):
             optional=stage.optional,
             greedy=stage.greedy,
             inner=stage.inner or Contiguity.RELAXED,
-            until=self.make_until_tests(stage),
-            distance_test=self.make_distance_test(f"{stage.name} near", stage.near),
-            gap_test=self.make_distance_test(f"{stage.name} gap", stage.gap),
+            until=until,
+            distance_test=distance_test,
+            gap_test=gap_test,
         )
 
     @abstractmethod

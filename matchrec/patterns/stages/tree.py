@@ -28,7 +28,7 @@ class StageCondition:
 
     @property
     def python_code(self) -> str:
-        """The argument of the call that made it, as Python code."""
+        """The argument of the call that made it, for display: Python code, but not for a Column."""
         return repr(self.expression) if isinstance(self.expression, str) else str(self.expression)
 
 
@@ -131,8 +131,8 @@ def walk_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
         yield from walk_stages(stage.stages)
 
 
-def list_named_stages(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
-    """Return all stages that are not groups, those inside groups included, in order."""
+def list_single_stages(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
+    """Return all stages that are not groups, also those inside groups, in order."""
     return tuple(stage for stage in walk_stages(stages) if not stage.is_group)
 
 
@@ -141,7 +141,8 @@ def name_columns(
 ) -> tuple[tuple[Stage, ...], dict[str, ColumnLike]]:
     """Replace conditions that are Spark Columns by names of new columns.
 
-    The first one becomes the condition `__condition_0`, the next one `__condition_1`.
+    The names are numbered: `__condition_0`, `__condition_1`. In a stage, the condition of `until`
+    comes before the others, and the inner stages of a group before both.
 
     Args:
         stages: the stages of a pattern.
@@ -151,21 +152,31 @@ def name_columns(
     Returns:
         The stages, whose conditions are all text, and the Columns by the new names.
     """
-    columns: dict[str, ColumnLike] = {}
+    namer = _ColumnNamer(rule_prefix)
+    named_stages = tuple(namer.name_columns_in_stage(stage) for stage in stages)
+    return named_stages, namer.columns
 
-    def name_column(condition: StageCondition) -> StageCondition:
-        """Return a condition that is text; if it was a Column, add that to `columns`."""
-        if isinstance(condition.expression, str):
-            return condition
-        name = f"__condition_{rule_prefix}{len(columns)}"
-        columns[name] = condition.expression
-        return replace(condition, expression=name)
 
-    def name_columns_in_stage(stage: Stage) -> Stage:
+class _ColumnNamer:
+    """Replaces Columns by names, and collects the Columns."""
+
+    def __init__(self, rule_prefix: str) -> None:
+        """Start without Columns. For the argument, see `name_columns`."""
+        self.rule_prefix = rule_prefix
+        # The Columns by their new names.
+        self.columns: dict[str, ColumnLike] = {}
+
+    def name_columns_in_stage(self, stage: Stage) -> Stage:
         """Return a stage whose conditions are text, also in inner stages."""
-        inner_stages = tuple(name_columns_in_stage(inner) for inner in stage.stages)
-        until = None if stage.until is None else name_column(stage.until)
-        conditions = tuple(name_column(condition) for condition in stage.conditions)
+        inner_stages = tuple(self.name_columns_in_stage(inner) for inner in stage.stages)
+        until = None if stage.until is None else self.name_column(stage.until)
+        conditions = tuple(self.name_column(condition) for condition in stage.conditions)
         return replace(stage, stages=inner_stages, conditions=conditions, until=until)
 
-    return tuple(name_columns_in_stage(stage) for stage in stages), columns
+    def name_column(self, condition: StageCondition) -> StageCondition:
+        """Return a condition that is text: itself, or the name of its Column."""
+        if isinstance(condition.expression, str):
+            return condition
+        name = f"__condition_{self.rule_prefix}{len(self.columns)}"
+        self.columns[name] = condition.expression
+        return replace(condition, expression=name)
