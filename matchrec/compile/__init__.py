@@ -14,7 +14,7 @@ own, and makes one type of query from another (module, function, result):
     rule_set          join_rule_queries     the same for several rules, which share rows and bits
     typed_conditions  type_conditions       TypedConditions: what the workers and the search compute
     build_query       translate_outputs     TranslatedOutputs: the result as SQL over reads
-                      build_compiled_query  CompiledQuery: all that workers and Spark need
+    build_query       build_compiled_query  CompiledQuery: all that workers and Spark need
 
 No step changes what it gets, so conditions can be split again for another choice of who sorts.
 
