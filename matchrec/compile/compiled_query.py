@@ -71,6 +71,16 @@ class SentColumns:
     ends: tuple[int, ...] = ()
 
 
+class ResultForm(Enum):
+    """How the columns of the result are made from what the workers read."""
+
+    # The workers return them, with their names.
+    RETURNED = "the workers return the result"
+    # Each of them is a read, which the engine selects and names.
+    SELECTED = "the engine selects the result from the reads"
+    COMPUTED = "the engine computes the result over the reads"
+
+
 class ColumnAspect(Enum):
     """What aggregates over all matches need to know of the values of a column."""
 
@@ -157,6 +167,26 @@ class CompiledQuery:
     needed_bits: tuple[int, ...] = ()
     # Whether a partition can be searched in pieces, in the order of its rows.
     in_pieces: bool = True
+
+    @property
+    def result_form(self) -> ResultForm:
+        """Return how the columns of the result are made from what the workers read.
+
+        The workers can return the result if it has one column for each read, in the same order, and
+        if the names of these columns differ and do not begin as ours do.
+        """
+        if self.aggregates or not all(output.is_read for output in self.outputs):
+            return ResultForm.COMPUTED
+        names = [output.name for output in self.outputs]
+        count = len(self.reads)
+        each_is_a_read = [output.pieces for output in self.outputs] == [
+            (ReadInSql(index),) for index in range(count)
+        ]
+        names_differ = len({name.lower() for name in names}) == count
+        names_are_users = all(name and not name.startswith("__") for name in names)
+        if each_is_a_read and names_differ and names_are_users:
+            return ResultForm.RETURNED
+        return ResultForm.SELECTED
 
     @property
     def lookaround(self) -> Lookaround | None:

@@ -33,7 +33,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from matchrec.compile.compiled_query import CompiledQuery, ResultColumn
+from matchrec.compile.compiled_query import CompiledQuery, ResultColumn, ResultForm
 from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, INT, ValueType
@@ -138,7 +138,7 @@ def check_unused_outputs(compiled: CompiledRules) -> None:
     Raises one of Spark's `QUERY_ERRORS` if Spark rejects a column.
     """
     unused_query = compile_unused_outputs(compiled)
-    if unused_query is None or not computes_in_spark(unused_query):
+    if unused_query is None or unused_query.result_form is not ResultForm.COMPUTED:
         return
     request = compiled.request
     (clause,) = compiled.rules
@@ -174,7 +174,7 @@ def match_and_project(compiled: CompiledRules, ranges: Ranges | WholePartitions)
     else:
         matched = sent_rows.run_query(compiled_query, schema, name_operator(compiled_query))
     dataframe = project(request.relation, compiled_query, matched)
-    if computes_in_spark(compiled_query):
+    if compiled_query.result_form is ResultForm.COMPUTED:
         result_fields = infer_result_fields(request, clause.query.outputs, compiled_query, schema)
         if result_fields is None:
             dataframe = analyse_result(request, compiled_query, dataframe, schema)
@@ -263,12 +263,6 @@ def find_measure_type(
 
     type_ = find_known_type(output.value, find_reference_type)
     return None if type_ is None else KNOWN_TYPES.get(type_)
-
-
-def computes_in_spark(compiled_query: CompiledQuery) -> bool:
-    """Return whether Spark computes some column of the result over what the workers read."""
-    is_read = (output.is_read for output in compiled_query.outputs)
-    return bool(compiled_query.aggregates) or not all(is_read)
 
 
 def choose_ranges(compiled: CompiledRules) -> Ranges | WholePartitions:
@@ -378,7 +372,7 @@ def project(relation: Relation, compiled_query: CompiledQuery, matched: DataFram
     """
     if compiled_query.aggregates:
         matched = aggregate_matches(relation.runner, matched, compiled_query)
-    elif wire.returns_result(compiled_query):
+    elif compiled_query.result_form is ResultForm.RETURNED:
         return matched
     slots = range(len(compiled_query.reads))
     return select_result_columns(relation.runner, compiled_query, matched, slots)
@@ -396,7 +390,7 @@ def select_result_columns(
         slots: for each read the number of the column that holds it.
     """
     items = build_result_items(compiled_query, slots)
-    if computes_in_spark(compiled_query):
+    if compiled_query.result_form is ResultForm.COMPUTED:
         origins = [None if output.is_read else output.origin for output in compiled_query.outputs]
         matched = find_backend(runner.spark).watch_matches(matched, runner, items, origins)
     return runner.select_typed(matched, [str(item) for item in items])

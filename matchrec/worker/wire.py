@@ -33,13 +33,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from matchrec.output.measure_sql import ReadInSql
+from matchrec.compile.compiled_query import CompiledQuery, ResultForm
 from matchrec.shortcuts import current_shortcuts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from matchrec.compile.compiled_query import CompiledQuery
     from matchrec.search.partitions import IntArray
 
 ROW_NUMBER = "__n"
@@ -254,23 +253,6 @@ class PlannedColumn:
 # Names of the output.
 
 
-def returns_result(compiled_query: CompiledQuery) -> bool:
-    """Return whether the output columns of the workers are the columns of the result.
-
-    If so, they get the names of the result at once. This needs one column of the result for each
-    read, in the same order, and names that differ and do not begin as ours do.
-    """
-    outputs = compiled_query.outputs
-    names = [output.name for output in outputs]
-    count = len(compiled_query.reads)
-    each_is_a_read = [output.pieces for output in outputs] == [
-        (ReadInSql(index),) for index in range(count)
-    ]
-    names_differ = len({name.lower() for name in names}) == count
-    names_are_users = all(name and not name.startswith("__") for name in names)
-    return each_is_a_read and names_differ and names_are_users
-
-
 def name_output(compiled_query: CompiledQuery) -> list[str]:
     """Return the names of the output columns of the workers.
 
@@ -278,6 +260,6 @@ def name_output(compiled_query: CompiledQuery) -> list[str]:
     `LAST(B.price) - FIRST(A.price) AS rise`, which Spark computes from two reads, they are
     `["__r0", "__r1"]`.
     """
-    if returns_result(compiled_query):
+    if compiled_query.result_form is ResultForm.RETURNED:
         return [output.name for output in compiled_query.outputs]
     return [name_read(index) for index in range(len(compiled_query.reads))]
