@@ -452,7 +452,7 @@ def build_compiled_rules(
     outputs_of_rules = []
     for rule, query, typed in zip(request.rules, joined.queries, conditions, strict=True):
         with request.locate_rule_errors(rule):
-            if request.event_columns is not None:
+            if request.is_rule_set:
                 check_dividing_columns(query, typed)
             outputs_of_rules.append(translate_outputs(query, typed, indices))
     columns = tuple(indices)

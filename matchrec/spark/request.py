@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, get_args
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType
 
 from matchrec import arguments
@@ -161,7 +161,8 @@ class Purpose(Enum):
 class MatchRequest:
     """Rules over a relation, how they are run, and what for.
 
-    `build` is the only way to make one: the rules and the relation are rewritten for the session.
+    `build` makes one: the rules and the relation are rewritten for the session. `use_session` only
+    changes the session of a request, for rows that the workers have returned.
     """
 
     rules: tuple[Rule, ...]
@@ -210,6 +211,19 @@ class MatchRequest:
             event_columns=event_columns,
             on_error=on_error,
         )
+
+    def use_session(self, spark: SparkSession) -> MatchRequest:
+        """Return the request with a runner of texts in another session, for rows of that session.
+
+        Spark gives `foreachBatch` a session of its own, for example.
+        """
+        runner = replace(self.runner, backend=find_backend(spark))
+        return replace(self, relation=replace(self.relation, runner=runner))
+
+    @property
+    def is_rule_set(self) -> bool:
+        """Return whether the rules are those of a set, not a single query."""
+        return self.event_columns is not None
 
     @property
     def runner(self) -> Runner:

@@ -29,7 +29,6 @@ from matchrec.errors.rule_sets import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
-from matchrec.spark.backends import find_backend
 from matchrec.spark.clause_result import build_result_items, project, select_result_columns
 from matchrec.spark.compile import CompiledRule, CompiledRules, compile_request
 from matchrec.spark.errors.diagnose import explain_refusals
@@ -155,9 +154,7 @@ class BuiltRuleSet:
 
     def over(self, rows: DataFrame) -> BuiltRuleSet:
         """Return the rule set over other rows of the workers, which may be of another session."""
-        relation = self.request.relation
-        runner = replace(relation.runner, backend=find_backend(rows.sparkSession))
-        request = replace(self.request, relation=replace(relation, runner=runner))
+        request = self.request.use_session(rows.sparkSession)
         return replace(self, rows=rows, compiled=replace(self.compiled, request=request))
 
 

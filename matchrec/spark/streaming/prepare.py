@@ -253,7 +253,7 @@ def check_queries(request: MatchRequest, queries: Sequence[SplitQuery]) -> None:
     for rule, query in zip(request.rules, queries, strict=True):
         with rule.name_in_errors():
             check_one_row(query)
-            if request.event_columns is None:
+            if not request.is_rule_set:
                 continue
             for column in find_dividing_columns(query.plan):
                 raise streams.equivalence_test_over_stream(column=show_column(column))
