@@ -69,7 +69,10 @@ class TargetFinder:
 
     @cached_property
     def key_tests(self) -> tuple[str, ...]:
-        """Return SQL tests of whether a row is in the partition. A row must pass all of them."""
+        """Return SQL tests of whether a row is in the partition. A row must pass all of them.
+
+        The first use of it can run a job, as `key_values` does.
+        """
         return tuple(
             f"({self.write_comparable(self.key_texts[name])}) <=> {value}"
             for name, value in self.key_values.items()
@@ -79,7 +82,8 @@ class TargetFinder:
     def key_values(self) -> dict[str, str]:
         """Return the values of the partition as SQL literals, by the names of the keys.
 
-        The dict is empty if the target names no partition and there is only one.
+        The dict is empty if the target names no partition and there is only one. To find out, the
+        first use of this property runs a job.
 
         Raises:
             MatchRecognizeError: there are several partitions and none is named, or the target does

@@ -173,7 +173,7 @@ def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
         check_may_stay_whole(request, "rules share the rows of a partition")
         compiled = compile_request(request)
         rule_set = link_rules(compiled)
-        rows, slots = run_rules(compiled, rule_set)
+        rows, slots = build_rows(compiled, rule_set)
         return BuiltRuleSet(rows, rule_set, slots, compiled)
 
 
@@ -266,8 +266,8 @@ def compute_identity(request: MatchRequest, compiled: CompiledRule, version: Ver
     return identity[:IDENTITY_DIGITS]
 
 
-def run_rules(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
-    """Send the rows to the workers, which run all rules over them.
+def build_rows(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
+    """Build the DataFrame in which the workers match all rules. Runs no job.
 
     Returns:
         the rows of the workers, and the slots of the rules' reads.
