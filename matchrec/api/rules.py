@@ -128,10 +128,11 @@ def match_rules(  # noqa: PLR0913 -- public signature
     written_rules = read_rules(fixed_rules, build_relation(rows), events.order_by[0])
     with translate_stream_errors(rows.sparkSession):
         if is_dataframe(fixed_rules) and on_error == "continue":
-            matches = reader.match_valid_rules(written_rules)
+            built, rejected = reader.build_valid_rules(written_rules)
         else:
-            matches = reader.match(written_rules)
-    warn_about_rules(matches._built)
+            built, rejected = reader.build(written_rules), {}
+        matches = RuleMatches(built, rejected)
+    warn_about_rules(built)
     return matches
 
 

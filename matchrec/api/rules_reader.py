@@ -17,7 +17,7 @@ from matchrec.api.event_input import Events
 from matchrec.api.inputs import build_relation, find_quote_dialect
 from matchrec.api.parameters import fill_parameters
 from matchrec.api.pattern_query import add_condition_columns, lower_over_events
-from matchrec.api.rule_matches import RejectedRules, RuleMatches
+from matchrec.api.rule_matches import RejectedRules
 from matchrec.api.rule_versions import WrittenRule
 from matchrec.api.text_kinds import IS_SASE
 from matchrec.arguments import OnError
@@ -40,7 +40,7 @@ from matchrec.spark.request import (
     find_input_columns,
     name_rule_in_errors,
 )
-from matchrec.spark.rule_sets import build
+from matchrec.spark.rule_sets.build import BuiltRuleSet, build_rule_set, check_results
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import MatchRecognize, PartitionKey, SortKey
 from matchrec.syntax.tokenize import read_tokens
@@ -62,8 +62,8 @@ class RulesReader:
     event_columns: Sequence[str] | None
     options: Options
 
-    def match(self, written_rules: Sequence[WrittenRule]) -> RuleMatches:
-        """Return the matches of all rules.
+    def build(self, written_rules: Sequence[WrittenRule]) -> BuiltRuleSet:
+        """Build a set of all rules, and check the result of each.
 
         Raises:
             MatchRecognizeError: a rule has a mistake.
@@ -80,15 +80,20 @@ class RulesReader:
             event_columns=self.choose_event_columns(),
             on_error=self.on_error,
         )
-        built = build.build_rule_set(request)
-        build.check_results(built)
-        return RuleMatches(built)
+        built = build_rule_set(request)
+        check_results(built)
+        return built
 
-    def match_valid_rules(self, written_rules: Sequence[WrittenRule]) -> RuleMatches:
-        """Return the matches of all rules that have no mistake. Warn about each of the others.
+    def build_valid_rules(
+        self, written_rules: Sequence[WrittenRule]
+    ) -> tuple[BuiltRuleSet, RejectedRules]:
+        """Build a set of all rules that have no mistake. Warn about each of the others.
 
         An error names the first rule with a mistake. So rules are left out one by one until the
-        others can be matched.
+        others can be built.
+
+        Returns:
+            The set, and the errors of the rules that were left out.
 
         Raises:
             MatchRecognizeError: all rules have a mistake, or the mistake is not in a rule.
@@ -97,14 +102,14 @@ class RulesReader:
         while True:
             valid_rules = [rule for rule in written_rules if rule.name not in rejected]
             try:
-                matches = self.match(valid_rules)
+                built = self.build(valid_rules)
             except MatchRecognizeError as error:
                 if error.rule is None or error.rule in rejected or len(valid_rules) == 1:
                     raise
                 rejected[error.rule] = error
             else:
                 warn_caller(*(rejected_rule(error=str(error)) for error in rejected.values()))
-                return RuleMatches(matches._built, rejected)
+                return built, rejected
 
     def choose_event_columns(self) -> tuple[str, ...]:
         """Return the columns of the input that the events of matches have, each once.
