@@ -24,7 +24,11 @@ from matchrec.plan.text import quote_name
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A rule as it is valid for some time. It sees only the rows of this time."""
+    """A rule as it is valid for some time. It sees only the rows of this time.
+
+    Once it is linked, a rule without times has a version, too: one that covers all time. Whether
+    the user passed versions, so that results name them, is `RuleSet.has_versions`.
+    """
 
     # The name of the rule.
     rule: str

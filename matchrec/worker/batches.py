@@ -12,7 +12,9 @@ many before it as conditions and measures look back, wait for the rows that foll
     second piece     rows 78 .. 199, searched from row 80 on
 
 So the next piece depends on the search of this one. Whoever searches a piece calls
-`Piece.record_search` at the end of the search, and only then asks for the next piece.
+`Piece.record_search` at the end of the search, and only then asks for the next piece. The progress
+is not sent back to `split_into_pieces`, because pieces pass through other generators on their way:
+those that name large partitions in errors, and that measure the time between pieces.
 
 The number of waiting rows at least doubles before the next search. So searching the undecided rows
 again costs no more, in sum, than searching each row once.

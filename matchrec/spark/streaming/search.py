@@ -37,7 +37,7 @@ from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.match import BatchMaker, PieceWorker
 
-ALL_ROWS = Version("")
+ALL_ROWS = Version("")  # of a query, which is no rule
 NEVER = int(np.iinfo(np.int64).max)  # a time after all others
 
 # What a search must know of each key to go on.

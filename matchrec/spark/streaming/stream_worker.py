@@ -304,6 +304,7 @@ def build_rules_worker(output: RuleSetOutput, event_layout: EventLayout) -> Rule
     columns = [wire.name_column(index) for index in (rule_set.order, *rule_set.events.values())]
     events = tuple(rule_set.events), event_layout.describe_columns(columns)
     query_digest = digest(event_layout.partitions, events, output.on_error, rule_set.has_versions)
+    # Errors name a version by the rule and its time, as the name of the linked rule does.
     versions = {rule.identity: replace(rule.version, rule=rule.name) for rule in rule_set.rules}
     return RuleSetStreamWorker(
         event_layout=event_layout,
