@@ -471,6 +471,11 @@ def _explain_malformed_definition(
 
     It proposes a definition if the item begins with a name: `A = x > 1` becomes `A AS x > 1`.
     """
+    first = clause[start]
+    is_joining_word = first.kind is TokenKind.WORD and first.key in ("AND", "OR")
+    if is_joining_word and end - start > 3 and clause.key(start + 2) == "AS":
+        definition = clause.cut_out(start + 1, end).text
+        return errors.and_between_definitions(first.span, word=first.key, definition=definition)
     has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",")
     condition = _find_condition(clause, start, end)
     proposal: tuple[str, str] | None = None

@@ -557,7 +557,10 @@ def malformed_definition(
         # the help for `A < 5` is not `A AS < 5`, because no condition begins with an operator
         if condition[0] not in "<>!":
             hint = f"write {variable} AS {shorten(condition)}"
-    if after_comma:
+    joining_word = re.match(r"(?i)(AND|OR)\b", text)
+    if after_comma and joining_word is not None:
+        hint = f"remove the comma before {joining_word[1]}"
+    elif after_comma:
         hint += ", or AND instead of the comma"
     return MatchRecognizeParseError(
         f"`{shorten(text)}` in DEFINE does not have the form A AS condition",
@@ -567,13 +570,22 @@ def malformed_definition(
     )
 
 
-def and_between_definitions(span: Span, *, word: str) -> MatchRecognizeParseError:
-    """Return the error for AND or OR instead of the comma between two definitions."""
+def and_between_definitions(
+    span: Span, *, word: str, definition: str = ""
+) -> MatchRecognizeParseError:
+    """Return the error for AND or OR instead of the comma between two definitions.
+
+    Args:
+        span: the word in the text of the query.
+        word: AND or OR.
+        definition: the definition that the word precedes, if no comma is missing, as in
+            `DEFINE A AS x > 1, AND B AS x > 2`; otherwise "".
+    """
+    where, hint = "between two variables", "write a comma instead: DEFINE A AS x > 1, B AS x > 2"
+    if definition:
+        where, hint = "before a variable", f"remove {word}: {shorten(definition)}"
     return MatchRecognizeParseError(
-        f"{word} is not allowed between two variables in DEFINE",
-        span,
-        hint="write a comma instead: DEFINE A AS x > 1, B AS x > 2",
-        code="and-between-definitions",
+        f"{word} is not allowed {where} in DEFINE", span, hint=hint, code="and-between-definitions"
     )
 
 
