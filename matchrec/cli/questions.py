@@ -133,7 +133,7 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
     type=SETTING_TYPE,
     callback=check_named_once,
     help="Explain the partition with this value in a PARTITION BY column. Repeat it for each"
-    " column.",
+    " column. Required if the clause has PARTITION BY and the input has several partitions.",
 )
 @arguments.make_repeatable_option(
     "--row",
