@@ -36,7 +36,7 @@ from matchrec.syntax.tokens import find_data_frames
 class Conversion:
     """A query written in the SQL of a product, from `transpile` or `Query.to_sql`.
 
-    It prints as the text, then the notes as comments.
+    It prints as the text without the line breaks at its end, then the notes as comments.
 
     Attributes:
         text: the converted query.
@@ -54,7 +54,7 @@ class Conversion:
     source: Source
 
     def __str__(self) -> str:
-        lines = [self.text]
+        lines = [self.text.rstrip()]
         for note in self.notes:
             lines += [f"-- {line}" for line in note.show(self.source).split("\n")]
         return "\n".join(lines)

@@ -85,6 +85,13 @@ def test_a_pattern_as_sql(clicks: Path) -> None:
     assert "FROM clicks MATCH_RECOGNIZE" in invoke("transpile", "pairs.py", *arguments).stdout
 
 
+def test_no_empty_line_after_a_text_that_ends_with_a_newline(files: Path) -> None:
+    clause = "MATCH_RECOGNIZE (ORDER BY ts PATTERN (A) DEFINE A AS price > 1)"
+    (files / "one.sql").write_text(f"SELECT *\nFROM t {clause}\n")
+    shown = invoke("transpile", "one.sql", "--write", "spark").stdout
+    assert shown == f"SELECT *\nFROM t {clause}\n"
+
+
 def test_aggregates_over_the_matches_of_a_clause(clicks: Path) -> None:
     arguments = "run", "streaks.sql", "--table", "t=prices.csv", "--format", "csv", "--clause", "1"
     shown = invoke(*arguments, "--per", "end", "--aggregate", "rows=CAST(sum(n) AS DECIMAL(38, 0))")
