@@ -18,10 +18,11 @@ from matchrec.cli.statements import Statement
 from matchrec.cli.tables import EmptyTable
 from matchrec.errors.language import CHECKED_COMMAND_LINE, use_surface
 from matchrec.errors.warning_classes import MatchRecognizeWarning
-from matchrec.errors.wording import show_count
+from matchrec.errors.wording import show_count, write_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructField
 
 
 @click.command(cls=QueryCommand)
@@ -82,5 +83,15 @@ def check_statement(
         return
     frame = request.build_query(spark, content).to_df()
     make_runner(spark).analyse(frame)
-    columns = ", ".join(f"{name} {type_name}" for name, type_name in frame.dtypes)
-    print(f"{prefix}ok; the result has {columns}" if columns else f"{prefix}ok")
+    columns = ", ".join(write_column(field) for field in frame.schema.fields)
+    print(f"{prefix}ok; columns of the result: {columns}" if columns else f"{prefix}ok")
+
+
+def write_column(field: StructField) -> str:
+    """Return the name and type of a column, as CREATE TABLE and --schema have them."""
+    from matchrec.spark.types import write_type
+
+    # Parts with an odd index are names of struct fields in backticks: they keep their case.
+    parts = write_type(field.dataType).split("`")
+    parts[::2] = [part.upper() for part in parts[::2]]
+    return f"{write_name(field.name)} {'`'.join(parts)}"

@@ -144,17 +144,28 @@ SCHEMA = ("--schema", "t: sym STRING, ts TIMESTAMP, price DOUBLE")
 
 def test_check_needs_no_rows(embedded: Path) -> None:
     shown = print_rows("check", "streaks.sql", *SCHEMA, "--strict")
-    assert shown == "ok; the result has sym string, low double, high double, n bigint\n"
+    assert shown == "ok; columns of the result: sym STRING, low DOUBLE, high DOUBLE, n BIGINT\n"
     shown = print_rows("check", "-", "--arg", "least=3", stdin=SEVERAL)
     assert shown.splitlines()[1:] == [
-        "statement 2 of 3: ok; the result has sym string, s string",
-        "statement 3 of 3: ok; the result has n bigint",
+        "statement 2 of 3: ok; columns of the result: sym STRING, s STRING",
+        "statement 3 of 3: ok; columns of the result: n BIGINT",
     ]
+
+
+def test_check_writes_columns_as_create_table_has_them(embedded: Path) -> None:
+    query = "SELECT 1, struct(2 AS Day, array('x') AS `at Night`) AS s"
+    expected = (
+        "ok; columns of the result: `1` INT, s STRUCT<`Day`: INT, `at Night`: ARRAY<STRING>>\n"
+    )
+    assert print_rows("check", "-c", query) == expected
+    schema = expected.removeprefix("ok; columns of the result: ").strip()
+    arguments = ("-c", "SELECT * FROM t", "--schema", f"t: {schema}")
+    assert print_rows("check", *arguments) == expected
 
 
 def test_check_changes_nothing(embedded: Path) -> None:
     result = invoke("check", "-", stdin="DROP VIEW IF EXISTS no_such_view; SELECT 1 AS one")
-    assert result.stdout == "statement 2 of 2: ok; the result has one int\n"
+    assert result.stdout == "statement 2 of 2: ok; columns of the result: one INT\n"
     assert (
         "statement 1 of 2: not a query; only its MATCH_RECOGNIZE clauses were checked"
         in result.stderr
