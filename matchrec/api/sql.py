@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, overload
 
 from pyspark.sql import DataFrame, SparkSession
@@ -354,6 +355,41 @@ def query(*args: Any, **kwargs: Any) -> Query:
     QUERY_INPUT.check("`query`", "spark` or `df", source)
     QUERY.check("`query`", "query", query)
     return build_clause_query(**bind_call(match_recognize, "query", args, kwargs))
+
+
+# The keyword arguments of all overloads of `query`, with their defaults. `order_by` has one because
+# only SASE+ queries and Patterns have this argument.
+KEYWORDS_OF_QUERY = {
+    "dialect": "spark",
+    "options": None,
+    "order_by": (),
+    "partition_by": (),
+    "type_column": "event_type",
+    "output": "matches",
+    "timeouts": False,
+}
+
+
+def make_query_signature() -> Signature:
+    """Return the signature of `query` for `help` and completion.
+
+    The first two arguments are positional, because their names differ between the overloads.
+    """
+    parameters = [
+        Parameter("spark_or_df", Parameter.POSITIONAL_ONLY),
+        Parameter("query_or_pattern", Parameter.POSITIONAL_ONLY),
+        Parameter("args", Parameter.POSITIONAL_OR_KEYWORD, default=None),
+    ]
+    parameters += [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+        for name, default in KEYWORDS_OF_QUERY.items()
+    ]
+    parameters.append(Parameter("frames", Parameter.VAR_KEYWORD))
+    return Signature(parameters, return_annotation="Query")
+
+
+# `help` and editors show this signature instead of `*args, **kwargs`.
+vars(query)["__signature__"] = make_query_signature()
 
 
 def find_source_and_query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -29,6 +29,7 @@ from matchrec import AfterMatch, Counters, MatchRecognizeError, Options, Pattern
 from matchrec.api import questions
 from matchrec.spark.backend import Backend
 from matchrec.spark.session import find_analysis_logger, silence_analysis
+from tests.pages.reference import list_definitions
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -273,6 +274,24 @@ def test_a_call_that_does_not_fit_the_signature_is_a_type_error(spark: SparkSess
         matchrec.query(spark.range(1), Pattern.begin("a"))  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"^Options\(\) got .*'algoritm'; write algorithm=$"):
         matchrec.Options(algoritm="auto")  # type: ignore[call-arg]
+
+
+def test_signatures_name_all_arguments() -> None:
+    shown = str(inspect.signature(matchrec.query)).replace("'Query'", "Query")
+    assert shown == (
+        "(spark_or_df, query_or_pattern, /, args=None, *, dialect='spark', options=None,"
+        " order_by=(), partition_by=(), type_column='event_type', output='matches',"
+        " timeouts=False, **frames) -> Query"
+    )
+    keywords = {
+        argument.arg
+        for overloaded in list_definitions(matchrec.query)
+        for argument in overloaded.args.kwonlyargs
+    }
+    assert keywords < inspect.signature(matchrec.query).parameters.keys()
+    for name in matchrec.__all__:
+        if name.islower():
+            assert "*args" not in str(inspect.signature(getattr(matchrec, name)))
 
 
 def test_a_query_instead_of_the_session_is_rejected() -> None:
