@@ -283,6 +283,10 @@ def sweep_parameter_without_values(
     )
 
 
+# Methods that users expect from other libraries, and the methods that do the same here.
+METHODS_INSTEAD = {"execute": ("show", "to_df"), "run": ("show", "to_df"), "toDF": ("to_df",)}
+
+
 def no_attribute(
     owner: object, name: str, frame: str = "", of_frames: type | None = None
 ) -> AttributeError:
@@ -300,8 +304,12 @@ def no_attribute(
     near = None
     # Python and notebooks look for private names, such as `_repr_html_`: they get no suggestion
     if not name.startswith("_"):
-        near = find_nearest(name, find_public_names(type(owner)))
-        if of_frames and hasattr(of_frames, name):
+        public_names = find_public_names(type(owner))
+        near = find_nearest(name, public_names)
+        methods = METHODS_INSTEAD.get(name, ())
+        if methods and set(methods) <= set(public_names):
+            near = " or .".join(f"{method}()" for method in methods)
+        elif of_frames and hasattr(of_frames, name):
             near = f"{frame}.{name}"
         elif of_frames and near is None:
             frame_attribute = find_nearest(name, find_public_names(of_frames))

@@ -272,6 +272,14 @@ def test_an_unknown_attribute_suggests_the_dataframe(steps: DataFrame) -> None:
         AttributeError, match=r"a Query has no `filter`; write \.to_df\(\)\.filter$"
     ):
         query.filter("a > 1")
+    for name, advice in {
+        "run": ".show() or .to_df()",
+        "execute": ".show() or .to_df()",
+        "toDF": ".to_df()",
+    }.items():
+        with pytest.raises(AttributeError) as caught:
+            getattr(query, name)
+        assert str(caught.value) == f"a Query has no `{name}`; write {advice}"
     result: Any = matchrec.match_rules(
         steps, {"up": CLAUSE.removeprefix("ORDER BY t ")}, order_by="t"
     )
