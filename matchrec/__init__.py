@@ -21,15 +21,16 @@
     matchrec.explode_matches(df)             a row for each row of MATCHED_ROWS()
     matchrec.explode_graph(df)               the matches of a graph of match_sase
     matchrec.transpile(query, ...)           rewrite a query in the SQL of another product
-    matchrec.Counters()                      what a query's matching costs, once it has run
-    matchrec.progress(spark)                 show how far the queries are that run inside
+    matchrec.Counters()                      counters of a finished search, such as tested rows
+    matchrec.progress(spark)                 show the progress of the queries in a `with` block
     matchrec.tune(spark)                     set two settings that make a session faster
     matchrec.warnings                        the classes of warnings
 
 In a notebook, `%load_ext matchrec` adds the cell magic `%%matchrec`.
-
-The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
 """
+
+# The names are loaded on first use: a Spark worker, which needs none of them, starts without
+# sqlglot.
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
