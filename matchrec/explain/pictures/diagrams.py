@@ -72,7 +72,7 @@ def build_loop(item: DiagramItem, least: int, most: int | None, words: str) -> D
     if (least, most) in ((0, 1), (1, 1)):
         return item
     comment = ", ".join(filter(None, (show_bounds(max(least, 1), most), words)))
-    return OneOrMore(item, Comment(comment) if comment else None)
+    return OneOrMore(item, Comment(comment))
 
 
 def build_bypass(item: DiagramItem, *, preferred: bool) -> DiagramItem:
@@ -81,9 +81,9 @@ def build_bypass(item: DiagramItem, *, preferred: bool) -> DiagramItem:
 
 
 def show_bounds(least: int, most: int | None) -> str:
-    """Return the bounds of a loop in words; empty for one or more."""
+    """Return the bounds of a loop in words."""
     if most is None:
-        return "" if least == 1 else f"{least} times or more"
+        return f"{least} or more times"
     return f"{least} times" if least == most else f"{least} to {most} times"
 
 

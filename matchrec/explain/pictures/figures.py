@@ -42,6 +42,10 @@ CHARACTER = 0.085
 
 POINTS_PER_INCH = 72
 
+# The margin around a picture, in inches. The program that shows an SVG chooses its fonts, which may
+# be wider than those that matplotlib has measured.
+MARGIN = 0.3
+
 DPI = 100
 
 
@@ -118,7 +122,8 @@ def render(draw: Callable[[], Figure], form: str) -> bytes:
         if form == "svg":
             # The program that shows the texts chooses their fonts.
             warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
-        draw().savefig(content, format=form, dpi=DPI, bbox_inches="tight")
+        figure = draw()
+        figure.savefig(content, format=form, dpi=DPI, bbox_inches="tight", pad_inches=MARGIN)
     return content.getvalue()
 
 
