@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark import environment
+from matchrec.spark import tuning
 from matchrec.spark.tuning import MAX_BYTES, PARTITIONS, UNLIMITED
 from matchrec.warnings import UntunedSessionWarning
 
@@ -22,7 +22,7 @@ CLAUSE = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id >= PREV
 @pytest.fixture
 def plain(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[SparkSession]:
     """Return the session with Spark's own settings, as if it had not had the warning."""
-    monkeypatch.setattr(environment, "_checked_applications", set())
+    monkeypatch.setattr(tuning, "_checked_applications", set())
     values = {name: spark.conf.get(name) for name in (MAX_BYTES, PARTITIONS)}
     for name in values:
         spark.conf.unset(name)
@@ -84,7 +84,7 @@ def test_a_second_call_changes_nothing(plain: SparkSession) -> None:
     ],
 )
 def test_only_one_machine_has_cores_that_are_known(master: str | None, cores: int | None) -> None:
-    assert environment.count_local_cores(Session({"spark.master": master})) == cores  # type: ignore[arg-type]
+    assert tuning.count_local_cores(Session({"spark.master": master})) == cores  # type: ignore[arg-type]
 
 
 def test_partitions_are_kept_on_clusters_and_many_cores() -> None:
@@ -93,7 +93,7 @@ def test_partitions_are_kept_on_clusters_and_many_cores() -> None:
         ("local[64]", "enough for 512"),
     ):
         session = Session({"spark.master": master}, {MAX_BYTES: "64m", PARTITIONS: "200"})
-        limit, partitions = environment.choose_settings(session)  # type: ignore[arg-type]
+        limit, partitions = tuning.choose_settings(session)  # type: ignore[arg-type]
         assert limit.is_new
         assert partitions.why.startswith(why)
         assert not partitions.is_new
@@ -101,12 +101,12 @@ def test_partitions_are_kept_on_clusters_and_many_cores() -> None:
 
 def test_a_session_with_fixed_settings_is_unchanged() -> None:
     session = Session({"spark.master": "local[2]"}, {PARTITIONS: "200"}, fixed=True)
-    limit, partitions = environment.choose_settings(session)  # type: ignore[arg-type]
+    limit, partitions = tuning.choose_settings(session)  # type: ignore[arg-type]
     assert (limit.is_new, partitions.is_new) == (False, False)
     assert str(limit) == (
         f"{MAX_BYTES} is not set\n  this session cannot change the setting, or does not have it"
     )
-    assert environment.find_untuned_warning(session) is None  # type: ignore[arg-type]
+    assert tuning.find_untuned_warning(session) is None  # type: ignore[arg-type]
 
 
 class Session:
@@ -154,7 +154,7 @@ def test_a_session_gets_one_warning(plain: SparkSession) -> None:
 def test_no_warning_after_tune_or_if_it_is_ignored(plain: SparkSession) -> None:
     matchrec.tune(plain)
     assert not collect_warnings(plain.range(3))
-    environment._checked_applications.clear()
+    tuning._checked_applications.clear()
     plain.conf.unset(MAX_BYTES)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

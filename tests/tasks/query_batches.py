@@ -356,7 +356,7 @@ class ProjectedRun:
         reads = range(len(self.compiled_query.reads))
         names = [f"__r{self.first + i} AS __r{i}" for i in reads]
         rows = side_by_side.where(f"run = {self.number}").selectExpr(*names)
-        matched = aggregate_matches(make_runner(spark), rows, self.compiled_query, "")
+        matched = aggregate_matches(make_runner(spark), rows, self.compiled_query)
         return matched.selectExpr(
             f"{self.number} AS run", f"{write_texts(self.compiled_query, 0)} AS texts"
         )
