@@ -108,6 +108,10 @@ Arguments: TypeAlias = NamedArguments | list[Any]
 # The candidates for each `:name` of `sweep`.
 Grid: TypeAlias = Mapping[str, Sequence[SqlValue] | ArrayLike]
 
+# Kinds of parameters that may be passed by position, and those of `*name` and `**name`.
+POSITIONAL_KINDS = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+VARIADIC_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -274,6 +278,8 @@ def bind_arguments(
         if args and not suggestion and not find_unknown_names(signature, kwargs):
             # Something is missing: perhaps because another argument is in its place.
             convert_arguments(signature.bind_partial(*args, **kwargs), kinds, quoted_call)
+        if not suggestion and str(error).startswith("missing"):
+            suggestion = suggest_missing_argument(signature, kinds, args, kwargs)
         raise TypeError(f"{function_name}() {error}{suggestion}") from None
     about = getattr(arguments.arguments.get("self"), "_about", "")
     if about:
@@ -335,16 +341,42 @@ def suggest_names(
         if similar_name:
             return f"; write {similar_name}="
         return list_names(names)
-    positional = [
-        parameter
-        for parameter in parameters
-        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
+    positional = [parameter for parameter in parameters if parameter.kind in POSITIONAL_KINDS]
     if len(args) <= len(positional):
         return ""
     return list_names(
         [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
     )
+
+
+def suggest_missing_argument(
+    signature: inspect.Signature,
+    kinds: Mapping[str, ArgumentKind],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+) -> str:
+    """Return the end of a message about a missing argument: what to write; "" for no suggestion.
+
+    Args:
+        signature: the signature of the function.
+        kinds: the kinds of its parameters.
+        args: the positional arguments, which lack a required one.
+        kwargs: the keyword arguments.
+
+    >>> kind = ArgumentKind("a column", bool, 'write {argument}="name"')
+    >>> suggest_missing_argument(
+    ...     inspect.signature(lambda *, order_by: 0), {"order_by": kind}, (), {})
+    '; write order_by="name"'
+    """
+    parameters = signature.parameters.values()
+    positional = [parameter.name for parameter in parameters if parameter.kind in POSITIONAL_KINDS]
+    passed = {*positional[: len(args)], *kwargs}
+    for parameter in parameters:
+        is_required = parameter.default is parameter.empty and parameter.kind not in VARIADIC_KINDS
+        if is_required and parameter.name not in passed:
+            hint = kinds[parameter.name].hint.replace("{argument}", parameter.name)
+            return f"; {hint}" if hint else ""
+    return ""
 
 
 def list_names(names: Sequence[str]) -> str:
@@ -459,7 +491,9 @@ def is_foreign_table(value: object) -> bool:
 
 SESSION = ArgumentKind("a SparkSession", is_session, "pass the session: matchrec.session()")
 DATAFRAME = ArgumentKind(
-    "a DataFrame of Spark", is_dataframe, "pass one, such as spark.table(...) or spark.read..."
+    "a DataFrame of Spark",
+    is_dataframe,
+    "pass a DataFrame, such as spark.table(...) or spark.read...",
 )
 TEXT = ArgumentKind("a string", make_class_test(str))
 TEXTS = ArgumentKind(

@@ -183,7 +183,7 @@ ROW = ArgumentKind(
 FRAME = ArgumentKind(
     "a DataFrame of Spark, pandas, Polars or Arrow",
     lambda value: is_dataframe(value) or is_foreign_table(value),
-    "pass one, such as spark.table(...), spark.read... or pandas.read_csv(...)",
+    "pass a frame, such as spark.table(...), spark.read... or pandas.read_csv(...)",
     converter=convert_frame,
 )
 # What fills a `{name}` in a query: each keyword argument of a query that has no other meaning.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
@@ -274,6 +275,23 @@ def test_a_call_that_does_not_fit_the_signature_is_a_type_error(spark: SparkSess
         matchrec.query(spark.range(1), Pattern.begin("a"))  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"^Options\(\) got .*'algoritm'; write algorithm=$"):
         matchrec.Options(algoritm="auto")  # type: ignore[call-arg]
+
+
+def test_a_missing_argument_has_advice(spark: SparkSession) -> None:
+    ids = spark.range(1)
+    write_order = 'write order_by="name", or order_by=["name", "another"]'
+    begin: Any = Pattern.begin
+    where: Any = Pattern.begin("a").where
+    match_pattern: Any = partial(matchrec.match_pattern, ids, Pattern.begin("a"))
+    match_sase: Any = partial(matchrec.match_sase, ids, "PATTERN SEQ(A a)")
+    for call, advice in (
+        (match_pattern, write_order),
+        (match_sase, write_order),
+        (begin, 'write "name", or for a group Pattern.begin(...)...'),
+        (where, 'write "price > 10", or col("price") > 10'),
+    ):
+        with pytest.raises(TypeError, match=rf"\(\) missing .*; {re.escape(advice)}$"):
+            call()
 
 
 def test_signatures_name_all_arguments() -> None:
