@@ -59,7 +59,7 @@ def no_conditions(span: Span | None, *, variable: str) -> NoConditionsWarning:
         "MATCH_RECOGNIZE has no DEFINE",
         span,
         notes=("without conditions, every row can be mapped to every pattern variable",),
-        hint=f"add conditions after PATTERN (...), such as DEFINE {variable} AS x > 1",
+        hint=f"add conditions after PATTERN (...): DEFINE {variable} AS ...",
     )
 
 
