@@ -93,8 +93,13 @@ def _explain_stray_character(text: str, position: int) -> MatchRecognizeError:
         return errors.malformed_quantifier(Span(opening, opening + len(braces)), text=braces)
     if text[position] in '`"':
         return errors.unclosed_variable_name(span)
-    if text.startswith("->", position):  # as other languages write "A, then B"
-        return errors.stray_character(Span(position, position + 2), text="->")
+    if text.startswith(("->", "~>"), position):  # as other languages write "A, then B"
+        arrow = Span(position, position + 2)
+        return errors.stray_character(arrow, text=text[position : arrow.end])
+    # one variable, or one of several: what NOT takes
+    variables = re.match(r"[^\W\d]\w*|\(\s*\w+(\s*\|\s*\w+)*\s*\)", text[position + 1 :])
+    if variables is not None:
+        return errors.stray_character(span, text=text[position], variables=variables[0])
     return errors.stray_character(span, text=text[position])
 
 

@@ -18,8 +18,15 @@ from matchrec.errors.wording import shorten
 from matchrec.source import Span
 
 
-def stray_character(span: Span, *, text: str) -> MatchRecognizeParseError:
-    """Return the error for a symbol that PATTERN does not have."""
+def stray_character(span: Span, *, text: str, variables: str = "B") -> MatchRecognizeParseError:
+    """Return the error for a symbol that PATTERN does not have.
+
+    Args:
+        span: the symbol in the text of the query.
+        text: the symbol.
+        variables: the variable right after the symbol, or one of several, `(B | C)`; an example if
+            there is none.
+    """
     match text:
         case ",":
             hint = "write A B for one after the other, PERMUTE(A, B) for any order"
@@ -35,19 +42,19 @@ def stray_character(span: Span, *, text: str) -> MatchRecognizeParseError:
                 "write A B for A and then B, A{3,5} for 3 to 5 rows, a_b for a name with `_`, "
                 "{- A -} for an exclusion"
             )
-        case "!":
-            hint = "write a variable whose condition in DEFINE is the negation"
+        case "!" | "~":
+            hint = f'write NOT {variables} for "no row of {variables} here"'
         case "[":
             hint = "write A{1,3} for a number of rows, (A | B) for one of several variables"
         case "=" | "<" | ">":
             hint = "write the condition in DEFINE: DEFINE A AS x > 1"
-        case "&" | "~":
+        case "&":
             hint = "write A B for A and then B, PERMUTE(A, B) for any order"
         case "'":
             hint = "write the variable's name in backticks"
         case "/":
             hint = "write a comment as /* ... */, or as -- ... to the end of the line"
-        case "->":
+        case "->" | "~>":
             hint = "write A B for A and then B"
         case _:
             hint = "write variables, ( ) | * + ? {n,m} ^ $ {- -} or PERMUTE(...)"
