@@ -8,7 +8,7 @@ from unicodedata import category
 
 from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import current_surface
-from matchrec.errors.misspellings import find_keyword
+from matchrec.errors.misspellings import count_misspelt_letters, find_keyword
 from matchrec.errors.wording import quote_in_backticks
 from matchrec.source import Span, read_table
 
@@ -75,8 +75,11 @@ def unexpected_token(
     next_item = _write_with_comma(where, *around)
     is_unit = text.upper().removesuffix("S") in _UNITS
     hint = find_look_alike_hint(text) or find_hint_for_token(text, where)
+    direction = _find_direction(text) if where == "ORDER BY" else None
     if where == "ORDER BY" and text.upper() in ("ASC", "DESC", "NULLS"):
         hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"
+    elif direction is not None:
+        what, hint = f"unknown keyword `{text}`", f"write {direction}"
     elif next_item and is_unit and not around[0].rstrip()[-1].isdigit():
         what, hint = f"missing comma or operator before `{text}`", next_item
     elif hint is None:
@@ -89,6 +92,24 @@ def unexpected_token(
         if hint == f"write {keyword}" and not keyword.startswith(f"{text.upper()} "):
             what = f"unknown keyword `{text}`"
     return MatchRecognizeParseError(f"{what} in {where}", span, hint=hint, code="unexpected-word")
+
+
+def _find_direction(word: str) -> str | None:
+    """Return the direction of a key of ORDER BY that `word` probably misspells, or None.
+
+    >>> _find_direction("DES"), _find_direction("ascending"), _find_direction("day")
+    ('DESC', 'ASC', None)
+    >>> _find_direction("description")
+    """
+    upper = word.upper()
+    for direction in ("ASC", "DESC"):
+        full_word = f"{direction}ENDING"
+        is_shortened = len(upper) >= 3 and full_word.startswith(upper)
+        if is_shortened or count_misspelt_letters(upper, direction, 1) <= 1:
+            return direction
+        if count_misspelt_letters(upper, full_word, 2) <= 2:
+            return direction
+    return None
 
 
 def group_by_in_clause(text: str, where: str, span: Span) -> MatchRecognizeParseError:
