@@ -28,11 +28,19 @@ def unexpected_token(
         where: the part of the query that has it, such as PATTERN.
         expected: what can come next.
     """
+    word = text.upper()
+    if word in _PARTS and where in _PARTS and _PARTS.index(word) < _PARTS.index(where):
+        return MatchRecognizeParseError(
+            f"{word} is not allowed after {where}",
+            span,
+            hint=_HINTS_OF_WORDS[word],
+            code="unexpected-word-in-sase",
+        )
     return MatchRecognizeParseError(
         f"`{text}` is not allowed here in {where}",
         span,
         notes=(f"expected here: {expected}",),
-        hint=_find_hint(text.upper(), where, expected),
+        hint=_find_hint(word, where, expected),
         code="unexpected-word-in-sase",
     )
 
@@ -69,6 +77,9 @@ _MISSING_BEFORE_NAMES = {
 }
 
 
+# The parts of a query, in order.
+_PARTS = ("PATTERN", "WHERE", "WITHIN", "RETURN")
+
 # What to write instead of a word or sign, by its upper case.
 _HINTS_OF_WORDS = {
     "&&": "write AND",
@@ -95,10 +106,7 @@ _HINTS_OF_WORDS = {
         "[symbol] }; group the matches in the DataFrame of the result"
     ),
     "ORDER": "remove it: the argument order_by sorts the events",
-    **dict.fromkeys(
-        ("PATTERN", "WHERE", "WITHIN", "RETURN"),
-        "write the parts in this order: PATTERN, WHERE, WITHIN, RETURN",
-    ),
+    **dict.fromkeys(_PARTS, f"write the parts in this order: {', '.join(_PARTS)}"),
 }
 
 

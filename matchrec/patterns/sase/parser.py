@@ -376,7 +376,7 @@ class QueryReader(EventReader):
     def read_number_with_unit(self) -> NumberWithUnit:
         """Read a number, and its unit if a word follows that does not begin a clause."""
         number = self.read_token("INTERVAL or a number", TokenKind.NUMBER)
-        begins_clause = self.key in ("RETURN", "GROUP", "ORDER")
+        begins_clause = self.key in (*EXPECTED_AFTER_CLAUSE, "GROUP", "ORDER")
         if self.kind_at(self.position) is not TokenKind.WORD or begins_clause:
             return NumberWithUnit(number, None)
         return NumberWithUnit(number, self.read_token("a unit", TokenKind.WORD))
