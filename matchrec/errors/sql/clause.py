@@ -427,7 +427,17 @@ _OUTPUTS = (
 
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for ONE ROWS PER MATCH, or for a combination that does not exist."""
-    near = find_nearest(" ".join(text.split()), _OUTPUTS)
+    words = " ".join(text.upper().split())
+    for rows in ("ONE ROW", "ALL ROWS"):
+        output = words.replace(rows, f"{rows} PER MATCH", 1)
+        if words.startswith(rows) and output in _OUTPUTS:
+            return MatchRecognizeParseError(
+                f"missing PER MATCH after {rows}",
+                span,
+                hint=f"write {output}",
+                code="malformed-rows-per-match",
+            )
+    near = find_nearest(words, _OUTPUTS)
     hint = f"write {near}" if near else "write ONE ROW PER MATCH or ALL ROWS PER MATCH"
     return MatchRecognizeParseError(
         f"unknown output option `{shorten(text)}` in MATCH_RECOGNIZE",
@@ -450,7 +460,6 @@ def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
 # What people write after AFTER MATCH SKIP, and what they mean by it.
 _MEANT_SKIPS = {
     "PAST NEXT ROW": "TO NEXT ROW",
-    "NEXT ROW": "TO NEXT ROW",
     "TO THE NEXT ROW": "TO NEXT ROW",
     "TO LAST ROW": "PAST LAST ROW",
     "LAST ROW": "PAST LAST ROW",
@@ -463,12 +472,16 @@ _MEANT_SKIPS = {
 
 def malformed_skip(span: Span, *, text: str) -> MatchRecognizeParseError:
     """Return the error for AFTER MATCH SKIP with other words than it has."""
-    words = " ".join(text.upper().split())
+    written = " ".join(text.split())
+    words = written.upper()
     correct_words = _MEANT_SKIPS.get(words.removeprefix("AFTER MATCH SKIP").strip())
     hint = "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A"
     if correct_words is not None:
         hint = f"write AFTER MATCH SKIP {correct_words}"
     headline = f"unknown skip strategy `{shorten(text)}` in MATCH_RECOGNIZE"
+    target = re.fullmatch(r"(?i)AFTER MATCH SKIP (NEXT ROW|(FIRST|LAST) (?!ROW$)\S+)", written)
+    if target is not None:
+        headline, hint = "missing TO in AFTER MATCH SKIP", f"write SKIP TO {target[1]}"
     if words in ("AFTER MATCH SKIP", "AFTER MATCH SKIP TO"):
         headline = f"missing row to skip to after {words} in MATCH_RECOGNIZE"
     return MatchRecognizeParseError(headline, span, hint=hint, code="malformed-skip")
