@@ -6,7 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from matchrec.errors.kinds import MatchRecognizePlanError, point_at
-from matchrec.errors.language import PATTERN_CALLS, current_language, current_surface, name_part
+from matchrec.errors.language import (
+    PATTERN_CALLS,
+    SQL,
+    current_language,
+    current_surface,
+    name_part,
+)
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.foreign_names import add_dialect_hint, find_function_hint
 from matchrec.errors.wording import shorten, show_list, write_name
@@ -173,6 +179,9 @@ def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
     if name in names.keys:
         note = f"`{name}` is a name that PARTITION BY gives to a column of the result"
         return note, f"repeat the expression before AS {name}"
+    is_measure = clause == "MEASURES" and current_language() is SQL
+    if is_measure and name.upper() == "PATTERN" and not near:
+        return "PATTERN is a keyword", f"write an expression, such as {names.example} AS x"
     hint = f"write {write_name(near)}" if near else "write one of these"
     addition = current_surface().column
     if addition and name.isidentifier():
