@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial, wraps
 from inspect import signature
 from pathlib import Path
@@ -121,7 +122,10 @@ def make_request_decorator(
             """Build the request from the options, and pass the function its own options."""
             passed = {name: options.pop(name) for name in own_options if name in options}
             reject_repeated_tables(tables, options.get("schemas", ()))
-            function(build_request(query, tables, conf, options), **passed)
+            own_surface = replace(surface, delimiter=options.get("delimiter") or "")
+            request = build_request(query, tables, conf, options)
+            with use_surface(own_surface):
+                function(request, **passed)
 
         return command
 

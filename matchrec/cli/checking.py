@@ -16,7 +16,7 @@ from matchrec.cli.query_command import QueryCommand
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.statements import Statement
 from matchrec.cli.tables import EmptyTable
-from matchrec.errors.language import CHECKED_COMMAND_LINE, use_surface
+from matchrec.errors.language import current_surface, use_surface
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.errors.wording import show_count, write_name
 
@@ -44,7 +44,7 @@ def check(request: QueryRequest, strict: bool) -> None:
     request = replace(request, only_schema=True)
     declares_columns = any(isinstance(table, EmptyTable) for table in request.tables)
     surface = replace(
-        CHECKED_COMMAND_LINE, column="add {name} to --schema" if declares_columns else ""
+        current_surface(), column="add {name} to --schema" if declares_columns else ""
     )
     with use_surface(surface), report_warnings() as shown, request.open_content() as (spark, last):
         warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says

@@ -31,7 +31,7 @@ from matchrec.cli.session import SettingPairs
 from matchrec.cli.table_arguments import parse_labels
 from matchrec.cli.values import read_plain_value
 from matchrec.cli.written_files import write_text
-from matchrec.errors.language import COMMAND_LINE, use_surface
+from matchrec.errors.language import current_surface, use_surface
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -194,7 +194,7 @@ def coverage(
     Example:
       matchrec coverage v_shapes.sql --table stocks=stocks.csv
     """
-    surface = replace(COMMAND_LINE, asking=write_other_command("why"))
+    surface = replace(current_surface(), asking=write_other_command("why"))
     with request.open_query() as (spark, query), use_surface(surface):
         answer = query.coverage(clause=request.clause)
         print_answer(spark, answer, format, svg)

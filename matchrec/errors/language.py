@@ -208,6 +208,8 @@ class Surface:
         "read the file with the names in its first line: spark.read.csv(path, header=True, "
         "inferSchema=True)"
     )
+    # The delimiter that the user set for CSV files; "" if none.
+    delimiter: str = ""
     # What to write instead of nested clauses, a global view, a script, and EXECUTE IMMEDIATE.
     inner_view: str = (
         "make a view of an inner query, matchrec.sql(...).createOrReplaceTempView('inner'), and "

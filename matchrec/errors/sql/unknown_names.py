@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 from matchrec.errors.kinds import MatchRecognizePlanError, point_at
 from matchrec.errors.language import (
@@ -155,6 +156,10 @@ def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
         return "", "if the input is a folder, check that it has files"
     if names.columns[0] == "_c0":
         return "", current_surface().header
+    if len(names.columns) == 1 and current_surface().delimiter:
+        explanation = _explain_delimiter(current_surface().delimiter, names.columns[0])
+        if explanation is not None:
+            return explanation
     hint = _find_spelling_in_spark(name, names)
     if hint:
         return "", hint
@@ -187,6 +192,34 @@ def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
     if addition and name.isidentifier():
         hint += f", or {addition.format(name=name)}"
     return "", hint
+
+
+# How the command line writes delimiters of CSV files that people use.
+_DELIMITERS = {",": ",", ";": "';'", "|": "'|'", "\t": "tab"}
+
+
+def _explain_delimiter(delimiter: str, column: str) -> tuple[str, str] | None:
+    """Explain a file that has only one column because of `--delimiter`.
+
+    Args:
+        delimiter: the delimiter that the user set.
+        column: the name of the column, which is the first line of the file.
+
+    Returns:
+        The note and the hint, as `_explain_name` returns them; None if the name has no delimiter.
+
+    >>> print(*_explain_delimiter(";", "ts,price"), sep="\\n")
+    --delimiter ';' makes one column of the file
+    leave out --delimiter, or write --delimiter ,
+    """
+    written = _DELIMITERS.get(delimiter, quote(delimiter))
+    for meant, meant_as_written in _DELIMITERS.items():
+        if meant in column:
+            return (
+                f"--delimiter {written} makes one column of the file",
+                f"leave out --delimiter, or write --delimiter {meant_as_written}",
+            )
+    return None
 
 
 def _explain_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:

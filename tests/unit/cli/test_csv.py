@@ -166,6 +166,21 @@ def test_the_delimiter_of_a_file_in_from(embedded: Path) -> None:
     assert run("SELECT * FROM 'x.csv'", "--delimiter", "#") == [{"a,b": "1,2", "c": 3}]
 
 
+@pytest.mark.parametrize("command", ["run", "check", "coverage"])
+def test_the_wrong_delimiter(command: str, embedded: Path) -> None:
+    (embedded / "x.csv").write_text("ts,price\n1,2\n")
+    clause = "MATCH_RECOGNIZE (ORDER BY ts PATTERN (A) DEFINE A AS price > 1)"
+    result = invoke(
+        command, "-c", f"SELECT * FROM t {clause}", "--table", "t=x.csv", "--delimiter", ";"
+    )
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-3:] == [
+        "  note: --delimiter ';' makes one column of the file",
+        "  note: the input has: ts,price",
+        "  help: leave out --delimiter, or write --delimiter ,",
+    ]
+
+
 def test_a_time_zone_that_is_an_offset(embedded: Path) -> None:
     (embedded / "x.csv").write_text("t\n2024-01-05 10:00\n")
     rows = run("SELECT t FROM 'x.csv'", "--conf", "spark.sql.session.timeZone=+05:30")
