@@ -29,17 +29,13 @@ def unexpected_token(
         expected: what can come next.
     """
     word = text.upper()
+    headline, note = f"`{text}` is not allowed here in {where}", f"expected here: {expected}"
     if word in _PARTS and where in _PARTS and _PARTS.index(word) < _PARTS.index(where):
-        return MatchRecognizeParseError(
-            f"{word} is not allowed after {where}",
-            span,
-            hint=_HINTS_OF_WORDS[word],
-            code="unexpected-word-in-sase",
-        )
+        headline, note = f"{word} is not allowed after {where}", ""
     return MatchRecognizeParseError(
-        f"`{text}` is not allowed here in {where}",
+        headline,
         span,
-        notes=(f"expected here: {expected}",),
+        notes=(note,),
         hint=_find_hint(word, where, expected),
         code="unexpected-word-in-sase",
     )

@@ -428,32 +428,25 @@ _OUTPUTS = (
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for ONE ROWS PER MATCH, or for a combination that does not exist."""
     words = " ".join(text.upper().split())
+    near = find_nearest(words, _OUTPUTS)
+    headline = f"unknown output option `{shorten(text)}` in MATCH_RECOGNIZE"
+    notes: tuple[str, ...] = (
+        (
+            "after ALL ROWS PER MATCH, MATCH_RECOGNIZE takes SHOW EMPTY MATCHES, OMIT EMPTY MATCHES or "
+            "WITH UNMATCHED ROWS"
+        ),
+        (
+            "for runs that are not matches, write SHOW TIMEOUT MATCHES, SHOW UNFINISHED MATCHES or "
+            "SHOW TIMEOUT AND UNFINISHED MATCHES"
+        ),
+    )
     for rows in ("ONE ROW", "ALL ROWS"):
         output = words.replace(rows, f"{rows} PER MATCH", 1)
         if words.startswith(rows) and output in _OUTPUTS:
-            return MatchRecognizeParseError(
-                f"missing PER MATCH after {rows}",
-                span,
-                hint=f"write {output}",
-                code="malformed-rows-per-match",
-            )
-    near = find_nearest(words, _OUTPUTS)
+            headline, notes, near = f"missing PER MATCH after {rows}", (), output
     hint = f"write {near}" if near else "write ONE ROW PER MATCH or ALL ROWS PER MATCH"
     return MatchRecognizeParseError(
-        f"unknown output option `{shorten(text)}` in MATCH_RECOGNIZE",
-        span,
-        notes=(
-            (
-                "after ALL ROWS PER MATCH, MATCH_RECOGNIZE takes SHOW EMPTY MATCHES, OMIT EMPTY "
-                "MATCHES or WITH UNMATCHED ROWS"
-            ),
-            (
-                "for runs that are not matches, write SHOW TIMEOUT MATCHES, SHOW UNFINISHED "
-                "MATCHES or SHOW TIMEOUT AND UNFINISHED MATCHES"
-            ),
-        ),
-        hint=hint,
-        code="malformed-rows-per-match",
+        headline, span, notes=notes, hint=hint, code="malformed-rows-per-match"
     )
 
 
