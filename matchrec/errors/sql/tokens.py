@@ -102,9 +102,11 @@ def _find_direction(word: str) -> str | None:
     >>> _find_direction("description")
     """
     upper = word.upper()
+    if len(upper) < 3:  # AS before the name of a key
+        return None
     for direction in ("ASC", "DESC"):
         full_word = f"{direction}ENDING"
-        is_shortened = len(upper) >= 3 and full_word.startswith(upper)
+        is_shortened = full_word.startswith(upper)
         if is_shortened or count_misspelt_letters(upper, direction, 1) <= 1:
             return direction
         if count_misspelt_letters(upper, full_word, 2) <= 2:
