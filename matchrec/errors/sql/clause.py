@@ -432,8 +432,8 @@ def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
     headline = f"unknown output option `{shorten(text)}` in MATCH_RECOGNIZE"
     notes: tuple[str, ...] = (
         (
-            "after ALL ROWS PER MATCH, MATCH_RECOGNIZE takes SHOW EMPTY MATCHES, OMIT EMPTY MATCHES or "
-            "WITH UNMATCHED ROWS"
+            "after ALL ROWS PER MATCH, MATCH_RECOGNIZE takes SHOW EMPTY MATCHES, OMIT EMPTY "
+            "MATCHES or WITH UNMATCHED ROWS"
         ),
         (
             "for runs that are not matches, write SHOW TIMEOUT MATCHES, SHOW UNFINISHED MATCHES or "
