@@ -145,7 +145,7 @@ def test_the_closing_condition_is_on_the_last_edge(stock: DataFrame) -> None:
 
 def test_counters_of_a_run(stock: DataFrame) -> None:
     text = matchrec.query(stock, RISING, order_by="ts").explain(analyze=True).text
-    assert "\ncounters of the last execution\n  events" in text
+    assert "\ncounters of the last execution\n  rows" in text
 
 
 def test_a_window_of_plain_sql_is_no_condition(spark: SparkSession, stock: DataFrame) -> None:
