@@ -88,12 +88,13 @@ def find_target(path: Path) -> Path:
     """Return the file that a path leads to. A symbolic link stays, and its file is written.
 
     Raises:
-        MatchRecognizeError: the links lead in a circle.
+        MatchRecognizeError: the links lead in a circle, the name is too long, or the user may not
+            look into the folder.
     """
     try:
         path.stat()
     except OSError as error:
-        if error.errno == errno.ELOOP:
+        if error.errno in (errno.ELOOP, errno.ENAMETOOLONG, errno.EACCES):
             raise errors.output_not_writable(
                 path=str(path), reason=describe_os_error(error)
             ) from error
@@ -118,7 +119,8 @@ def replace_when_complete(path: Path) -> Iterator[Path]:
     target = find_target(path)
     try:
         with tempfile.TemporaryDirectory(prefix=PART_FOLDER_PREFIX, dir=target.parent) as folder:
-            part = Path(folder) / f"rows{''.join(target.suffixes[-2:])}"
+            # The suffixes of the name that the user wrote: they choose the format.
+            part = Path(folder) / f"rows{''.join(path.suffixes[-2:])}"
             yield part
             if target.exists():
                 shutil.copymode(target, part)
@@ -170,6 +172,7 @@ def write_parquet(frame: DataFrame, path: Path) -> int:
         return write_parquet(frame, path)
     parts = path.with_name("parts")
     with cache_rows(frame, nullcontext()) as (cached, rows):
-        cached.coalesce(1).write.parquet(parts.absolute().as_uri())
+        # Not `as_uri`, because Spark would take %20 for a part of the name.
+        cached.coalesce(1).write.parquet(f"file://{parts.absolute()}")
         next(parts.glob("*.parquet")).rename(path)
         return rows

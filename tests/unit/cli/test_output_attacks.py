@@ -5,6 +5,7 @@ At every moment the file is absent, has what it had before, or has all rows of t
 
 from __future__ import annotations
 
+import gzip
 import signal
 import subprocess
 import sys
@@ -34,6 +35,29 @@ def test_the_file_has_exactly_the_name_that_was_given(
     (embedded / "out" / f"{name}{suffix}").rename(embedded / f"x{suffix}")
     read = invoke("run", "-c", "SELECT n FROM t", "--table", f"t=x{suffix}", "--format", "csv")
     assert read.stdout == "n\n1\n"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("folder", ["my results", "a%20b", "a#b", "\u00fc"])
+def test_the_folder_of_the_file_may_have_any_name(folder: str, suffix: str, embedded: Path) -> None:
+    (embedded / folder).mkdir()
+    result = invoke(*ONE_ROW, "--output", f"{folder}/x{suffix}")
+    assert result.exit_code == 0, result.stderr
+    assert list_names(embedded / folder) == [f"x{suffix}"]
+
+
+def test_a_name_that_is_too_long(embedded: Path) -> None:
+    result = invoke(*ONE_ROW, "--output", f"{'x' * 300}.csv")
+    assert result.exit_code != 0
+    assert "Traceback" not in result.stderr
+    assert "File name too long" in result.stderr
+
+
+def test_the_format_is_that_of_the_link_and_not_of_its_file(embedded: Path) -> None:
+    (embedded / "x.csv.gz").symlink_to("latest")
+    result = invoke(*ONE_ROW, "--output", "x.csv.gz")
+    assert result.exit_code == 0, result.stderr
+    assert gzip.decompress((embedded / "latest").read_bytes()) == b"n\n1\n"
 
 
 def test_a_link_that_leads_to_itself(embedded: Path) -> None:
