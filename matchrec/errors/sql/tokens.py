@@ -184,6 +184,16 @@ def two_operators(first: str, second: str, span: Span, *, where: str) -> MatchRe
     )
 
 
+def no_value_before_operator(operator: str, span: Span, *, where: str) -> MatchRecognizeParseError:
+    """Return the error for an operator with which an expression begins, as in `A AS = 5`."""
+    return MatchRecognizeParseError(
+        f"a value is missing before `{operator}` in {where}",
+        span,
+        hint=f"write a column or another value before `{operator}`",
+        code="no-value-before-operator",
+    )
+
+
 def is_before_value(span: Span, *, where: str, operator: str) -> MatchRecognizeParseError:
     """Return the error for IS or IS NOT before a value, as in `price IS NOT PREV(price)`.
 

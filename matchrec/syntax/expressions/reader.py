@@ -233,6 +233,10 @@ class ExpressionCursor(Cursor, ABC):
         ):
             order_by = self.text.span(self.position, self.position + 2)
             return errors.order_by_in_call(order_by, clause=self.where)
+        if self.position == 0 and (token.key in _OPERATORS or token.key == "IS"):
+            return syntax_errors.no_value_before_operator(
+                token.text.upper(), token.span, where=self.where
+            )
         if token.key in _OPERATORS and before.key in _OPERATORS:
             both = before.span.to(token.span)
             return syntax_errors.two_operators(before.text, token.text, both, where=self.where)
