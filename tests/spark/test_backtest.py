@@ -69,7 +69,7 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
             ("a", 1, 4, 2, 2, None, None, None, None),
             ("a", 1, 4, 2, 2, None, None, None, None),
             ("a", 6, None, 1, 3, None, None, None, None),
-            ("a", 8, 9, 0, None, None, 8, 2, f"{FALSE}: `load` > 8 was not true"),
+            ("a", 8, 9, 0, None, None, 8, 2, f"{FALSE}: load > 8 was not true"),
             ("a", 9, 8, *not_searched, "the incident ends before it begins"),
             ("b", 4, 9, *not_searched, "the incident has no rows"),
             ("c", 1, 9, *not_searched, "no row has this key"),

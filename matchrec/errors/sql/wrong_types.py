@@ -409,6 +409,8 @@ def _find_comparison_hint(operator: str, left: TypedText, right: TypedText) -> s
     boolean = _find_value(left, right, "boolean")
     if boolean is not None:
         other = right if boolean is left else left
+        if boolean is left and operator in ("<", "<=", ">", ">="):  # `1 < x < 5`
+            return "write x > 1 AND x < 5 for a value between two others"
         if boolean.text.upper() in ("TRUE", "FALSE"):
             comparison = "<>" if boolean.text.upper() == "TRUE" else "="
             if other.kind == "number":

@@ -86,7 +86,7 @@ def evaluate_condition(
         row: the position of the candidate row.
         inputs: what the condition reads.
         stack: int64[2, d], the values of the stack and whether they are not NULL. If Python holds a
-            value, the number in its place has no meaning: see `python_calls.HELD`.
+            value, the number in its place has no meaning: see `python_calls.HELD_BY_PYTHON`.
     """
     if begin == end:
         return op.HOLDS
