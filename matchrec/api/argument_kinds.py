@@ -186,13 +186,13 @@ FRAME = ArgumentKind(
     "pass a frame, such as spark.table(...), spark.read... or pandas.read_csv(...)",
     converter=convert_frame,
 )
-# What fills a `{name}` in a query: each keyword argument of a query that has no other meaning.
+# A value for a `{name}` in a query: a keyword argument that has no other meaning.
 HOLE_VALUE = ArgumentKind(
     "a DataFrame, for {name} in the query, or a literal",
     fills_hole,
     "pass {argument}=df; for other values write :{argument} in the query and pass args",
 )
-# What a query runs over: the session of a query in SQL, or else a DataFrame.
+# The input of a query: the session of a query in SQL, or else a DataFrame.
 QUERY_INPUT = ArgumentKind(
     "a SparkSession or a DataFrame",
     FRAME.accepts,

@@ -27,9 +27,9 @@ class Events:
     """A DataFrame of events, with their order and their partitions."""
 
     df: DataFrame
-    # What sorts the events: items of ORDER BY, as SQL over one row.
+    # The items of ORDER BY, which sort the events. Each is SQL over one row.
     order_by: tuple[str, ...]
-    # What divides them into partitions: items of PARTITION BY, as SQL over one row.
+    # The items of PARTITION BY, which divide the events. Each is SQL over one row.
     partition_by: tuple[str, ...]
 
     @staticmethod
@@ -38,8 +38,8 @@ class Events:
 
         Args:
             df: the rows.
-            order_by: what sorts them, as SQL or as Columns of the DataFrame.
-            partition_by: what divides them into partitions, likewise.
+            order_by: the items of ORDER BY, as SQL or as Columns of the DataFrame.
+            partition_by: the items of PARTITION BY, in the same form.
 
         Raises:
             MatchRecognizePlanError: an item is not an expression, or it is a computed Column.

@@ -1,11 +1,12 @@
 """Fold a program of stages: find the states in which runs wait, and what a row does in each.
 
-A waiting state is a state of the program together with the formulas of the proceed edges that lead
-to it. A mapped row leads to one waiting state for each stage that can be next. The formulas are
-checked on the next row only: after a skipped row, the run waits in the state without them.
+A waiting state is a state of the program together with the tests of the proceed edges that lead to
+it, so one state can give several waiting states. A mapped row leads to one waiting state for each
+stage that can be next. The tests are checked on the next row only: after a skipped row, the run
+waits in the state without them.
 
-A choice has a single test, so formulas are taken apart. For `a` followed by a loop of `b` that a
-row with U ends:
+A choice has a single test, so combined tests are divided into several choices. For `a` followed by
+a loop of `b` that a row with U ends:
 
     program    take b if B and not U -> b; ignore if not B and not U -> b
 
@@ -40,7 +41,7 @@ TestIds = frozenset[VariableId]
 class WaitingState:
     """A state in which a run waits, and what must hold for the next row.
 
-    For the final state, `forbids` are tests on the row that leads to it.
+    In the final state there is no next row: `forbids` are then tests on the last row.
     """
 
     state: StateId
@@ -53,7 +54,7 @@ class WaitingState:
 
 @dataclass(frozen=True, slots=True)
 class ComposedTests:
-    """The tests of a pattern of stages that are made of other tests, and direct NOTs."""
+    """The tests of a pattern of stages that combine other tests, and NOTs of the next row."""
 
     # The complement of a test, for each test that has one.
     complements: Mapping[VariableId, VariableId]

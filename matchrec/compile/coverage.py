@@ -1,8 +1,8 @@
 """Compile a query to count how far a match gets from each starting row.
 
-Coverage answers why a query finds few matches: for each occurrence of a variable in PATTERN it
-counts the starting rows that reached it, and for those that went no further the part of a condition
-that was false. The worker runs the search of the query and counts on the way.
+Coverage answers why a query finds few matches. For each occurrence of a variable in PATTERN, it
+counts the starting rows that reached it. For the starting rows that stopped there, it counts which
+part of the condition was false. The worker runs the search of the query and counts on the way.
 
 1. `observe_tests` takes the query whose conditions are split. It keeps the conditions, drops the
    measures and the filters, and adds the tests that are counted one by one.
@@ -50,12 +50,12 @@ PREVIOUS_ROW = Navigation(physical_offset=-1)
 class CoverageQuery(SplitQuery):
     """A query whose starting rows are counted.
 
-    It has nothing that only the output of the query needs, and it observes all tests below.
+    It has no measures and no filters, and its tests are computed for all rows.
     """
 
     # The occurrences that are counted, and which of them each choice of a run takes.
     occurrences: Occurrences
-    # For each variable, the tests of its condition. None of them raises: see `guard_tests`.
+    # For each variable, the tests of its condition. No test can raise an error: see `guard_tests`.
     tests: Mapping[str, Sequence[RowTest]]
     # Whether a row equals the one before it in all ORDER BY columns; None without ORDER BY.
     tie: RowTest | None
@@ -84,7 +84,7 @@ class CoverageTask:
 
     @property
     def first_naming_columns(self) -> tuple[int, ...]:
-        """Return the partition columns, and the first column of ORDER BY."""
+        """Return the partition columns and the first ORDER BY column, which must exist."""
         return self.naming_columns[: len(self.compiled_query.sent_columns.keys) + 1]
 
 
@@ -177,10 +177,11 @@ def build_coverage_task(query: CoverageQuery, compiled_query: CompiledQuery) -> 
 
     Args:
         query: the query.
-        compiled_query: what it was compiled to.
+        compiled_query: the same query, compiled.
 
     Raises:
-        MatchRecognizeUnsupportedError: a condition reads the match number.
+        MatchRecognizeUnsupportedError: the query has event selection, and a condition reads the
+            match number.
     """
     task = compiled_query.task
     if task.needs_event_selection:

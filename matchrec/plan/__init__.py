@@ -22,5 +22,5 @@ A plan has no syntax: it does not show in which language the query was written.
     words             lists of words, such as reserved words
     amounts           the values of literal numbers and intervals
     parameters        names for `?`
-    row_counts        ROWCOUNTS
+    row_counts        how many rows of each variable a match has
 """

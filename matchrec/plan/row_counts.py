@@ -124,8 +124,9 @@ def always_is_first_row(
     Args:
         pattern: a row pattern.
         members: names of primary variables.
-        last_of_members: whether it is about the last row of these variables, or the first one.
+        last_of_members: whether to check the last row of these variables instead of the first one.
 
+    >>> from matchrec.source import Span
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A+ B", Span(0, 4))
     >>> always_is_first_row(pattern, frozenset("A"), last_of_members=False)

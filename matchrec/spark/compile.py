@@ -1,13 +1,13 @@
-"""Compile rules over a relation: `compile_request` is the one way from a plan to a `CompiledQuery`.
+"""Compile rules over a relation: `compile_request` is the one way from plans to compiled queries.
 
 A clause, a rule set, coverage and the trace of a search all go through it. A `MatchRequest` has
 what the compiler must know of the input and of the session. The functions here take one step for
-all rules, and name the rule in errors. They call the package `compile` for each rule, which needs
+all rules. Errors about one rule name it. They call the package `compile` for each rule, which needs
 no session.
 
-Besides sending the rows, Spark's sort is the largest cost of a query. A worker sorts in compiled
-code, so that Spark only shuffles the rows and computes no window. Whoever sorts, the workers
-compute the conditions that read neighbouring rows. Two things must hold:
+After sending the rows, Spark's sort is the largest cost of a query. A worker sorts in compiled
+code, so that Spark only shuffles the rows and computes no window. The worker then computes the
+conditions that read neighbouring rows, too. Two things must hold for the workers to sort:
 
 - The worker orders and compares values of the types of keys and order exactly as Spark does. If
   not, Spark sorts.
@@ -78,8 +78,8 @@ def compile_request(request: MatchRequest) -> CompiledRules:
 
     - `resolve_rules` resolves names, compiles row patterns, and drops output columns that nobody
       uses.
-    - `propose_sorter` chooses who sorts the rows, with the reason. A stream, the purpose and the
-      transport decide at once. If they do not, the workers are proposed.
+    - `propose_sorter` chooses who sorts the rows, with the reason. For a stream, a trace and rows
+      that are sent as pandas data, this choice is final. Otherwise it proposes the workers.
     - `split_rules` splits each condition for who reads neighbouring rows, finds the rows that no
       rule needs, and joins what Spark computes for all rules.
     - If the workers are proposed, `choose_sorter` can decide for Spark by the form of the split
@@ -228,7 +228,7 @@ def choose_spark(
     Args:
         request: the rules.
         reason: the reason.
-        kind: whether Spark reads neighbouring rows, too.
+        kind: SPARK_SORTS, or SPARK_SORTS_AND_READS if Spark reads neighbouring rows, too.
 
     Raises:
         MatchRecognizeUnsupportedError: the workers must sort, because the user asked for it or
@@ -331,8 +331,8 @@ def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool
     """Return whether all rows must be sent, even those that no match needs.
 
     - Every event of a stream moves the watermark.
-    - An engine that evaluates all parts of an AND could raise an error in a filter, on rows for
-      which Spark evaluates the first part only.
+    - An engine that evaluates all parts of an AND could raise an error in a filter. Spark does not,
+      because it evaluates only the first part on such rows.
     """
     if request.is_stream:
         return True
@@ -469,9 +469,9 @@ def build_compiled_rules(
 
 
 def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
-    """Return the query of the output columns of a clause that nobody uses; None if all are used.
+    """Return the query of a clause's output columns that nobody uses; None if all are used.
 
-    The query is checked, and never run.
+    It is compiled only for its errors, and never runs.
 
     Raises:
         MatchRecognizeError: a column is not supported.

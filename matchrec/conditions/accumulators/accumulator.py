@@ -24,7 +24,7 @@ class Accumulator:
     # The aggregate keeps here what it needs of these rows. The type depends on the aggregate.
     state: AggregateState
     # Returns the state after one more row, from the state and the arguments of the aggregate. A
-    # list or a dictionary may be changed and returned: only this accumulator has it.
+    # mutable state may be changed and returned, because no other accumulator has it.
     step: AddRow
     # Returns the aggregate of the rows so far, from the state.
     finish: Callable[[AggregateState], Value]

@@ -1,9 +1,8 @@
-"""Rules for strings.
+"""Rules for expressions on strings that mean something else in Spark, or cannot run on Sail.
 
-sqlglot's translation to Spark means something else for these:
-
-    CAST(x AS VARCHAR(3))   cuts longer strings; Spark's CAST does not
-    SPLIT(x, '.')           splits at each dot; in Spark the dot is a regular expression
+CAST(x AS VARCHAR(3))   cuts longer strings; Spark's CAST does not
+SPLIT(x, '.')           splits at each dot; in Spark the dot is a regular expression
+CAST(x AS VARCHAR)      has other digits for some types: a note says so
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from sqlglot import exp
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.value_kinds import TIMESTAMPS, ValueKind
 
-# Products whose cast to VARCHAR(n) cuts longer strings, too.
-_CUTTING_TEXTS = frozenset({"oracle", "trino"})
+# Products that are written as they are read, because their CAST to VARCHAR(n) cuts longer strings.
+_CUTTING_PRODUCTS = frozenset({"oracle", "trino"})
 
 
 def cut_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     """Rewrite `CAST(x AS VARCHAR(3))` to `LEFT(CAST(x AS STRING), 3)`."""
     is_to_text = node.is_type(*exp.DataType.TEXT_TYPES)
     length = node.to.expressions[0].this if is_to_text and node.to.expressions else None
-    if context.write.name in _CUTTING_TEXTS or length is None:
+    if context.write.name in _CUTTING_PRODUCTS or length is None:
         return node
     if node.is_type(exp.DType.CHAR, exp.DType.NCHAR) and not context.read.is_spark:
         context.add_note(f"CHAR(n) is padded with spaces in {context.read.title}, and not here")
@@ -33,7 +32,8 @@ def cut_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
 def rewrite_split(node: exp.Split, context: RuleContext) -> exp.Expr:
     """Rewrite `SPLIT(x, '.')`, whose second argument is a regular expression in Spark.
 
-    sqlglot puts it between `\\Q` and `\\E`, which Sail does not read. We escape its characters.
+    sqlglot puts it between `\\Q` and `\\E`, which Sail does not support. This rule escapes its
+    characters instead.
     """
     is_literal = isinstance(node.expression, exp.Literal)
     if not is_literal or not context.write.is_spark or not node.expression.name:
@@ -42,7 +42,7 @@ def rewrite_split(node: exp.Split, context: RuleContext) -> exp.Expr:
     return exp.RegexpSplit(this=node.this.copy(), expression=exp.Literal.string(escaped))
 
 
-# What is special about casts to text, by product.
+# The note on casts to text, by product.
 _TEXT_CASTS = {
     "snowflake": "Snowflake casts a timestamp to a string with three digits after the second",
     "bigquery": "BigQuery casts a timestamp to a string with +00 at the end",
@@ -51,9 +51,9 @@ _TEXT_CASTS = {
 
 
 def note_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
-    """Add a note on `CAST(x AS VARCHAR)` of a time, or of a double in Trino.
+    """Add a note on `CAST(x AS VARCHAR)` of a timestamp, or of a double in Trino.
 
-    The text has other digits than Spark's.
+    The text differs from Spark's.
     """
     is_to_text = node.is_type(*exp.DataType.TEXT_TYPES)
     if not is_to_text or node.args.get("format") or context.read.name == context.write.name:

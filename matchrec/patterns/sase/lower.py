@@ -51,13 +51,13 @@ from matchrec.syntax.key_arguments import make_key_expression
 
 
 def lower_sase(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
-    """Return the plan of a query over events that are rows.
+    """Return the plan of a SASE+ query.
 
-    Items of RETURN may have names that differ only in case. Whether these are different names
-    depends on the session.
+    Two items of RETURN may not have the same name. Names that differ only in case are accepted
+    here, because the session decides whether they are different.
 
     Raises:
-        MatchRecognizeError: the query is wrong.
+        MatchRecognizeError: two items have the same name, or the plan has no meaning.
 
     >>> from matchrec.patterns.sase.parser import parse
     >>> query = parse("PATTERN SEQ(Stock+ a[], Stock b) WHERE skip_till_any_match { a[i].x > 1 }")
