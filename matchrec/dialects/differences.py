@@ -5,7 +5,7 @@ warning that points at it, or an error if the row says `refused`. If the query i
 product other than Spark, it gets a note.
 
 >>> from matchrec.dialects.products import PRODUCTS
->>> from matchrec.syntax.tokens import read_tokens
+>>> from matchrec.syntax.tokenize import read_tokens
 >>> tokens = read_tokens("SELECT SPLIT_PART(x, ',', 2) FROM t")
 >>> for row, span in find_differences(tokens, PRODUCTS["trino"], PRODUCTS["spark"]):
 ...     print(span.start, row.sentence)

@@ -35,7 +35,8 @@ class ExplainedClause:
     It is one of `Explanation.clauses`, and prints as text. `svg` is its railroad diagram and `dot`
     its automaton, as texts. `summary` is the row pattern and the search for it in one line.
 
-    >>> explained = matchrec.query(spark.range(3), "ORDER BY id PATTERN (A B+)").explain()
+    >>> clause = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A B+)"
+    >>> explained = matchrec.query(spark.range(3), clause).explain()
     >>> explained.clauses[0].summary
     'A B+ (backtracking, memoised)'
     """

@@ -260,6 +260,7 @@ def parse_scalar(tokens: TokenSequence, scope: Scope) -> Scalar:
         MatchRecognizeError: they are not an expression, or it reads rows that its scope forbids.
 
     >>> from matchrec.plan.expression import render
+    >>> from matchrec.syntax.tokenize import read_tokens
     >>> scope = Scope(ClausePart.DEFINE, ("A",))
     >>> tree = parse_scalar(read_tokens("A.price > 2 * PREV(a.price)"), scope)
     >>> tree.operator, render(tree, lambda reference: f"<{reference.argument}>")
