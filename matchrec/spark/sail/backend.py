@@ -130,7 +130,7 @@ class Sail(SparkConnect):
             return fields
         from matchrec.spark.sail.sizes import remember_plan
 
-        plan = cast("Any", frame)._explain_string(extended=True)
+        plan = cast("Any", frame)._explain_string(mode="formatted")  # with schemas and statistics
         try:
             probes.check_plan(plan)
         except AnalysisException:
@@ -140,7 +140,7 @@ class Sail(SparkConnect):
         # Sail plans no stream. PySpark keeps the answer here once it has asked for it.
         vars(frame)["isStreaming"] = False
         remember_plan(frame, plan)
-        types = probes.read_types(plan, [field.dataType for field in fields])
+        types = probes.read_types(plan, fields)
         return [
             StructField(field.name, type_, field.nullable, field.metadata)
             for field, type_ in zip(fields, types, strict=True)

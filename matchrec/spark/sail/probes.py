@@ -14,7 +14,15 @@ from weakref import WeakKeyDictionary
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import ArrayType, DataType, DateType, DecimalType, MapType, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DateType,
+    DecimalType,
+    MapType,
+    StructField,
+    StructType,
+)
 
 from matchrec.spark.types import change_inner_types, is_nested, iterate_types
 
@@ -26,10 +34,14 @@ DIVIDED = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\)")
 # The text instead of a plan if a query cannot run.
 NO_PLAN = re.compile(r"^Physical plan error: (?:error in DataFusion: )?(?P<reason>.*)", re.M | re.S)
 
-# In a plan of Sail: the columns of the result, the beginning of each column, and within a column's
-# type the parameters of a decimal, quoted text, and the types that it consists of.
-COLUMNS = re.compile(r"^== Analyzed Logical Plan ==\n(#\d+: .*)$", re.M)
-COLUMN = re.compile(r"(?:^|, )#\d+: ")
+# In a plan of Sail: what is before and after the columns of an operator, and after the type of a
+# column that may be NULL.
+SCHEMA_START = ", schema=["
+SCHEMA_END = "]\n"
+MAY_BE_NULL = ";N"
+
+# Within the type of a column: the parameters of a decimal, quoted text, and the types that it
+# consists of.
 DECIMAL = re.compile(r"Decimal128\((\d+), (-?\d+)\)")
 QUOTED = re.compile(r"""(?s)"(?:\\.|[^"\\])*"|'[^']*'""")
 PART = re.compile(
@@ -139,26 +151,52 @@ def check_plan(plan: str) -> None:
         raise AnalysisException(no_plan["reason"])
 
 
-def read_types(plan: str, schema_types: Sequence[DataType]) -> list[DataType]:
+def read_types(plan: str, fields: Sequence[StructField]) -> list[DataType]:
     """Return the types of the columns in a plan.
 
     Args:
-        plan: the plan of a query as text.
-        schema_types: the types in the schema, which may be wrong. They are kept if the plan's text
-            does not say enough, such as for the names of fields.
+        plan: the physical plan of a query as text, in which each operator has its schema.
+        fields: the fields of the query's schema, whose types may be wrong. They are kept if the
+            plan's text does not say enough, such as for the names of fields.
 
-    >>> read_types('== Analyzed Logical Plan ==\\n#4: List(UInt16), #5: Int32\\n',
-    ...          [ArrayType(DataType()), DataType()])
+    >>> fields = [StructField("days", ArrayType(DataType())), StructField("n", DataType())]
+    >>> read_types("ProjectionExec: ..., schema=[days:List(UInt16), n:Int32;N]\\n", fields)
     [ArrayType(IntegerType(), True), IntegerType()]
     """
-    columns = COLUMNS.search(plan)
-    names = COLUMN.split(columns[1])[1:] if columns else []
-    if len(names) != len(schema_types):
-        return [*schema_types]
+    type_texts = find_type_texts(plan, [field.name for field in fields])
+    if type_texts is None:
+        return [field.dataType for field in fields]
     return [
-        read_type(QUOTED.sub("", name), type_)
-        for name, type_ in zip(names, schema_types, strict=True)
+        read_type(QUOTED.sub("", text), field.dataType)
+        for text, field in zip(type_texts, fields, strict=True)
     ]
+
+
+def find_type_texts(plan: str, names: Sequence[str]) -> list[str] | None:
+    """Return the texts of the columns' types in a plan's first schema, which is that of the result.
+
+    Args:
+        plan: see `read_types`.
+        names: the names of the columns, which are in the plan as they are, without quotes.
+
+    Returns:
+        the texts; None if the plan does not have these columns.
+
+    >>> find_type_texts("Exec, schema=[a, b:Int32, c:Utf8;N]\\n", ["a, b", "c"])
+    ['Int32', 'Utf8']
+    """
+    texts = []
+    end = 0
+    separators = [SCHEMA_START, *[", "] * (len(names) - 1)]
+    for index, (separator, name) in enumerate(zip(separators, names, strict=True)):
+        beginning = f"{separator}{name}:"
+        next_beginning = f", {names[index + 1]}:" if index + 1 < len(names) else SCHEMA_END
+        start = plan.find(beginning, end)
+        end = plan.find(next_beginning, start + len(beginning))
+        if start < 0 or end < 0:
+            return None
+        texts.append(plan[start + len(beginning) : end].removesuffix(MAY_BE_NULL))
+    return texts
 
 
 def read_type(name: str, schema_type: DataType) -> DataType:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from pyarrow import ArrowException, parquet
@@ -26,11 +26,11 @@ SAMPLED_FILES = 3
 # About how many bytes a row takes in a file of text, such as CSV.
 BYTES_PER_LINE = 64
 
-# In a plan of Sail: an operator with its statistics, an operator that reads files, and one that
-# reads rows in memory, with the number of batches in each of its partitions.
+# In a plan of Sail: an operator with its statistics, and what only an operator that reads files
+# has, and one that reads rows in memory.
 OPERATOR = re.compile(r"^ *(\w+Exec)\b(?:.*statistics=\[Rows=(\w+)(?:\((\d+)\))?)?", re.MULTILINE)
 FILES = "file_groups="
-IN_MEMORY = re.compile(r"partition_sizes=\[([\d, ]*)\]")
+IN_MEMORY = "partition_sizes="
 
 # In an operator that reads files: their names in groups, what is between two names, and after a
 # name the bytes that are read of the file.
@@ -49,9 +49,6 @@ NOT_ADDING_ROWS = {
     "UnionExec",
 }
 
-# With more batches than this in memory, an input is not small, so its rows need not be counted.
-MANY_BATCHES = 8
-
 # The attribute of a DataFrame that keeps its plan.
 PLAN = "_matchrec_plan"
 
@@ -64,7 +61,7 @@ def remember_plan(rows: DataFrame, plan: str) -> None:
 def has_few_rows(rows: DataFrame, rows_of_files: int, most: int) -> bool:
     """Return whether an input seems to have few rows.
 
-    The server is asked only if the plan of the input reads a few batches in memory.
+    They are counted by the plan of the input if they are in memory.
 
     Args:
         rows: the input.
@@ -76,13 +73,8 @@ def has_few_rows(rows: DataFrame, rows_of_files: int, most: int) -> bool:
         return False
     if FILES in plan:
         # Rows in memory, which a UNION can add, are not part of `rows_of_files`.
-        return IN_MEMORY.search(plan) is None and 0 < rows_of_files <= most
-    batch_counts = [
-        int(count) for sizes in IN_MEMORY.findall(plan) for count in sizes.split(",") if count
-    ]
-    if not batch_counts or sum(batch_counts) > MANY_BATCHES:
-        return False
-    row_count = count_rows_in_memory(cast("Any", rows)._explain_string(mode="cost"))
+        return IN_MEMORY not in plan and 0 < rows_of_files <= most
+    row_count = count_rows_in_memory(plan)
     return row_count is not None and row_count <= most
 
 
