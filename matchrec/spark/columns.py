@@ -126,7 +126,17 @@ class Preparation(ABC):
             runner = self.relation.runner
             runner.analyse(rows, self.query)
             row_fields = runner.find_fields(rows, str(columns))
+            self.remember_fields(row_fields)
         return self.map_fields(row_fields, columns)
+
+    def remember_fields(self, row_fields: Iterable[StructField]) -> None:
+        """Add the analysed fields of the rows with all columns to what is known of the input."""
+        texts = {
+            name: text for text, name in self.name_columns(self.joined.columns).by_text.items()
+        }
+        self.relation.analysed_fields.update(
+            {texts[field.name]: field for field in row_fields if field.name in texts}
+        )
 
     @cached_property
     def query(self) -> Template:
@@ -435,7 +445,7 @@ class UnsortedPreparation(Preparation):
             return None
         items = self.select_unpacked(columns)
         texts = {name: text for text, name in self.name_columns(columns).by_text.items()}
-        known_fields = self.relation.known_fields
+        known_fields = {**self.relation.analysed_fields, **self.relation.known_fields}
         fields = []
         for item in items:
             field = known_fields.get(texts[item.name])

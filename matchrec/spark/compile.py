@@ -20,6 +20,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pyspark.sql.types import StructField
+
 from matchrec.compile.build_query import TranslatedOutputs, build_compiled_query, translate_outputs
 from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.compiled_query import WORKERS_SORT, CompiledQuery, Sorter, SorterKind
@@ -38,9 +40,11 @@ from matchrec.errors.rule_sets import equivalence_test_in_rule_set
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.columns import KnownFields, Preparation, SortedPreparation, UnsortedPreparation
+from matchrec.spark.kept_results import ResultSlot, open_slot
 from matchrec.spark.request import MatchRequest, Purpose, Rule
 from matchrec.spark.session import QUERY_ERRORS
 from matchrec.spark.types import sorts_exactly, to_value_type
+from matchrec.spark.window_lengths import find_constants
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,78 @@ class CompiledRules:
         return self.rules[0].conditions.types
 
 
+@dataclass(frozen=True)
+class KeptClause:
+    """What is kept of a compiled clause for later queries with the same text."""
+
+    joined: JoinedQueries
+    sorter: Sorter
+    fields: KnownFields
+    # As in `Relation`.
+    analysed_fields: Mapping[str, StructField]
+    compiled_rule: CompiledRule
+
+
 def compile_request(request: MatchRequest) -> CompiledRules:
+    """Compile the rules of a request, or use again what an equal request was compiled to.
+
+    Runs no job.
+
+    Args:
+        request: the rules, their input, their options and their purpose.
+
+    Raises:
+        MatchRecognizeError: a rule is wrong or not supported, or the workers must sort and cannot.
+    """
+    if not can_be_kept(request):
+        return compile_rules(request)
+    (rule,) = request.rules
+    slot: ResultSlot[KeptClause] = open_slot(
+        "compiled", rule.plan, request.relation, request.columns, request.options, request.use
+    )
+    kept = slot.find()
+    if kept is not None:
+        preparation = build_preparation(request, kept.joined, kept.sorter)
+        request.relation.analysed_fields.update(
+            {
+                text: field
+                for text, field in kept.analysed_fields.items()
+                if request.relation.decides_type(text)
+            }
+        )
+        # Asks the session again if it may know other types of the same SQL by now.
+        if analyse_columns(request, preparation) == kept.fields:
+            return CompiledRules(request, preparation, kept.fields, (kept.compiled_rule,))
+    compiled = compile_rules(request)
+    preparation = compiled.preparation
+    assert preparation.sorter is not None, "the rows are not a stream"
+    (compiled_rule,) = compiled.rules
+    slot.keep(
+        KeptClause(
+            joined=preparation.joined,
+            sorter=preparation.sorter,
+            fields=compiled.fields,
+            analysed_fields=dict(request.relation.analysed_fields),
+            compiled_rule=compiled_rule,
+        )
+    )
+    return compiled
+
+
+def can_be_kept(request: MatchRequest) -> bool:
+    """Return whether the compiled rules of a request can be used for an equal request.
+
+    They can for a clause over a table or a DataFrame. The session computes the constants of windows
+    when a clause is compiled, so they must not be kept: they may be parameters.
+    """
+    if request.is_rule_set or request.is_stream or request.purpose is not Purpose.RESULT:
+        return False
+    (rule,) = request.rules
+    has_constants = rule.plan.frame_length is not None or find_constants(rule.plan)
+    return not has_constants and request.options.counters is None
+
+
+def compile_rules(request: MatchRequest) -> CompiledRules:
     """Compile the rules of a request, in these steps. Runs no job.
 
     - `resolve_rules` resolves names, compiles row patterns, and drops output columns that nobody

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,9 +22,12 @@ from pyspark.sql.types import (
 from matchrec.conditions.types import ValueType
 from matchrec.plan.templates import Template, join_template, write_select
 from matchrec.plan.text import quote_name
-from matchrec.spark.runner import Runner
+from matchrec.spark.runner import PARAMETER_SIGN, Runner
 from matchrec.spark.session import SUBQUERY_START
 from matchrec.spark.types import to_value_type
+
+# What a call of a function and a subquery have, and some other SQL in parentheses.
+CALL_OR_SUBQUERY = re.compile(r"[\w`]\s*\(|\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 # The types that PySpark gives to values of some classes.
 LITERAL_TYPES = {bool: BooleanType(), float: DoubleType(), str: StringType()}
@@ -93,6 +97,28 @@ class Relation:
             for column in schema
             if name_counts[column.name.lower()] == 1
         }
+
+    @cached_property
+    def analysed_fields(self) -> dict[str, StructField]:
+        """Return the fields of SQL that the session has analysed in a query over the input.
+
+        Here a field has the name of a column of that query, not the name of an expression as in
+        `known_fields`. At first there are none.
+        """
+        return {}
+
+    def decides_type(self, text: str) -> bool:
+        """Return whether the types of the input's columns and of parameters decide that of SQL.
+
+        They do not if the SQL calls a function, because another one may have its name by now. The
+        same holds for the tables in a subquery.
+        """
+        if CALL_OR_SUBQUERY.search(text):
+            return False
+        values = self.runner.args
+        if not values or not PARAMETER_SIGN.search(text):
+            return True
+        return isinstance(values, dict) and None not in map(find_parameter_type, values.values())
 
     def find_fields(self, texts: Iterable[str]) -> list[StructField]:
         """Return the fields of expressions over the input, in their order.

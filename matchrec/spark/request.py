@@ -38,6 +38,7 @@ from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.errors.refused_operations import find_refusal
 from matchrec.spark.errors.users_terms import put_in_plain_words
+from matchrec.spark.kept_results import ResultSlot, open_slot
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner
 from matchrec.spark.sail.probes import spark_version
@@ -360,6 +361,20 @@ def rewrite_rule(rule: Rule, relation: Relation, columns: InputColumns, backend:
     Raises:
         MatchRecognizeError: the rule is wrong.
     """
+    if rule.name:  # the rules of a set are read anew for each query
+        return replace(rule, plan=rewrite_plan(rule, relation, columns, backend))
+    slot: ResultSlot[MatchPlan] = open_slot("rewritten", rule.plan, relation, columns)
+    plan = slot.find()
+    if plan is None:
+        plan = rewrite_plan(rule, relation, columns, backend)
+        slot.keep(plan)
+    return replace(rule, plan=plan)
+
+
+def rewrite_plan(
+    rule: Rule, relation: Relation, columns: InputColumns, backend: Backend
+) -> MatchPlan:
+    """Return the rewritten plan of a rule. The arguments and errors are those of `rewrite_rule`."""
 
     def is_known(name: str) -> bool:
         """Return whether the session resolves a name in the input."""
@@ -369,8 +384,7 @@ def rewrite_rule(rule: Rule, relation: Relation, columns: InputColumns, backend:
     with rule.name_in_errors():
         plan = inline_earlier_measures(rule.plan, columns, is_known)
         plan = pad_chars(plan, relation, columns)
-        plan = backend.rewrite_plan(plan, relation, columns)
-    return replace(rule, plan=plan)
+        return backend.rewrite_plan(plan, relation, columns)
 
 
 def pad_chars(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:

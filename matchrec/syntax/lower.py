@@ -44,6 +44,7 @@ from matchrec.syntax.negations import (
 )
 from matchrec.syntax.parameter_values import (
     ParameterValues,
+    WatchedValues,
     fill_bounds,
     look_up_number,
     look_up_value,
@@ -56,7 +57,7 @@ def lower_clause(
 ) -> MatchPlan:
     """Return the plan of a clause.
 
-    Without values, the plan is built once and cached in the node.
+    A plan that depends on no value is built once, and kept in the node.
 
     Args:
         clause: the clause.
@@ -71,10 +72,12 @@ def lower_clause(
     >>> plan.variables, plan.rows_per_match.value, plan.after_match.to.value
     (('A', 'B'), 'ONE ROW PER MATCH', 'PAST LAST ROW')
     """
-    if values:
-        return _build_plan(clause, values)
     if not clause.plans:
-        clause.plans.append(_build_plan(clause, values))
+        watched_values = WatchedValues(values)
+        plan = _build_plan(clause, watched_values)
+        if watched_values.are_used:
+            return plan
+        clause.plans.append(plan)
     return clause.plans[0]
 
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from typing_extensions import override
+
 from matchrec.arguments import is_whole
 from matchrec.errors.calls import positional_parameter_without_value, unbound_parameter
 from matchrec.errors.sql import pattern as errors
@@ -24,6 +26,35 @@ from matchrec.syntax.tokens import Token
 
 # The values of parameters, by their names, as the caller of a query gives them.
 ParameterValues = Mapping[str, object]
+
+
+class WatchedValues(Mapping[str, object]):
+    """The values of parameters, with whether anything has been looked up in them.
+
+    >>> values = WatchedValues({"most": 5})
+    >>> values.are_used, values["most"], values.are_used
+    (False, 5, True)
+    """
+
+    def __init__(self, values: ParameterValues) -> None:
+        """Watch some values."""
+        self._values = values
+        self.are_used = False
+
+    @override
+    def __getitem__(self, name: str) -> object:
+        self.are_used = True
+        return self._values[name]
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        self.are_used = True
+        return iter(self._values)
+
+    @override
+    def __len__(self) -> int:
+        self.are_used = True
+        return len(self._values)
 
 
 def walk_parameters(pattern: patterns.RowPattern) -> Iterator[patterns.Parameter]:

@@ -1,0 +1,102 @@
+"""Keep what was computed for the plan of a clause, so that a later query can use it again.
+
+The plan of a text is built once, see `syntax.lower`, so a query with the same text has the same
+plan object, also with other values of its parameters. What is computed for a plan depends on more
+than the plan. It is used again only if all of this is the same:
+
+- the columns of the input with their types, the types of parameters, the settings of the session,
+  and what the caller names;
+- the types of expressions that only the session knows. The session is asked for them each time,
+  because a function may have been replaced, for example.
+
+A result that is kept must not depend on the values of parameters. It must hold no DataFrame,
+because that would keep the rows of somebody's query alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from pyspark.sql.types import StructField
+
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.shortcuts import current_shortcuts
+from matchrec.spark.relation import Relation, find_parameter_type
+from matchrec.spark.session import keep_once_per_session
+
+T = TypeVar("T")
+
+# The attribute of a session with the results.
+KEPT = "_matchrec_kept_results"
+
+
+@dataclass(frozen=True)
+class KeptResult(Generic[T]):
+    """A result for a plan."""
+
+    # As long as the plan is kept, no other object has its id.
+    plan: MatchPlan
+    # The fields of expressions for which the session was asked to compute the result.
+    fields: dict[str, StructField]
+    value: T
+
+
+@dataclass(frozen=True)
+class ResultSlot(Generic[T]):
+    """The place for one result of a plan. `open_slot` finds it."""
+
+    plan: MatchPlan
+    relation: Relation
+    # Empty, or the result.
+    results: list[KeptResult[T]]
+    # The expressions whose types were known when the slot was opened.
+    known_texts: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Remember which types are known."""
+        object.__setattr__(self, "known_texts", frozenset(self.relation.known_fields))
+
+    def find(self) -> T | None:
+        """Return the kept result; None if there is none, or if the session knows other types now.
+
+        Raises one of Spark's `QUERY_ERRORS`.
+        """
+        for result in self.results:
+            if self.relation.find_fields(result.fields) == [*result.fields.values()]:
+                return result.value
+        return None
+
+    def keep(self, value: T) -> None:
+        """Keep a result, which was computed since the slot was opened."""
+        known = self.relation.known_fields
+        asked = {text: known[text] for text in known if text not in self.known_texts}
+        self.results[:] = [KeptResult(self.plan, asked, value)]
+
+
+def open_slot(name: str, plan: MatchPlan, relation: Relation, *inputs: Hashable) -> ResultSlot[T]:
+    """Return the slot for a result of a plan.
+
+    Args:
+        name: the name of the result.
+        plan: the plan.
+        relation: the input of the plan.
+        inputs: what the result depends on, beside the plan, the relation and the session.
+    """
+    runner = relation.runner
+    values = runner.args or {}
+    if isinstance(values, list):  # values without names: nothing is kept
+        return ResultSlot(plan, relation, [])
+    find_results = keep_once_per_session(runner.spark, KEPT, lambda *_: [])
+    results = find_results(
+        str(relation.text),
+        name,
+        id(plan),
+        relation.rows.schema.json(),
+        tuple((name, str(find_parameter_type(value))) for name, value in values.items()),
+        tuple(runner.settings.items()),
+        current_shortcuts(),
+        *inputs,
+    )
+    return ResultSlot(plan, relation, results)
