@@ -163,10 +163,12 @@ def keep_parsed(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]
     """
     # The nodes by the text and the further arguments, the most recent one last.
     nodes: OrderedDict[tuple[str, tuple[Hashable, ...]], T] = OrderedDict()
+    character_count = 0  # of all kept texts
     lock = Lock()
 
     def read_once(text: str, *others: Hashable) -> T:
         """Return the kept node of a text, or parse the text and keep its node."""
+        nonlocal character_count
         key = text, others
         with lock:
             if current_shortcuts().parsed_texts and key in nodes:
@@ -176,9 +178,12 @@ def keep_parsed(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]
         if len(text) > most:
             return node
         with lock:
+            if key not in nodes:  # another thread may have parsed it, too
+                character_count += len(text)
             nodes[key] = node
-            while len(nodes) > MOST_TEXTS or sum(len(kept_text) for kept_text, _ in nodes) > most:
-                nodes.popitem(last=False)
+            while len(nodes) > MOST_TEXTS or character_count > most:
+                (oldest_text, _), _ = nodes.popitem(last=False)
+                character_count -= len(oldest_text)
         return node
 
     return read_once

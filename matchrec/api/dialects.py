@@ -36,7 +36,7 @@ from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.locate import QueryNode, has_clause, may_have_clause, parse_sql
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.spellings import find_spellings
-from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokenize import read_query_tokens
 from matchrec.syntax.tokens import Dialect
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def has_clause_in_dialect(spark: SparkSession, text: str, dialect: str) -> bool:
     product = PRODUCTS[dialect]
     try:
         if product is SPARK:
-            tokens = read_tokens(text, inputs.find_quote_dialect(spark, text))
+            tokens = read_query_tokens(text, inputs.find_quote_dialect(spark, text))
         else:
             from matchrec.dialects.product_tokens import read_product_tokens
 

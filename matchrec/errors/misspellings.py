@@ -100,6 +100,9 @@ def count_misspelt_letters(typed: str, intended: str, most: int) -> int:
     """
     if abs(len(typed) - len(intended)) > most:
         return most + 1
+    # A wrong letter can hide only one letter of `intended`. This is much faster than what follows.
+    if len(set(intended).difference(typed)) > most:
+        return most + 1
     # Rows of the distances between the beginnings of both texts: row[j] is the one between the
     # letters of `typed` so far and the first j letters of `intended`.
     row_before: list[int] = []

@@ -45,7 +45,7 @@ from matchrec.syntax.relation import find_relation
 from matchrec.syntax.result_use import find_renames, find_use
 from matchrec.syntax.spellings import Spelling
 from matchrec.syntax.stored_text import reject_stored_text, stores_text
-from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokenize import read_query_tokens
 from matchrec.syntax.tokens import (
     BLANKS,
     SPARK,
@@ -119,7 +119,7 @@ def parse_sql(
             reject_window_without_pattern(text)
             if not frames:
                 return QueryNode(source)
-        return _parse_tokens(source, read_tokens(text, dialect), frames)
+        return _parse_tokens(source, read_query_tokens(text, dialect), frames)
 
 
 def _parse_tokens(source: Source, tokens: TokenSequence, frames: Collection[str]) -> QueryNode:

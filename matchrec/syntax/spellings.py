@@ -18,7 +18,7 @@ from matchrec.plan.text import quote_name
 from matchrec.plan.words import NO_ALIAS_OF_SAIL
 from matchrec.source import Span
 from matchrec.syntax.from_relations import find_relations_after
-from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokenize import read_query_tokens
 from matchrec.syntax.tokens import SPARK, Dialect, TokenRange, TokenSequence
 from matchrec.syntax.with_clauses import WithClause, find_with_clauses
 
@@ -51,7 +51,7 @@ def find_spellings(text: str, dialect: Dialect = SPARK) -> tuple[Spelling, ...]:
     """
     if not _MAY_DIFFER.search(text):
         return ()
-    tokens = read_tokens(text, dialect)
+    tokens = read_query_tokens(text, dialect)
     reject_unpivot_aliases(tokens)
     return (*find_pivot_columns(tokens), *find_relation_names(tokens))
 

@@ -20,6 +20,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import TokenError
 
 from matchrec.errors.sql.tokens import unclosed_text
+from matchrec.shortcuts import keep_parsed
 from matchrec.source import Span
 from matchrec.syntax.tokens import SPARK, Dialect, Token, TokenKind, TokenSequence, pair_brackets
 
@@ -210,3 +211,8 @@ def make_sequence(
     """Return the sequence of the tokens that a tokenizer of sqlglot has found in a text."""
     tokens = convert_tokens(sqlglot_tokens, text, offset)
     return TokenSequence(text, tokens, pair_brackets(tokens), offset, dialect)
+
+
+# Reads the tokens of a whole query. Several readers ask for them one after another, so those of the
+# last queries are kept.
+read_query_tokens = keep_parsed(read_tokens, most=1 << 14)

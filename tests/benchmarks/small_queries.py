@@ -30,7 +30,7 @@ FIXED_RISE = VSHAPE.format(rise=0)
 RISE_AS_PARAMETER = VSHAPE.format(rise=":rise")
 
 # How often a query runs before it is measured, and how often in a round.
-WARM_RUNS = 60
+WARM_RUNS = 150
 RUNS_PER_ROUND = 10
 
 
