@@ -136,27 +136,33 @@ class _StageFolder:
 
         The final state is among them if the run may be a match.
         """
-        reached: dict[WaitingState, None] = {}
+        waiting_states: dict[WaitingState, None] = {}
+        # Two optional groups of optional stages give four ways from the first to the last state, so
+        # visiting every state once per way would take time exponential in the number of groups.
+        visited: set[WaitingState] = set()
         to_visit = [WaitingState(state)]
         while to_visit:
-            visited = to_visit.pop()
-            if visited.state == self.program.final:
-                last_tests = visited.forbids & self.tests.direct
-                reached[WaitingState(visited.state, forbids=last_tests)] = None
+            reached = to_visit.pop()
+            if reached in visited:
                 continue
-            edges = self.program.states[visited.state].edges
+            visited.add(reached)
+            if reached.state == self.program.final:
+                last_tests = reached.forbids & self.tests.direct
+                waiting_states[WaitingState(reached.state, forbids=last_tests)] = None
+                continue
+            edges = self.program.states[reached.state].edges
             if any(edge.action is not Action.PROCEED for edge in edges):
-                reached[visited] = None
+                waiting_states[reached] = None
             to_visit += [
                 WaitingState(
                     edge.target,
-                    visited.needs.union(edge.needs),
-                    visited.forbids.union(edge.forbids),
+                    reached.needs.union(edge.needs),
+                    reached.forbids.union(edge.forbids),
                 )
                 for edge in reversed(edges)
                 if edge.action is Action.PROCEED and edge.target != self.program.stop
             ]
-        return list(reached)
+        return list(waiting_states)
 
     def find_edges(self, waiting: WaitingState, action: Action) -> list[Edge]:
         """Return the edges of a waiting state with an action."""

@@ -59,6 +59,22 @@ def test_empty_repetitions_of_a_group_make_no_cycle() -> None:
     assert folding.start_count == 5  # a or b of the first or of the second repetition, or c
 
 
+def test_many_optional_groups_are_folded_quickly() -> None:
+    # From one group to the next lead two ways, past the group and past both of its stages: 2**25
+    # ways in all.
+    names = [f"{letter}{number}" for number in range(25) for letter in "pq"]
+    pairs = zip(names[::2], names[1::2], strict=True)
+    groups = [
+        RepeatedPart((single(p, optional=True), single(q, optional=True)), RELAXED, optional=True)
+        for p, q in pairs
+    ]
+    steps = (*groups, single("z"))
+    variables = (*names, "z", *(name.upper() for name in names), "Z")
+    program = compile_stages(steps, variables)
+    folding = fold_stages(program, compose_tests(steps, variables), (), has_window=False)
+    assert folding.start_count == 51  # any of the 50 optional stages, or z
+
+
 def test_many_repetitions_are_no_deep_recursion() -> None:
     assert len(compile_stages((single("a", least=3000, most=3000),), VARIABLES).states) == 3001
     group = RepeatedPart((single("a", least=50, most=50),), RELAXED, least=50, most=50)
