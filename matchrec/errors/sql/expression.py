@@ -287,6 +287,23 @@ def respect_nulls_not_supported(
     )
 
 
+def distinct_last_value(span: Span, *, function: str, clause: str) -> MatchRecognizeParseError:
+    """Return the error for last_value(DISTINCT x), which could mean two values.
+
+    Args:
+        span: DISTINCT in the text of the query.
+        function: last_value as the user wrote it.
+        clause: the clause of the expression.
+    """
+    return MatchRecognizeParseError(
+        f"DISTINCT is not allowed with {function} in {clause}",
+        span,
+        notes=("the last of the different values need not be the value of the last row",),
+        hint="remove DISTINCT to read the last row",
+        code="distinct-last-value",
+    )
+
+
 def identifier_not_supported(span: Span, *, clause: str) -> MatchRecognizeUnsupportedError:
     """Return the error for IDENTIFIER('x'), which names a column by a string."""
     return MatchRecognizeUnsupportedError(

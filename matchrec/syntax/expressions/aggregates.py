@@ -45,6 +45,10 @@ def read_aggregate(
     closing = reader.text.pairs[index + 1]
     aggregate, end = _read_suffixes(reader, index, aggregate, closing + 1)
     _reject_kept_nulls(reader, index, end)
+    if is_distinct and function == "last_value":
+        raise errors.distinct_last_value(
+            reader.tokens[index + 2].span, function=reader.tokens[index].text, clause=reader.where
+        )
     values = [_read_argument(reader, index, argument) for argument in arguments.ranges]
     aggregate = replace(
         aggregate,
