@@ -59,7 +59,10 @@ class FlinkSql(Spark):
 
         KEYWORDS: ClassVar[Any] = Spark.Tokenizer.KEYWORDS | {
             "CHAR": TokenType.NCHAR,
+            "CHARACTER": TokenType.NCHAR,
             "VARCHAR": TokenType.NVARCHAR,
+            "CHAR VARYING": TokenType.NVARCHAR,
+            "CHARACTER VARYING": TokenType.NVARCHAR,
             "BYTES": TokenType.VARBINARY,
         }
         STRING_ESCAPES: ClassVar[list[str]] = ["'"]

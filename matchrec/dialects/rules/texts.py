@@ -19,14 +19,21 @@ _CUTTING_PRODUCTS = frozenset({"oracle", "trino"})
 
 
 def cut_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
-    """Rewrite `CAST(x AS VARCHAR(3))` to `LEFT(CAST(x AS STRING), 3)`."""
-    is_to_text = node.is_type(*exp.DataType.TEXT_TYPES)
-    length = node.to.expressions[0].this if is_to_text and node.to.expressions else None
-    if context.write.name in _CUTTING_PRODUCTS or length is None:
+    """Rewrite `CAST(x AS VARCHAR(3))` to `LEFT(CAST(x AS STRING), 3)`.
+
+    CHAR without a length is CHAR(1).
+    """
+    if context.write.name in _CUTTING_PRODUCTS or not node.is_type(*exp.DataType.TEXT_TYPES):
         return node
-    if node.is_type(exp.DType.CHAR, exp.DType.NCHAR) and not context.read.is_spark:
+    is_char = node.is_type(exp.DType.CHAR, exp.DType.NCHAR)
+    length = exp.Literal.number(1) if is_char else None
+    if node.to.expressions:
+        length = node.to.expressions[0].this.copy()
+    if length is None:
+        return node
+    if is_char and not context.read.is_spark:
         context.add_note(f"CHAR(n) is padded with spaces in {context.read.title}, and not here")
-    return exp.Anonymous(this="LEFT", expressions=[exp.cast(node.this, "text"), length.copy()])
+    return exp.Anonymous(this="LEFT", expressions=[exp.cast(node.this, "text"), length])
 
 
 def rewrite_split(node: exp.Split, context: RuleContext) -> exp.Expr:

@@ -33,6 +33,13 @@ TEXTS = [
     ("oracle", "bigquery", "x || 'a'", "CONCAT(COALESCE(CAST(x AS STRING), ''), 'a')"),
     ("bigquery", "trino", "TO_JSON_STRING(x)", "JSON_FORMAT(CAST(x AS JSON))"),
     ("oracle", "trino", "CAST(x AS VARCHAR2(3))", "CAST(x AS VARCHAR(3))"),
+    # CHAR without a length is CHAR(1); Flink writes CHAR VARYING for VARCHAR, too.
+    ("trino", "spark", "CAST(x AS CHAR)", "LEFT(CAST(x AS STRING), 1)"),
+    ("oracle", "spark", "CAST(x AS CHARACTER)", "LEFT(CAST(x AS STRING), 1)"),
+    ("flink", "spark", "CAST(x AS CHARACTER)", "LEFT(CAST(x AS STRING), 1)"),
+    ("flink", "spark", "CAST(x AS CHARACTER(2))", "LEFT(CAST(x AS STRING), 2)"),
+    ("flink", "spark", "CAST(x AS CHAR VARYING(2))", "LEFT(CAST(x AS STRING), 2)"),
+    ("trino", "oracle", "CAST(x AS CHAR)", "CAST(x AS CHAR)"),
     ("spark", "oracle", "TRUNC(x, 'MM')", "TRUNC(x, 'MM')"),
     ("spark", "oracle", "CAST(x AS DOUBLE)", "CAST(x AS DOUBLE PRECISION)"),
     ("spark", "trino", "CAST(x AS DOUBLE)", "CAST(x AS DOUBLE)"),
