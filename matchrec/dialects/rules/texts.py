@@ -31,7 +31,7 @@ def cut_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
         length = node.to.expressions[0].this.copy()
     if length is None:
         return node
-    if is_char and not context.read.is_spark:
+    if is_char:
         context.add_note(f"CHAR(n) is padded with spaces in {context.read.title}, and not here")
     return exp.Anonymous(this="LEFT", expressions=[exp.cast(node.this, "text"), length])
 
