@@ -145,18 +145,34 @@ def read_rules(rules: FixedRules, relation: Relation, order: str) -> tuple[Writt
         order: the first item of ORDER BY, along which versions change.
 
     Raises:
-        MatchRecognizePlanError: something in `rules` is not a rule, not a version or not a time.
+        MatchRecognizePlanError: there are no rules, or something in `rules` is not a rule, not a
+            version or not a time.
     """
-    if not isinstance(rules, Mapping):
+    if isinstance(rules, Mapping):
+        written_rules = read_dict_of_rules(rules, relation, order)
+    else:
         times = find_times(relation, order)
-        return tuple(build_versions(read_table(rules, times), times))
+        written_rules = tuple(build_versions(read_table(rules, times), times))
+    if not written_rules:
+        raise errors.no_rules(is_table=not isinstance(rules, Mapping))
+    return written_rules
+
+
+def read_dict_of_rules(
+    rules: Mapping[str, Any], relation: Relation, order: str
+) -> tuple[WrittenRule, ...]:
+    """Return all versions of the rules in a dict. It takes the arguments of `read_rules`.
+
+    Raises:
+        MatchRecognizePlanError: a value is not a rule, not a version or not a time.
+    """
     check_names(rules)
     for name, value in rules.items():
         if not is_rule(value) and not is_versions(value):
             raise errors.not_a_rule(name=name, value=value)
     if not any(is_versions(value) for value in rules.values()):
         # Without versions the order may have any type.
-        return tuple(WrittenRule(name, value) for name, value in rules.items())  # type: ignore[arg-type]
+        return tuple(WrittenRule(name, value) for name, value in rules.items())
     times = find_times(relation, order)
     return tuple(build_versions(read_dict(rules, times), times))
 
@@ -165,15 +181,13 @@ def check_names(names: Iterable[str]) -> None:
     """Check the names of rules. The versions of a rule have the same name.
 
     Raises:
-        MatchRecognizePlanError: there are no names, or two differ only in upper and lower case.
+        MatchRecognizePlanError: two names differ only in upper and lower case.
     """
     names_by_lower_name: dict[str, str] = {}
     for name in names:
         first_name = names_by_lower_name.setdefault(name.lower(), name)
         if first_name != name:
             raise errors.rule_names_differ_in_case(first=first_name, second=name)
-    if not names_by_lower_name:
-        raise errors.no_rules()
 
 
 def find_times(relation: Relation, order: str) -> OrderNumbers:

@@ -130,10 +130,8 @@ class RulesReader:
         """Return the rules, and the rows with a column for each condition that is a Column.
 
         Raises:
-            MatchRecognizeError: there are no rules, or one has a mistake. The error names the rule.
+            MatchRecognizeError: a rule has a mistake. The error names the rule.
         """
-        if not written_rules:
-            raise errors.no_rules()
         frame = self.events.df
         texts = [rule.content for rule in written_rules if isinstance(rule.content, str)]
         quotes = find_quote_dialect(frame.sparkSession, *texts)

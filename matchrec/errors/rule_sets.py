@@ -26,13 +26,16 @@ def name_rule(name: str, error: L) -> L:
     return error
 
 
-def no_rules() -> MatchRecognizePlanError:
-    """Return the error for match_rules without rules."""
-    return MatchRecognizePlanError(
-        "`rules` of `match_rules` is empty",
-        hint='write rules={"name": "PATTERN (...) DEFINE ..."}',
-        code="no-rules",
-    )
+def no_rules(*, is_table: bool) -> MatchRecognizePlanError:
+    """Return the error for match_rules without rules.
+
+    Args:
+        is_table: whether `rules` is a table of rules, and not a dict.
+    """
+    hint = 'write rules={"name": "PATTERN (...) DEFINE ..."}'
+    if is_table:
+        hint = "add a row with the name of a rule, and its text in column `text`"
+    return MatchRecognizePlanError("`rules` of `match_rules` is empty", hint=hint, code="no-rules")
 
 
 def not_a_rule(*, name: str, value: object) -> MatchRecognizePlanError:

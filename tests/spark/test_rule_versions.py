@@ -453,6 +453,23 @@ def test_wrong_versions_raise_an_error_that_says_why(ticks: DataFrame, name: str
 
 
 @pytest.mark.once
+def test_a_set_without_rules_has_help(ticks: DataFrame) -> None:
+    table = make_table(f"'fall' AS rule; {TEXT}; CAST(id AS INT) AS valid_from")(ticks)
+    only_ends = table.selectExpr("rule", "CAST(NULL AS STRING) AS text", "valid_from").limit(1)
+    dict_help = 'write rules={"name": "PATTERN (...) DEFINE ..."}'
+    table_help = "add a row with the name of a rule, and its text in column `text`"
+    for rules, expected_help in (
+        ({}, dict_help),
+        ({"fall": {3: None}}, dict_help),
+        (table.limit(0), table_help),
+        (only_ends, table_help),
+    ):
+        with pytest.raises(matchrec.MatchRecognizeError, match="is empty") as caught:
+            match_ticks(ticks, rules)
+        assert caught.value.hint == expected_help
+
+
+@pytest.mark.once
 def test_versions_with_different_columns_have_no_common_result(ticks: DataFrame) -> None:
     result = match_ticks(ticks, {"x": {None: FALL, 3: RISE}})
     with pytest.raises(matchrec.MatchRecognizeError, match="versions of rule `x` have different"):
