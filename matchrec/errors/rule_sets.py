@@ -123,8 +123,8 @@ def wrong_valid_from(*, name: str, value: object, expected: str) -> MatchRecogni
         expected: the type of the order, in words.
     """
     return MatchRecognizePlanError(
-        f"a version of rule `{name}` is valid from {describe_value(value)}, which does not fit "
-        "the order",
+        f"the beginning of a version of rule `{name}` is {describe_value(value)}, which does not "
+        "fit the order",
         hint=f"write {expected}, like the values that sort the rows, or None for the beginning",
         code="wrong-valid-from",
     )

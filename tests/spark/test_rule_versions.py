@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
@@ -370,7 +371,17 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "a time of another type": (
         {"fall": {"monday": FALL}},
         {},
-        "a version of rule `fall` is valid from 'monday', of type str",
+        "the beginning of a version of rule `fall` is 'monday', of type str, which does not fit",
+    ),
+    "a time of NumPy": (
+        {"fall": {np.datetime64("2024-01-01"): FALL}},
+        {},
+        "the beginning of a version of rule `fall` is of type datetime64, which does not fit",
+    ),
+    "a time of pandas": (
+        {"fall": {pd.Timestamp("2024-01-01"): FALL}},
+        {},
+        "the beginning of a version of rule `fall` is a pandas Timestamp, which does not fit",
     ),
     "two at once": (
         make_table(f"'fall' AS rule; {TEXT}; 3 AS valid_from"),
