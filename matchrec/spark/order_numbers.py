@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import MAXYEAR, date, datetime, timedelta
-from typing import ClassVar
+from typing import ClassVar, TypeGuard
 
 from pyspark.sql import types as spark_types
 from pyspark.sql.types import DataType
@@ -96,6 +96,12 @@ class OrderNumbers(ABC):
         return self.write_value(number)
 
 
+def is_time(value: object) -> TypeGuard[datetime]:
+    """Return whether a value is a time: a datetime, but not NaT of pandas, which is one, too."""
+    # NaT is the only datetime that is not equal to itself.
+    return isinstance(value, datetime) and value == value
+
+
 @dataclass(frozen=True)
 class InstantNumbers(OrderNumbers):
     """A converter of instants, TIMESTAMP, to microseconds since 1970-01-01 in UTC."""
@@ -105,7 +111,7 @@ class InstantNumbers(OrderNumbers):
     @override
     def accepts(self, value: object) -> bool:
         """Return whether a value is a datetime. Without a zone, it is in the program's zone."""
-        return isinstance(value, datetime)
+        return is_time(value)
 
     @override
     def write_number(self, value: str) -> str:
@@ -128,7 +134,7 @@ class WallClockNumbers(OrderNumbers):
 
     @override
     def accepts(self, value: object) -> bool:
-        return isinstance(value, datetime) and value.tzinfo is None
+        return is_time(value) and value.tzinfo is None
 
     @override
     def write_number(self, value: str) -> str:

@@ -464,6 +464,15 @@ def test_wrong_versions_raise_an_error_that_says_why(ticks: DataFrame, name: str
 
 
 @pytest.mark.once
+@pytest.mark.parametrize("type_name", ["timestamp", "timestamp_ntz", "date"])
+def test_nat_is_not_a_time(spark: SparkSession, type_name: str) -> None:
+    rows = spark.createDataFrame([(1.0,)], "price double")
+    rows = rows.selectExpr("price", f"CAST('2024-01-01' AS {type_name}) AS day")
+    with pytest.raises(matchrec.MatchRecognizeError, match="`fall` is a pandas NaTType, which"):
+        matchrec.match_rules(rows, {"fall": {pd.NaT: FALL}}, order_by="day")
+
+
+@pytest.mark.once
 def test_a_set_without_rules_has_help(ticks: DataFrame) -> None:
     table = make_table(f"'fall' AS rule; {TEXT}; CAST(id AS INT) AS valid_from")(ticks)
     only_ends = table.selectExpr("rule", "CAST(NULL AS STRING) AS text", "valid_from").limit(1)
