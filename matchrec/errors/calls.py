@@ -11,7 +11,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
     add_code,
 )
-from matchrec.errors.language import current_surface
+from matchrec.errors.language import current_surface, quote_for_python
 from matchrec.errors.misspellings import find_nearest, find_nearest_choice
 from matchrec.errors.wording import (
     SHORT,
@@ -67,14 +67,17 @@ def several_matched_rows(*, columns: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a result in which several columns have the rows of a match."""
     return MatchRecognizePlanError(
         f"several columns have rows of a match: {join_names(columns)}",
-        hint=f'name one of them: explode_matches(df, "{columns[0]}")',
+        hint=f"name one of them: explode_matches(df, {quote_for_python(columns[0])})",
         code="several-matched-rows",
     )
 
 
 def _advise_renaming(name: str) -> str:
     """Return advice to rename a measure that has the name of a column of the rows."""
-    return f'rename the measure first: result.withColumnRenamed("{name}", "match_{name}")'
+    new_name = quote_for_python(f"match_{name}")
+    return (
+        f"rename the measure first: result.withColumnRenamed({quote_for_python(name)}, {new_name})"
+    )
 
 
 def column_types_differ(*, name: str, of_match: str, of_row: str) -> MatchRecognizePlanError:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from matchrec.errors.kinds import Located, MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.errors.language import quote_for_python
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import describe_value, join_names, show_list
 from matchrec.source import Span
@@ -48,7 +49,7 @@ def not_a_rule(*, name: str, value: object) -> MatchRecognizePlanError:
                 "these, {valid_from: rule}"
             ),
         ),
-        hint=f'write "{name}": "PATTERN (...) DEFINE ..."',
+        hint=f'write {quote_for_python(name)}: "PATTERN (...) DEFINE ..."',
         code="not-a-rule",
     )
 
@@ -224,11 +225,10 @@ def rule_versions_differ(*, name: str, columns: Sequence[str]) -> MatchRecognize
 def unknown_rule(*, name: str, rules: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for rule(...) with a name that no rule has."""
     near = find_nearest(name, rules)
-    hint = f'write rule("{near}")' if near else f'write rule("{rules[0]}")'
     return MatchRecognizePlanError(
         f"unknown rule `{name}`",
         notes=(f"rules: {join_names(rules)}",),
-        hint=hint,
+        hint=f"write rule({quote_for_python(near or rules[0])})",
         code="unknown-rule",
     )
 

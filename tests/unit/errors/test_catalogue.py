@@ -11,6 +11,7 @@ import pytest
 
 from matchrec import errors
 from matchrec.errors import MatchRecognizePlanError
+from matchrec.errors.calls import column_types_differ
 from matchrec.errors.kinds import NOT_COMPUTED
 from matchrec.errors.language import (
     CELL,
@@ -22,7 +23,7 @@ from matchrec.errors.language import (
     use_language,
     use_surface,
 )
-from matchrec.errors.rule_sets import not_a_rule
+from matchrec.errors.rule_sets import not_a_rule, unknown_rule
 from matchrec.errors.sql.clause import bracket_not_closed
 from matchrec.errors.sql.expression import not_sortable, unknown_variable
 from matchrec.source import Span
@@ -68,6 +69,12 @@ def test_words_of_the_language() -> None:
 def test_a_frame_is_one_value() -> None:
     error = not_a_rule(name="fall", value=pd.DataFrame({"id": [1]}))
     assert error.message == "rule `fall` of `match_rules` is a pandas DataFrame"
+
+
+def test_names_in_python_code_are_escaped() -> None:
+    assert unknown_rule(name="x", rules=['a"b']).hint == r'write rule("a\"b")'
+    hint = column_types_differ(name='a"b', of_match="int", of_row="string").hint
+    assert hint == r'rename the measure first: result.withColumnRenamed("a\"b", "match_a\"b")'
 
 
 def test_the_hint_depends_on_the_values() -> None:
