@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from matchrec.errors.rules import duplicate_measure
 from matchrec.patterns.sase import nodes
 from matchrec.patterns.sase.conjuncts import split_into_conjuncts
 from matchrec.patterns.sase.nodes import (
@@ -46,7 +45,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, make_concatenation
-from matchrec.plan.rules import check_plan, check_unique
+from matchrec.plan.rules import check_plan
 from matchrec.syntax.key_arguments import make_key_expression
 
 
@@ -67,7 +66,6 @@ def lower_sase(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
     """
     components = query.components
     definitions = build_definitions(query, make_key_expression(streams.type_column))
-    check_unique([(item.name, item.span) for item in query.items], duplicate_measure)
     window = query.window
     has_match_condition = any(definition.variable == nodes.CLOSING for definition in definitions)
     plan = MatchPlan(
