@@ -230,7 +230,7 @@ class Query:
         from matchrec.spark.counters import Counters, check_can_count, count_without_rows
 
         if analyze:
-            check_can_count(self._spark, current_surface().analyze)
+            check_can_count(self._spark, current_surface().analyze_option)
         counters = Counters() if analyze else None
         options = replace(self.options, counters=counters)
         with self._suggest_dialect(), self._parsing(options) as parsed:

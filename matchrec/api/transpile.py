@@ -68,7 +68,7 @@ def transpile(  # noqa: PLR0913 -- public signature
 
 def call_dialect_read() -> AbstractContextManager[None]:
     """Let errors raised inside call the dialect of the text `read`, as `transpile` does."""
-    return use_surface(current_surface().with_names(dialect="read"))
+    return use_surface(current_surface().rename_options(dialect="read"))
 
 
 def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`

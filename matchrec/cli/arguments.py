@@ -122,7 +122,7 @@ def make_request_decorator(
             """Build the request from the options, and pass the function its own options."""
             passed = {name: options.pop(name) for name in own_options if name in options}
             reject_repeated_tables(tables, options.get("schemas", ()))
-            own_surface = replace(surface, delimiter=options.get("delimiter") or "")
+            own_surface = replace(surface, csv_delimiter=options.get("delimiter") or "")
             request = build_request(query, tables, conf, options)
             with use_surface(own_surface):
                 function(request, **passed)

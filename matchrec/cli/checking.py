@@ -44,7 +44,7 @@ def check(request: QueryRequest, strict: bool) -> None:
     request = replace(request, only_schema=True)
     declares_columns = any(isinstance(table, EmptyTable) for table in request.tables)
     surface = replace(
-        current_surface(), column="add {name} to --schema" if declares_columns else ""
+        current_surface(), advice_on_column="add {name} to --schema" if declares_columns else ""
     )
     with use_surface(surface), report_warnings() as shown, request.open_content() as (spark, last):
         warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says

@@ -194,7 +194,7 @@ def coverage(
     Example:
       matchrec coverage v_shapes.sql --table stocks=stocks.csv
     """
-    surface = replace(current_surface(), asking=write_other_command("why"))
+    surface = replace(current_surface(), why_command=write_other_command("why"))
     with request.open_query() as (spark, query), use_surface(surface):
         answer = query.coverage(clause=request.clause)
         print_answer(spark, answer, format, svg)

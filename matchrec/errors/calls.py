@@ -384,8 +384,8 @@ def not_a_query(span: Span, *, word: str, call: str) -> MatchRecognizePlanError:
         f"a SQL query does not begin with {word}",
         span,
         hint=(
-            f"{surface.clause.format(name=call)}, or write SELECT * FROM t MATCH_RECOGNIZE (...) "
-            "around a clause"
+            f"{surface.advice_on_clause.format(name=call)}, or write SELECT * FROM t "
+            "MATCH_RECOGNIZE (...) around a clause"
         ),
         code="not-a-query",
     )
@@ -402,7 +402,7 @@ def sase_without_pattern(span: Span, *, word: str, call: str) -> MatchRecognizeP
     return MatchRecognizePlanError(
         f"missing PATTERN before {word}, with which a text of SASE+ begins",
         span,
-        hint=f"write PATTERN {word}(...); {current_surface().clause.format(name=call)}",
+        hint=f"write PATTERN {word}(...); {current_surface().advice_on_clause.format(name=call)}",
         code="sase-without-pattern",
     )
 
@@ -460,7 +460,7 @@ def positional_parameter_without_value(span: Span) -> MatchRecognizePlanError:
     return MatchRecognizePlanError(
         "positional parameter `?` has no value",
         span,
-        hint=f"write the value itself, or {surface.positional_parameter}",
+        hint=f"write the value itself, or {surface.advice_on_positional_parameter}",
         code="positional-parameter-without-value",
     )
 
@@ -471,14 +471,14 @@ def unbound_parameter(
     """Return the error for `:name` in a query whose args have no such name."""
     surface = current_surface()
     near = find_nearest(name, parameters)
-    hint = f"{surface.parameter.format(name=name)}, or write the value itself"
+    hint = f"{surface.advice_on_parameter.format(name=name)}, or write the value itself"
     if near:
-        hint = f"write :{near}, or {surface.parameter.format(name=name)}"
+        hint = f"write :{near}, or {surface.advice_on_parameter.format(name=name)}"
     note = ""
     if parameters:
-        note = f"{surface.values} has: {join_names(parameters)}"
+        note = f"{surface.source_of_values} has: {join_names(parameters)}"
     elif surface.is_python:
-        note = f"{surface.values} has no values"
+        note = f"{surface.source_of_values} has no values"
     return MatchRecognizePlanError(
         f"parameter `:{name}` has no value",
         span,
@@ -492,7 +492,7 @@ def parameter_value_lost(span: Span | None, *, parameter: str) -> MatchRecognize
     """Return the error for a parameter that the session replaces by nothing."""
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"this session ignores the value of {parameter} in {surface.values}",
+        f"this session ignores the value of {parameter} in {surface.source_of_values}",
         span,
         notes=(
             "spark.sql without a clause ignores it too; the cause is an extension such as Delta's",
@@ -509,7 +509,11 @@ def unknown_parameter(*, name: str, parameters: Sequence[str]) -> MatchRecognize
     """Return the error for a value in args whose name the query does not have."""
     surface = current_surface()
     near = find_nearest(name, parameters)
-    hint = surface.parameter.format(name=near) if near else f"leave {name} out of {surface.values}"
+    hint = (
+        surface.advice_on_parameter.format(name=near)
+        if near
+        else f"leave {name} out of {surface.source_of_values}"
+    )
     return MatchRecognizePlanError(
         f"the query has no `:{name}`",
         notes=(f"its parameters are: {join_names(parameters)}" if parameters else "",),

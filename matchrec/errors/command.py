@@ -637,7 +637,7 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
             f"for ALL ROWS PER MATCH `plot` needs `{x}` and match_number",
             f"columns of the type of `{x}`: {join_names(candidates)}",
         ),
-        hint=current_surface().ends,
+        hint=current_surface().advice_on_match_ends,
         code="no-match-columns",
     )
 

@@ -262,7 +262,7 @@ def clauses_nested_too_deep() -> MatchRecognizeUnsupportedError:
     """Return the error for more nested clauses than Spark Connect can send."""
     return MatchRecognizeUnsupportedError(
         "the query has more nested clauses than Spark Connect can send",
-        hint=current_surface().inner_view,
+        hint=current_surface().advice_on_inner_view,
         code="clauses-nested-too-deep",
     )
 
@@ -354,7 +354,7 @@ def wrong_within_type(order: str, interval: str, *spans: Span | None) -> MatchRe
         case "date" | "timestamp" | "timestamp_ntz":
             hint = (
                 "write an INTERVAL of days to seconds, such as INTERVAL 1 HOUR; for a parameter "
-                f"{current_surface().length}"
+                f"{current_surface().advice_on_length}"
             )
         case "number":
             hint = (

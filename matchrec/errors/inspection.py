@@ -241,7 +241,7 @@ def wrong_number_of_order_values(
     """
     surface = current_surface()
     if orders:
-        hint = f"write the value of the first one, or {surface.all_of_row}"
+        hint = f"write the value of the first one, or {surface.all_order_values}"
     else:
         hint = f"write ORDER BY, or leave {surface.name_option('row')} out"
     values = show_count(value_count, "value")

@@ -79,7 +79,7 @@ def label_type_differs(
         in_pandas: an expression of pandas that converts the column.
     """
     surface = current_surface()
-    hint = f"{surface.recast.format(name=name)} to {expected_type}"
+    hint = f"{surface.advice_on_label_type.format(name=name)} to {expected_type}"
     if surface.is_python:
         hint = f"{hint}, or in pandas labels.assign({name}={in_pandas})"
     return MatchRecognizePlanError(
@@ -94,7 +94,7 @@ def label_column_taken(*, name: str) -> MatchRecognizePlanError:
     surface = current_surface()
     return MatchRecognizePlanError(
         f"column `{name}` of `{_name_labels()}` has the name of a column of the result",
-        hint=surface.renamed.format(name=name),
+        hint=surface.advice_on_label_name.format(name=name),
         code="label-column-taken",
     )
 

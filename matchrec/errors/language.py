@@ -1,9 +1,12 @@
 """The words of messages that depend on the query's language, and on where it is written.
 
-A condition is in DEFINE in SQL, and in WHERE in SASE+: see `Language`. An argument of a Python call
-is an option in a shell: see `Surface`. Whoever reads a text says which language it has, by
-`kinds.locate_errors`; whoever reads the user's input says where it was written, by `use_surface`.
-Messages then take their words from `current_language` and `current_surface`.
+- `Language`: a condition is in DEFINE in SQL, and in WHERE in SASE+. The code that reads a text
+  says which language it has, by `kinds.locate_errors`.
+- `Surface`: an argument of a Python call is an option in a shell. The code that reads the user's
+  input says where it was written, by `use_surface`.
+
+Both are in effect inside of a `with` statement. Messages that are made there take their words from
+`current_language` and `current_surface`.
 """
 
 from __future__ import annotations
@@ -25,25 +28,26 @@ T = TypeVar("T")
 class Language:
     """The words of a language in which patterns are written. The defaults are for SQL."""
 
-    # For each part of the clause that has another name than in SQL: that name.
+    # By the name of a part of the clause in SQL, its name in this language if that differs.
     parts: Mapping[str, str] = field(default_factory=dict)
+    # How a sentence names the pattern, a condition, the rows of a match, and its measures.
     pattern: str = "the row pattern in PATTERN"
-    # Advice on how to make a pattern smaller.
-    advice_on_size: str = "lower the bounds of nested {n,m}, or the number of parts of PERMUTE"
     condition: str = "a condition in DEFINE"
     rows: str = "rows"
     measures: str = "measures"
+    # Advice on how to make a pattern smaller.
+    advice_on_size: str = "lower the bounds of nested {n,m}, or the number of parts of PERMUTE"
     # How a sentence refers to a value of the form `matched_value`.
     value_noun: str = "one navigation"
-    # A value of one row of the match.
+    # An example of a value of one row of the match.
     matched_value: str = "LAST(A.x)"
-    # Values of two rows of the match.
+    # Examples of values of two rows of the match, for their difference.
     earlier_value: str = "FIRST(A.x)"
     later_value: str = "LAST(A.x)"
-    # A value of a row of the match, and one of the row that is tested.
+    # Examples for a condition: a value of an earlier row of the match, and one of the tested row.
     value_before: str = "LAST(A.x)"
     current_value: str = "x"
-    # A function that is applied to each row by itself.
+    # An example of a function that is applied to each row by itself.
     call_on_one_row: str = "f(LAST(A.x)) = f(x)"
     # Advice on what to write for a value of another row than the one that is tested.
     advice_on_other_rows: str = (
@@ -53,12 +57,12 @@ class Language:
     advice_on_later_rows: str = ", or NEXT(...) for the row after"
     # Advice on where to compute a value of one row before the search.
     advice_on_columns: str = "compute it as a column of the input, in a subquery in FROM"
-    # What reads other rows of the match.
+    # What a condition writes to read other rows of the match.
     calls_on_rows: str = "PREV, NEXT or an aggregate"
 
 
 SQL = Language()
-# What says the order and the partitions of SASE+ and Patterns: arguments of the call.
+# The arguments of the call that replace these parts of the clause in SASE+ and Patterns.
 _ARGUMENTS = {"ORDER BY": "order_by", "PARTITION BY": "partition_by"}
 SASE = Language(
     {**_ARGUMENTS, "DEFINE": "WHERE", "MEASURES": "RETURN"},
@@ -130,22 +134,22 @@ def name_part(name: str) -> str:
     return current_surface().name_option(part) if part in _ARGUMENTS.values() else part
 
 
-# Where the user writes.
-#
-# An argument in Python is an option in a shell and in the first line of a notebook's cell.
+# Where the user writes. An argument in Python is an option in a shell and in the first line of a
+# notebook's cell.
 
-# The arguments that a Python call has in `Options`.
-OF_OPTIONS = ("algorithm", "sort", "transport", "max_steps")
+# The fields of `matchrec.Options`.
+FIELDS_OF_OPTIONS = ("algorithm", "sort", "transport", "max_steps")
 
-# Arguments of Python whose values are written in a cell without their names.
-AXES = ("x", "y", "by")
+# Arguments of `plot` in Python. A cell has their values without their names: `--plot day price`.
+PLOT_COLUMNS = ("x", "y", "by")
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
     """Where the user writes, and how advice is worded for it. The defaults are for Python.
 
-    In a field, `{name}` is the name that the advice is about, for `str.format`.
+    In a field with words, `{name}` is the name that the advice is about, for `str.format`: a
+    parameter, a table, a column or a call. A field may be empty if its advice is never needed.
     """
 
     # Whether the query is a string of a Python program, which may be an f-string.
@@ -154,90 +158,116 @@ class Surface:
     is_cell: bool = False
     # Whether the options of a query are settings of its session, as for clients of the gateway.
     sets_options: bool = False
-    # The names of options that differ from the argument's in Python.
-    own_names: Mapping[str, str] = field(default_factory=dict)
-    # The options that it has, by their names in Python; None for all.
-    options: frozenset[str] | None = None
-    # What has the values of parameters.
-    values: str = "args"
-    # How to give a value to `:name`, and to a `?`.
-    parameter: str = 'pass args={{"{name}": value}}'
-    positional_parameter: str = "call matchrec.sql(spark, query, args=[value])"
+
+    # Options and calls.
+
+    # The options that are written otherwise than as arguments in Python, by their names in Python;
+    # None for all. In Python itself there are none, whatever this is.
+    own_options: frozenset[str] | None = None
+    # Names of options that differ from the argument's in Python: `{"by": "series"}` for `--series`.
+    option_names: Mapping[str, str] = field(default_factory=dict)
+    # The call or command that runs a whole query.
+    query_call: str = "matchrec.sql"
+    # The call or command that returns runs that timed out, in a language that is not SQL.
+    timeouts_call: str = "matchrec.match_pattern with timeouts=True"
+    # The option that lets `explain` run the query.
+    analyze_option: str = "analyze=True"
+    # The beginning of a command that asks why a row has no match. Python has a call instead: see
+    # `write_why`.
+    why_command: str = ""
+    # How to write the values of a row in all columns of ORDER BY.
+    all_order_values: str = "a tuple of all"
+
+    # Values and parameters.
+
+    # The argument or option that has the values of parameters.
+    source_of_values: str = "args"
+    # How to give a value to the parameter `:name`.
+    advice_on_parameter: str = 'pass args={{"{name}": value}}'
+    # How to give a value to a `?`.
+    advice_on_positional_parameter: str = "call matchrec.sql(spark, query, args=[value])"
+    # How to give a length of time to a parameter.
+    advice_on_length: str = "pass a timedelta, such as timedelta(minutes=10)"
+
+    # Tables, DataFrames and files.
+
+    # The word for what `{name}` in braces stands for.
+    relation_noun: str = "DataFrame"
     # How to pass the rows that `{name}` in braces stands for.
-    frame: str = "pass it by name: {name}=dataframe"
+    advice_on_frame: str = "pass it by name: {name}=dataframe"
+    # A note that lists the DataFrames `{name}` that a query may name in braces.
+    note_on_frames: str = "the call passes: {name}"
+    # The same note if there are no such DataFrames.
+    note_without_frames: str = "the call passes no DataFrames"
+    # The names of the DataFrames in the variables of a notebook, which a cell may name in braces.
+    notebook_frames: tuple[str, ...] = ()
     # How to pass a table `{name}`, if it is not one of the session.
-    table: str = (
+    advice_on_table: str = (
         'make a view of your DataFrame, df.createOrReplaceTempView("{name}"), or write '
         "{{{name}}} and pass {name}=df"
     )
     # How to give a table the column `{name}`, which it lacks; empty if its rows have the columns.
-    column: str = ""
-    # What takes a whole query.
-    query: str = "matchrec.sql"
-    # What names a row by all columns of ORDER BY.
-    all_of_row: str = "a tuple of all"
-    # What finds runs that timed out, in a language that is not SQL.
-    timeouts: str = "matchrec.match_pattern with timeouts=True"
-    # What lets `explain` run the query.
-    analyze: str = "analyze=True"
-    # The beginning of a command that asks why a row has no match. Python has a call instead: see
-    # `write_why`.
-    asking: str = ""
-    # How to give a length of time to a parameter.
-    length: str = "pass a timedelta, such as timedelta(minutes=10)"
-    # What to do with a text that only the call `{name}` takes.
-    clause: str = "pass a clause or a SASE+ query with its DataFrame, matchrec.{name}(df, ...)"
-    # How to say where a match begins and ends.
-    ends: str = 'write between=("...", "..."), or match="..." for ALL ROWS PER MATCH'
-    # The DataFrames that a query may name besides those that a call passes.
-    frames: tuple[str, ...] = ()
+    advice_on_column: str = ""
     # How to read a file as a table.
-    file: str = "read a file into a DataFrame first, with its header, and write that in braces"
-    # What to do if `{name}` is a function that the user has written.
-    own_function: str = "if {name} is your own function, register it with spark.udf.register"
-    # What a name in braces stands for.
-    relation: str = "DataFrame"
+    advice_on_file: str = (
+        "read a file into a DataFrame first, with its header, and write that in braces"
+    )
     # How a query names a file.
-    quoted_file: str = ""
-    # A note that lists the DataFrames `{name}` that a query may name in braces.
-    passed: str = "the call passes: {name}"
-    # The same note if there are no such DataFrames.
-    passes_none: str = "the call passes no DataFrames"
+    advice_on_file_name: str = ""
     # What to do if a file was read without the names in its first line.
-    header: str = (
+    advice_on_header: str = (
         "read the file with the names in its first line: spark.read.csv(path, header=True, "
         "inferSchema=True)"
     )
     # The delimiter that the user set for CSV files; "" if none.
-    delimiter: str = ""
-    # What to write instead of nested clauses, a global view, a script, and EXECUTE IMMEDIATE.
-    inner_view: str = (
+    csv_delimiter: str = ""
+    # How to change the type of the column `{name}` of a table of labels.
+    advice_on_label_type: str = 'convert it first: labels.withColumn("{name}", ...) with a CAST'
+    # How to change the name of the column `{name}` of a table of labels.
+    advice_on_label_name: str = 'write labels.withColumnRenamed("{name}", "label_{name}")'
+
+    # Other advice on what to write.
+
+    # What to do with a text that only the call `{name}` takes.
+    advice_on_clause: str = (
+        "pass a clause or a SASE+ query with its DataFrame, matchrec.{name}(df, ...)"
+    )
+    # How to say where a match begins and ends.
+    advice_on_match_ends: str = (
+        'write between=("...", "..."), or match="..." for ALL ROWS PER MATCH'
+    )
+    # What to do if `{name}` is a function that the user has written.
+    advice_on_own_function: str = (
+        "if {name} is your own function, register it with spark.udf.register"
+    )
+    # What to write instead of nested clauses.
+    advice_on_inner_view: str = (
         "make a view of an inner query, matchrec.sql(...).createOrReplaceTempView('inner'), and "
         "read FROM inner"
     )
-    session_view: str = (
+    # What to write instead of a global view.
+    advice_on_global_view: str = (
         'make the view from the result: spark.sql("SELECT ...").createGlobalTempView("name")'
     )
-    statements: str = "pass the statements one by one, and write loops and branches in Python"
-    using: str = (
+    # What to write instead of a script.
+    advice_on_script: str = "pass the statements one by one, and write loops and branches in Python"
+    # What to write instead of EXECUTE IMMEDIATE.
+    advice_on_execute_immediate: str = (
         "pass the query itself, with args= for USING, and SET VARIABLE x = (SELECT ...) for INTO"
     )
-    # How to change the type, and the name, of the column `{name}` of a table of labels.
-    recast: str = 'convert it first: labels.withColumn("{name}", ...) with a CAST'
-    renamed: str = 'write labels.withColumnRenamed("{name}", "label_{name}")'
 
-    def with_names(self, **names: str) -> Surface:
+    def rename_options(self, **names: str) -> Surface:
         """Return this surface with other names of some options, as one function has them."""
-        return replace(self, own_names={**self.own_names, **names})
+        return replace(self, option_names={**self.option_names, **names})
 
     def has_own_option(self, name: str) -> bool:
         """Return whether an option is written otherwise than as an argument in Python."""
-        return not self.is_python and (self.options is None or name in self.options)
+        return not self.is_python and (self.own_options is None or name in self.own_options)
 
     def name_option(self, name: str) -> str:
         """Return an option without a value: `max_steps`, `--max-steps`."""
-        own_name = self.own_names.get(name, name)
-        if not self.has_own_option(name) or (self.is_cell and name in AXES):
+        own_name = self.option_names.get(name, name)
+        if not self.has_own_option(name) or (self.is_cell and name in PLOT_COLUMNS):
             return own_name
         return f"--{own_name.replace('_', '-')}"
 
@@ -249,13 +279,13 @@ class Surface:
         if self.has_own_option(name):
             texts = [str(value) for value in values]
             return f"{self.name_option(name)} {join_alternatives(texts)}"
-        if self.sets_options and name in ("dialect", *OF_OPTIONS):
+        if self.sets_options and name in ("dialect", *FIELDS_OF_OPTIONS):
             return f"SET matchrec.{name} = {join_alternatives([str(value) for value in values])}"
         texts = [dumps(value) for value in values]
         argument = f"{self.name_option(name)}={join_alternatives(texts)}"
         if name == "engine":
             return f"matchrec.session({argument})"
-        if name in OF_OPTIONS:
+        if name in FIELDS_OF_OPTIONS:
             argument = f"options=matchrec.Options({argument})"
         return argument if self.is_python else f"{argument} in a call of Python"
 
@@ -297,7 +327,7 @@ class Surface:
             if row:
                 arguments.append(self.write_row(row))
             return f"query.why({', '.join(arguments)})"
-        words = [self.asking]
+        words = [self.why_command]
         if partition:
             words.append(self.write_keys(list(partition.items())))
         if row:
@@ -316,74 +346,94 @@ PYTHON = Surface()
 # A client of the gateway, which sends SQL from any language.
 GATEWAY = Surface(
     sets_options=True,
-    table="make a view: CREATE TEMPORARY VIEW {name} AS SELECT ...",
-    file="make a view of the file: CREATE TEMPORARY VIEW name USING csv OPTIONS (path 'FILE.csv', "
-    "header true)",
+    advice_on_table="make a view: CREATE TEMPORARY VIEW {name} AS SELECT ...",
+    advice_on_file=(
+        "make a view of the file: CREATE TEMPORARY VIEW name USING csv OPTIONS (path 'FILE.csv', "
+        "header true)"
+    ),
 )
-_INNER_VIEW = (
+# Advice that is the same in a shell and in a cell.
+_ADVICE_ON_INNER_VIEW = (
     "make a view of an inner query, CREATE TEMPORARY VIEW inner AS SELECT ..., and read FROM inner"
+)
+_ADVICE_ON_GLOBAL_VIEW = "write CREATE TEMPORARY VIEW without GLOBAL"
+_ADVICE_ON_MATCH_ENDS = (
+    "write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH"
 )
 COMMAND_LINE = Surface(
     is_python=False,
-    own_names={"output": "result", "by": "series"},
-    values="--arg",
-    parameter="pass --arg {name}=VALUE",
-    positional_parameter="write :name instead of it, and pass --arg name=VALUE",
-    frame="write {name} without braces, and pass --table {name}=FILE",
-    table="pass --table {name}=FILE",
-    own_function="if {name} is your own function, run the query from Python, after "
-    "spark.udf.register",
-    relation="table",
-    quoted_file="write the path of a file in quotes, as in FROM 'prices.csv'",
-    passed="",
-    passes_none="",
-    header="if the first line of the file has the names, leave out --no-header",
-    inner_view=_INNER_VIEW,
-    session_view="write CREATE TEMPORARY VIEW without GLOBAL",
-    statements="write the statements one after the other, without BEGIN and END",
-    using="write the query itself, and pass --arg for the values of USING",
-    recast="make a view of the labels in a statement before the query, with a CAST of {name}",
-    renamed="make a view of the labels in a statement before the query: CREATE TEMPORARY VIEW v AS "
-    "SELECT {name} AS label_{name}, ...; and pass --labels v",
-    file="pass --table NAME=FILE for a file, or name one that ends with .csv, .parquet or .json",
-    query="matchrec run",
-    all_of_row="--row once for each",
-    timeouts="a Pattern with --timeouts",
-    analyze="--analyze",
-    asking="matchrec why",
-    ends="write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH",
-    clause="write --language sase for a text of SASE+",
-    length="pass --arg name=\"INTERVAL '10' MINUTE\"",
+    option_names={"output": "result", "by": "series"},
+    query_call="matchrec run",
+    timeouts_call="a Pattern with --timeouts",
+    analyze_option="--analyze",
+    why_command="matchrec why",
+    all_order_values="--row once for each",
+    source_of_values="--arg",
+    advice_on_parameter="pass --arg {name}=VALUE",
+    advice_on_positional_parameter="write :name instead of it, and pass --arg name=VALUE",
+    advice_on_length="pass --arg name=\"INTERVAL '10' MINUTE\"",
+    relation_noun="table",
+    advice_on_frame="write {name} without braces, and pass --table {name}=FILE",
+    note_on_frames="",
+    note_without_frames="",
+    advice_on_table="pass --table {name}=FILE",
+    advice_on_file=(
+        "pass --table NAME=FILE for a file, or name one that ends with .csv, .parquet or .json"
+    ),
+    advice_on_file_name="write the path of a file in quotes, as in FROM 'prices.csv'",
+    advice_on_header="if the first line of the file has the names, leave out --no-header",
+    advice_on_label_type=(
+        "make a view of the labels in a statement before the query, with a CAST of {name}"
+    ),
+    advice_on_label_name=(
+        "make a view of the labels in a statement before the query: CREATE TEMPORARY VIEW v AS "
+        "SELECT {name} AS label_{name}, ...; and pass --labels v"
+    ),
+    advice_on_clause="write --language sase for a text of SASE+",
+    advice_on_match_ends=_ADVICE_ON_MATCH_ENDS,
+    advice_on_own_function=(
+        "if {name} is your own function, run the query from Python, after spark.udf.register"
+    ),
+    advice_on_inner_view=_ADVICE_ON_INNER_VIEW,
+    advice_on_global_view=_ADVICE_ON_GLOBAL_VIEW,
+    advice_on_script="write the statements one after the other, without BEGIN and END",
+    advice_on_execute_immediate="write the query itself, and pass --arg for the values of USING",
 )
 # The command `check`, for which `--schema` declares tables.
 CHECKED_COMMAND_LINE = replace(
-    COMMAND_LINE, table="pass --schema '{name}: COLUMN TYPE, ...', or --table {name}=FILE"
+    COMMAND_LINE, advice_on_table="pass --schema '{name}: COLUMN TYPE, ...', or --table {name}=FILE"
 )
 CELL = Surface(
     is_python=False,
     is_cell=True,
-    options=frozenset(
+    own_options=frozenset(
         {
             *("algorithm", "dialect", "events", "order_by", "partition_by", "type_column"),
-            *("partition", "row", "plot", "between", *AXES),
+            *("partition", "row", "plot", "between", *PLOT_COLUMNS),
         }
     ),
-    values="the notebook",
-    parameter="give the Python variable {name} a value",
-    positional_parameter="write :name instead of it, for the value of the Python variable `name`",
-    frame="give the Python variable {name} a DataFrame",
-    table="write {{{name}}} for the DataFrame of a Python variable, or register the table",
-    query="%%matchrec without --events",
-    all_of_row="all of them one after the other",
-    passed="the notebook has the DataFrames: {name}",
-    passes_none="the notebook has no DataFrames",
-    inner_view=_INNER_VIEW,
-    session_view="write CREATE TEMPORARY VIEW without GLOBAL",
-    statements="write each statement in its own cell, and loops and branches in Python",
-    using="write the query itself, with :name for the value of a Python variable",
-    clause="name the DataFrame of a clause or a text of SASE+, --events stocks",
-    ends="write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH",
-    asking="%%matchrec --why",
+    query_call="%%matchrec without --events",
+    why_command="%%matchrec --why",
+    all_order_values="all of them one after the other",
+    source_of_values="the notebook",
+    advice_on_parameter="give the Python variable {name} a value",
+    advice_on_positional_parameter=(
+        "write :name instead of it, for the value of the Python variable `name`"
+    ),
+    advice_on_frame="give the Python variable {name} a DataFrame",
+    note_on_frames="the notebook has the DataFrames: {name}",
+    note_without_frames="the notebook has no DataFrames",
+    advice_on_table=(
+        "write {{{name}}} for the DataFrame of a Python variable, or register the table"
+    ),
+    advice_on_clause="name the DataFrame of a clause or a text of SASE+, --events stocks",
+    advice_on_match_ends=_ADVICE_ON_MATCH_ENDS,
+    advice_on_inner_view=_ADVICE_ON_INNER_VIEW,
+    advice_on_global_view=_ADVICE_ON_GLOBAL_VIEW,
+    advice_on_script="write each statement in its own cell, and loops and branches in Python",
+    advice_on_execute_immediate=(
+        "write the query itself, with :name for the value of a Python variable"
+    ),
 )
 
 _SURFACE: ContextVar[Surface] = ContextVar("where errors are shown", default=PYTHON)

@@ -345,7 +345,7 @@ def timeouts_with_negation(span: Span | None, *, words: str) -> MatchRecognizeUn
         f"{words} of a pattern with NOT is not supported",
         span,
         notes=("matchrec looks for forbidden rows only when a match is complete",),
-        hint=f"leave out {words}, or use {current_surface().timeouts}",
+        hint=f"leave out {words}, or use {current_surface().timeouts_call}",
         code="timeouts-with-negation",
     )
 

@@ -151,7 +151,7 @@ def find_events(name: str, spark: SparkSession, variables: Mapping[str, Any]) ->
         events = to_dataframe(spark, name, events)
         print_notice(f"sent `{name}` to the engine: {show_count(events.count(), 'row')}")
     if not is_dataframe(events):
-        raise errors.unknown_dataframe(name=name, dataframes=current_surface().frames)
+        raise errors.unknown_dataframe(name=name, dataframes=current_surface().notebook_frames)
     frame: DataFrame = events
     return frame
 

@@ -147,7 +147,9 @@ class MatchrecMagics(Magics):
         variables = self.shell.user_ns
         try:
             spark = find_or_start_session(variables)
-            surface = replace(CELL, frames=list_frames(variables), asking=build_why_line(line))
+            surface = replace(
+                CELL, notebook_frames=list_frames(variables), why_command=build_why_line(line)
+            )
             with (
                 use_surface(surface),
                 silence_analysis(),

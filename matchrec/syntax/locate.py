@@ -241,7 +241,7 @@ def _find_passed_frames(
         if frame.name in names:
             yield frame
         elif clause_spans:
-            known_names = (*names, *current_surface().frames)
+            known_names = (*names, *current_surface().notebook_frames)
             raise errors.missing_dataframe(frame.span, name=frame.name, frames=known_names)
 
 

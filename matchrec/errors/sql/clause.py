@@ -29,7 +29,7 @@ def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
         hint = find_hint_for_token(text, "MATCH_RECOGNIZE")
     if hint is None:
         alone = "write the clause alone, from PARTITION BY to DEFINE"
-        hint = f"{alone}, or pass a whole query to {current_surface().query}"
+        hint = f"{alone}, or pass a whole query to {current_surface().query_call}"
     return MatchRecognizeParseError(
         f"`{text}` is not allowed at the start of MATCH_RECOGNIZE",
         span,
@@ -150,7 +150,7 @@ def pattern_without_parentheses(
 def sase_as_clause(span: Span) -> MatchRecognizeParseError:
     """Return the error for a text of SASE+, PATTERN SEQ(...), where a clause belongs."""
     surface = current_surface()
-    hint = surface.clause.format(name="match_sase")
+    hint = surface.advice_on_clause.format(name="match_sase")
     if surface.is_python:
         hint = 'pass it to matchrec.match_sase(df, text, order_by="...")'
     return MatchRecognizeParseError(
@@ -411,7 +411,7 @@ def interval_with_parameter(
         f"INTERVAL {parameter} is not supported in {where}",
         span,
         notes=("only WITHIN takes INTERVAL and a parameter",),
-        hint=f"write {parameter} alone, and {surface.length}",
+        hint=f"write {parameter} alone, and {surface.advice_on_length}",
         code="interval-with-parameter",
     )
 

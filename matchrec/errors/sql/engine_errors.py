@@ -137,7 +137,7 @@ def find_types_hint(sentence: str) -> str | None:
     """
     for pattern, hint in _HINTS_FOR_TYPES.items():
         if re.search(pattern, sentence):
-            return hint.format(length=current_surface().length)
+            return hint.format(length=current_surface().advice_on_length)
     return None
 
 
@@ -538,5 +538,5 @@ def find_engine_error_hint(message: str, sentence: str) -> str | None:
     for pattern, hint in _HINTS_AROUND_CLAUSES.items():
         match = re.search(pattern, message) or re.search(pattern, sentence)
         if match:
-            return hint.format(file=current_surface().file, **match.groupdict(default=""))
+            return hint.format(file=current_surface().advice_on_file, **match.groupdict(default=""))
     return find_types_hint(message)

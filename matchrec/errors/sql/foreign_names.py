@@ -88,12 +88,12 @@ def find_table_hint(name: str, tables: Iterable[str] = ()) -> str | None:
     if near:
         hints.append(f"write {near}")
     if last_part.lower() in FILE_ENDINGS:
-        hints.append(surface.quoted_file or surface.file)
+        hints.append(surface.advice_on_file_name or surface.advice_on_file)
     elif database:
         hints.append(f"look at the tables of {database}: SHOW TABLES IN {database}")
     elif plain.isidentifier() and not (near and surface.is_python):
         # in a shell, a table with a similar name may be one whose --table is missing
-        hints.append(surface.table.format(name=plain))
+        hints.append(surface.advice_on_table.format(name=plain))
     return ", or ".join(hints) or None
 
 

@@ -135,7 +135,7 @@ def table_in_quotes(span: Span, *, name: str) -> MatchRecognizeParseError:
                 "function"
             ),
         ),
-        hint=f"write {quote_in_backticks(name)} for a table of that name; {surface.file}",
+        hint=f"write {quote_in_backticks(name)} for a table of that name; {surface.advice_on_file}",
         code="table-in-quotes",
     )
 
@@ -253,7 +253,7 @@ def clause_in_global_view(span: Span) -> MatchRecognizeUnsupportedError:
                 "clause with"
             ),
         ),
-        hint=current_surface().session_view,
+        hint=current_surface().advice_on_global_view,
         code="clause-in-global-view",
     )
 
@@ -264,7 +264,7 @@ def clause_in_script(span: Span) -> MatchRecognizeUnsupportedError:
         "MATCH_RECOGNIZE in a script, BEGIN ... END, is not supported",
         span,
         notes=("the table that a clause reads may be made by an earlier statement of the script",),
-        hint=current_surface().statements,
+        hint=current_surface().advice_on_script,
         code="clause-in-script",
     )
 
@@ -275,7 +275,7 @@ def clause_in_execute_immediate(span: Span) -> MatchRecognizeUnsupportedError:
         "MATCH_RECOGNIZE in the text of EXECUTE IMMEDIATE is not supported",
         span,
         notes=("Spark reads this text itself, without matchrec",),
-        hint=current_surface().using,
+        hint=current_surface().advice_on_execute_immediate,
         code="clause-in-execute-immediate",
     )
 
@@ -290,10 +290,14 @@ def missing_dataframe(span: Span, *, name: str, frames: Sequence[str]) -> MatchR
     """
     surface = current_surface()
     near = find_nearest(name, frames)
-    hint = f"write {{{near}}}" if near else surface.frame.format(name=name)
-    note = surface.passed.format(name=join_names(frames)) if frames else surface.passes_none
+    hint = f"write {{{near}}}" if near else surface.advice_on_frame.format(name=name)
+    note = (
+        surface.note_on_frames.format(name=join_names(frames))
+        if frames
+        else surface.note_without_frames
+    )
     return MatchRecognizePlanError(
-        f"missing {surface.relation} for `{{{name}}}`",
+        f"missing {surface.relation_noun} for `{{{name}}}`",
         span,
         notes=(note,),
         hint=hint,
@@ -318,7 +322,7 @@ def missing_value_in_braces(
     parameter = find_nearest(name, parameters) or name
     hint = f"write {{{near}}}" if near else f"write :{parameter}"
     if near is None and parameter not in parameters:
-        hint += f", and {surface.parameter.format(name=name)}"
+        hint += f", and {surface.advice_on_parameter.format(name=name)}"
     error = MatchRecognizePlanError(
         f"missing value for `{{{name}}}` in {name_part(clause)}",
         span,

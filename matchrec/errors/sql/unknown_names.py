@@ -155,9 +155,9 @@ def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
     if not names.columns:
         return "", "if the input is a folder, check that it has files"
     if names.columns[0] == "_c0":
-        return "", current_surface().header
-    if len(names.columns) == 1 and current_surface().delimiter:
-        explanation = _explain_delimiter(current_surface().delimiter, names.columns[0])
+        return "", current_surface().advice_on_header
+    if len(names.columns) == 1 and current_surface().csv_delimiter:
+        explanation = _explain_delimiter(current_surface().csv_delimiter, names.columns[0])
         if explanation is not None:
             return explanation
     hint = _find_spelling_in_spark(name, names)
@@ -188,7 +188,7 @@ def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
     if is_measure and name.upper() == "PATTERN" and not near:
         return "PATTERN is a keyword", f"write an expression, such as {names.example} AS x"
     hint = f"write {write_name(near)}" if near else "write one of these"
-    addition = current_surface().column
+    addition = current_surface().advice_on_column
     if addition and name.isidentifier():
         hint += f", or {addition.format(name=name)}"
     return "", hint
@@ -364,7 +364,7 @@ def find_unknown_function_hint(name: str, functions: Iterable[str]) -> str:
     candidates = (function for function in functions if _is_similar(name, function))
     near = find_nearest(name, candidates)
     if near is None:
-        return current_surface().own_function.format(name=name)
+        return current_surface().advice_on_own_function.format(name=name)
     return f"write {near.upper() if name.isupper() else near.lower()}"
 
 
