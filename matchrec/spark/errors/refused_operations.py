@@ -5,9 +5,9 @@
 
 1. `find_smallest_refused` goes down from the expression to the smallest operation that the engine
    refuses, although it accepts all operands of that operation.
-2. The engine is asked for the types of the operands.
-3. If the refusal is about types or about the number of arguments, the error is written from the
-   operation and these types. So it is the same on each engine.
+2. `RefusedOperation` finds out from the words of the refusal what it is about: the type of a CAST,
+   the number of arguments, or the types of the operands. The engine is asked for these types.
+3. The error is written from the operation and the types, so it is the same on each engine.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from pyspark.errors import PySparkException
 
@@ -30,7 +32,7 @@ from matchrec.errors.sql.wrong_types import (
     incompatible_types,
     wrong_number_of_function_arguments,
 )
-from matchrec.plan.expression import Aggregate, Operation, Scalar, render, split_branches
+from matchrec.plan.expression import Aggregate, Branches, Operation, Scalar, render, split_branches
 from matchrec.plan.show import show_scalar
 from matchrec.source import Span
 from matchrec.spark.errors.refusals import read_sentence
@@ -63,10 +65,13 @@ ABOUT_ARGUMENTS = re.compile(
 ABOUT_TYPE_NAME = re.compile(r"Unsupported data type|UNSUPPORTED_DATATYPE|found \w+ at \d+:\d+")
 
 # The largest number of arguments with which a call is tried.
-MOST_ARGUMENTS = 6
+MOST_ARGUMENTS = 5
 
-# Operators whose first operand, or whose tests, must be conditions.
+# Operators with tests, which must be conditions, and results, which must have one type.
 CONDITIONALS = ("IF", "CASE")
+
+# Operators in words that are not written as calls.
+OPERATOR_WORDS = ("AND", "OR", "NOT", "IN", "LIKE", "DIV", "CASE", "CAST", "BETWEEN", "NEG")
 
 
 def explain_operation(
@@ -84,34 +89,142 @@ def explain_operation(
     if expression.scalar is None:
         return None
     with silence_analysis():
-        smallest, refusal = find_smallest_refused(expression.scalar, refusal, relation)
-        aggregate = find_only_aggregate(smallest)
-        words: tuple[str, ...] = ()
-        if aggregate is not None:
-            name, operands = aggregate.function.upper(), aggregate.arguments
-            span = aggregate.span or smallest.span
-        elif isinstance(smallest, Operation):
-            name, operands, span = smallest.operator, smallest.operands, smallest.span
-            words = smallest.words
-        else:
-            return explain_opaque_call(smallest, refusal, expression.clause, relation)
-        text = str(refusal)
-        if name in ("CAST", "TRY_CAST") and ABOUT_TYPE_NAME.search(text):
-            type_name = re.match(r"\w+", words[0]) if words else None
-            if type_name is not None:
-                return unknown_type(span, name=type_name[0], clause=expression.clause)
-        if ABOUT_ARGUMENTS.search(text) and is_call(name):
-            counts = read_argument_counts(read_sentence(refusal)) or list_counts(
-                name, relation, operands
-            )
-            if str(len(operands)) not in counts:
-                called = find_called_name(span) or name.lower()
-                return wrong_number_of_function_arguments(
-                    called, counts, len(operands), span, clause=expression.clause
-                )
-        if ABOUT_TYPES.search(text) or (ABOUT_ARGUMENTS.search(text) and is_call(name)):
-            return make_types_error(smallest, name, operands, span, expression, refusal, relation)
-    return None
+        smallest = find_smallest_refused(RefusedScalar(expression.scalar, refusal), relation)
+        operation = read_operation(smallest, expression.clause, relation)
+        if operation is None:
+            return explain_opaque_call(smallest, expression.clause, relation)
+        return operation.explain()
+
+
+class RefusedScalar(NamedTuple):
+    """An expression that the engine refuses by itself, and its refusal."""
+
+    scalar: Scalar
+    refusal: PySparkException
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedOperation:
+    """An operation or an aggregate that the engine refuses, although it accepts all operands."""
+
+    # The operator as `plan.operators` names it, or the aggregate in upper case.
+    name: str
+    operands: Sequence[Scalar]
+    # The tests and the results of IF and CASE; None for other operators.
+    branches: Branches | None
+    # The words of the operator, such as the type of a CAST.
+    words: tuple[str, ...]
+    # Where the user wrote it, and the clause.
+    span: Span
+    clause: str
+    # The engine's refusal.
+    refusal: PySparkException
+    # The input.
+    relation: Relation
+
+    def explain(self) -> MatchRecognizeError | None:
+        """Return the error for the operation; None if the refusal has another reason.
+
+        The reason is the first of these: a type that does not exist, the number of arguments, the
+        types of the operands.
+        """
+        return self.explain_type_name() or self.explain_argument_count() or self.explain_types()
+
+    @property
+    def is_about_arguments(self) -> bool:
+        """Return whether it is a call, and the refusal is about the number of arguments."""
+        return is_call(self.name) and ABOUT_ARGUMENTS.search(str(self.refusal)) is not None
+
+    def explain_type_name(self) -> MatchRecognizeError | None:
+        """Return the error for a CAST to a type that does not exist; else None."""
+        is_cast = self.name in ("CAST", "TRY_CAST")
+        if not is_cast or not self.words or not ABOUT_TYPE_NAME.search(str(self.refusal)):
+            return None
+        type_name = re.match(r"\w+", self.words[0])
+        if type_name is None:
+            return None
+        return unknown_type(self.span, name=type_name[0], clause=self.clause)
+
+    def explain_argument_count(self) -> MatchRecognizeError | None:
+        """Return the error for a call with a wrong number of arguments; else None."""
+        if not self.is_about_arguments:
+            return None
+        counts = read_argument_counts(read_sentence(self.refusal)) or find_accepted_counts(
+            self.name, self.relation, self.operands
+        )
+        if str(len(self.operands)) in counts:
+            return None
+        function = find_called_name(self.span) or self.name.lower()
+        return wrong_number_of_function_arguments(
+            function, counts, len(self.operands), self.span, clause=self.clause
+        )
+
+    def explain_types(self) -> MatchRecognizeError | None:
+        """Return the error for operands with wrong types.
+
+        None if the refusal has another reason, or if the type of an operand is not known.
+        """
+        if not self.is_about_arguments and not ABOUT_TYPES.search(str(self.refusal)):
+            return None
+        operands = self.operands
+        if self.branches is not None:
+            operands = choose_mistyped(self.branches, self.relation)
+        typed_operands = []
+        for operand in operands:
+            typed = type_operand(operand, self.relation)
+            if typed is None:
+                return None
+            typed_operands.append(typed)
+        if not typed_operands:
+            return None
+        return incompatible_types(
+            self.name,
+            typed_operands,
+            self.span,
+            clause=self.clause,
+            target=self.words[0] if self.words else "",
+            expected=describe_expected_argument(read_sentence(self.refusal)),
+        )
+
+
+def read_operation(
+    refused: RefusedScalar, clause: str, relation: Relation
+) -> RefusedOperation | None:
+    """Return the operation or the aggregate that a refused expression consists of.
+
+    None if it consists of something else, such as a call that the parser cannot read.
+
+    Args:
+        refused: the expression.
+        clause: the clause that it is in.
+        relation: the input.
+    """
+    scalar, refusal = refused
+    aggregate = find_only_aggregate(scalar)
+    if aggregate is not None:
+        return RefusedOperation(
+            name=aggregate.function.upper(),
+            operands=aggregate.arguments,
+            branches=None,
+            words=(),
+            span=aggregate.span or scalar.span,
+            clause=clause,
+            refusal=refusal,
+            relation=relation,
+        )
+    if not isinstance(scalar, Operation):
+        return None
+    is_conditional = scalar.operator in CONDITIONALS
+    return RefusedOperation(
+        name=scalar.operator,
+        operands=scalar.operands,
+        branches=split_branches(scalar) if is_conditional else None,
+        words=scalar.words,
+        span=scalar.span,
+        clause=clause,
+        refusal=refusal,
+        relation=relation,
+    )
 
 
 # A call of a function, with nothing after it.
@@ -119,21 +232,29 @@ CALL = re.compile(r"\s*(?P<name>\w+)\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
 
 
 def explain_opaque_call(
-    term: Scalar, refusal: PySparkException, clause: str, relation: Relation
+    refused: RefusedScalar, clause: str, relation: Relation
 ) -> MatchRecognizeError | None:
     """Return the error for a call with a wrong number of arguments, which the parser cannot read.
 
-    None if the term is something else, or refused for another reason.
+    None if the expression is something else, or refused for another reason.
+
+    Args:
+        refused: the expression.
+        clause: the clause that it is in.
+        relation: the input.
     """
-    call = CALL.fullmatch(read_users_text(term.span) or "")
-    if call is None or not ABOUT_ARGUMENTS.search(str(refusal)):
+    span = refused.scalar.span
+    call = CALL.fullmatch(read_users_text(span) or "")
+    if call is None or not ABOUT_ARGUMENTS.search(str(refused.refusal)):
         return None
-    name = call["name"]
-    counts = read_argument_counts(read_sentence(refusal)) or list_counts(name, relation)
+    function = call["name"]
+    counts = read_argument_counts(read_sentence(refused.refusal)) or find_accepted_counts(
+        function, relation
+    )
     actual = count_arguments(call["arguments"])
     if str(actual) in counts:
         return None
-    return wrong_number_of_function_arguments(name, counts, actual, term.span, clause=clause)
+    return wrong_number_of_function_arguments(function, counts, actual, span, clause=clause)
 
 
 def count_arguments(text: str) -> int:
@@ -150,36 +271,11 @@ def count_arguments(text: str) -> int:
     return text.count(",") + 1 if text.strip() else 0
 
 
-def make_types_error(  # noqa: PLR0913 -- what is known about an operation
-    smallest: Scalar,
-    name: str,
-    operands: Sequence[Scalar],
-    span: Span,
-    expression: ExpressionSql,
-    refusal: PySparkException,
-    relation: Relation,
-) -> MatchRecognizeError | None:
-    """Return the error for an operation with wrong types; None if a type is not known."""
-    if name in CONDITIONALS and isinstance(smallest, Operation):
-        operands = choose_branches(smallest, relation)
-    typed = [type_operand(operand, relation) for operand in operands]
-    known = [operand for operand in typed if operand is not None]
-    if not known or len(known) < len(typed):
-        return None
-    words = smallest.words if isinstance(smallest, Operation) else ()
-    return incompatible_types(
-        name,
-        known,
-        span,
-        clause=expression.clause,
-        target=words[0] if words else "",
-        expected=describe_expected_argument(read_sentence(refusal)),
-    )
+def choose_mistyped(branches: Branches, relation: Relation) -> Sequence[Scalar]:
+    """Return the operands of IF or CASE with wrong types: the first test that is not a condition.
 
-
-def choose_branches(choice: Operation, relation: Relation) -> tuple[Scalar, ...]:
-    """Return the operands of IF or CASE that have wrong types: a test, or else the results."""
-    branches = split_branches(choice)
+    If all tests are conditions, it must be the results that have no type in common.
+    """
     for test in branches.tests:
         typed = type_operand(test, relation)
         if typed is not None and typed.type_name not in ("boolean", "void"):
@@ -187,18 +283,19 @@ def choose_branches(choice: Operation, relation: Relation) -> tuple[Scalar, ...]
     return branches.results
 
 
-def find_smallest_refused(
-    scalar: Scalar, refusal: PySparkException, relation: Relation
-) -> tuple[Scalar, PySparkException]:
-    """Return the smallest operation in an expression that the engine refuses, and its refusal."""
+def find_smallest_refused(refused: RefusedScalar, relation: Relation) -> RefusedScalar:
+    """Return the smallest operation in a refused expression that the engine refuses, too.
+
+    The engine accepts all of its operands. It is the expression itself if that has no operands.
+    """
     while True:
-        refused = find_refused_operand(list_parts(scalar), relation)
-        if refused is None:
-            return scalar, refusal
-        scalar, refusal = refused
+        refused_operand = find_refused_operand(list_operands(refused.scalar), relation)
+        if refused_operand is None:
+            return refused
+        refused = refused_operand
 
 
-def list_parts(scalar: Scalar) -> tuple[Scalar, ...]:
+def list_operands(scalar: Scalar) -> tuple[Scalar, ...]:
     """Return the operands of an operation, or the arguments of an aggregate."""
     if isinstance(scalar, Operation):
         return scalar.operands
@@ -206,14 +303,12 @@ def list_parts(scalar: Scalar) -> tuple[Scalar, ...]:
     return () if aggregate is None else aggregate.arguments
 
 
-def find_refused_operand(
-    operands: Iterable[Scalar], relation: Relation
-) -> tuple[Scalar, PySparkException] | None:
-    """Return the first of some operands that the engine refuses by itself, and its refusal."""
+def find_refused_operand(operands: Iterable[Scalar], relation: Relation) -> RefusedScalar | None:
+    """Return the first of some operands that the engine refuses by itself, or None."""
     for operand in operands:
         refusal = find_refusal([write_stand_in(operand)], relation)
         if refusal is not None:
-            return operand, refusal
+            return RefusedScalar(operand, refusal)
     return None
 
 
@@ -241,10 +336,8 @@ def find_only_aggregate(scalar: Scalar) -> Aggregate | None:
 
 
 def is_call(operator: str) -> bool:
-    """Return whether an operator is a function. `DIV`, `AND` and others are not called."""
-    return operator.isidentifier() and operator not in (
-        *("AND", "OR", "NOT", "IN", "LIKE", "DIV", "CASE", "CAST", "BETWEEN", "NEG"),
-    )
+    """Return whether an operator is written as a call. `+`, `DIV`, `AND` and others are not."""
+    return operator.isidentifier() and operator not in OPERATOR_WORDS
 
 
 def find_called_name(span: Span) -> str | None:
@@ -253,8 +346,12 @@ def find_called_name(span: Span) -> str | None:
     return call[1] if call else None
 
 
-def list_counts(function: str, relation: Relation, arguments: Sequence[Scalar] = ()) -> list[str]:
-    """Return the numbers of arguments with which the engine accepts a function; [] if none is.
+def find_accepted_counts(
+    function: str, relation: Relation, arguments: Sequence[Scalar] = ()
+) -> list[str]:
+    """Return the numbers of arguments with which the engine accepts a function, from 1 on.
+
+    The list is empty if it accepts none of them. Numbers above `MOST_ARGUMENTS` are not tried.
 
     Args:
         function: the name of the function.
@@ -262,11 +359,13 @@ def list_counts(function: str, relation: Relation, arguments: Sequence[Scalar] =
         arguments: the arguments of the refused call. A call with more of them has NULL as well,
             which has any type.
     """
-    texts = [*map(write_stand_in, arguments), *(["NULL"] * MOST_ARGUMENTS)]
-    calls = {
-        str(count): f"{function}({', '.join(texts[:count])})" for count in range(1, MOST_ARGUMENTS)
-    }
-    return [count for count, call in calls.items() if find_refusal([call], relation) is None]
+    texts = [write_stand_in(argument) for argument in arguments] + ["NULL"] * MOST_ARGUMENTS
+    counts = []
+    for count in range(1, MOST_ARGUMENTS + 1):
+        call = f"{function}({', '.join(texts[:count])})"
+        if find_refusal([call], relation) is None:
+            counts.append(str(count))
+    return counts
 
 
 def type_operand(operand: Scalar, relation: Relation) -> TypedText | None:
