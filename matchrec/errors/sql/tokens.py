@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import NamedTuple
 from unicodedata import category
 
 from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
@@ -58,7 +59,7 @@ def unclosed_text(span: Span, *, mark: str = "") -> MatchRecognizeParseError:
 
 
 def unexpected_token(
-    text: str, where: str, span: Span, around: tuple[str, str] = ("", "")
+    text: str, where: str, span: Span, text_around: tuple[str, str] = ("", "")
 ) -> MatchRecognizeParseError:
     """Return the error for a word or sign that cannot come next; its headline says why not.
 
@@ -66,32 +67,51 @@ def unexpected_token(
         text: the word or sign.
         where: the part of the query.
         span: where it is.
-        around: the text of this part before the word, and the text from the word on; empty if they
-            are not known.
+        text_around: the text of this part before the word, and the text from the word on; empty if
+            they are not known.
     """
-    what = f"`{text}` is not allowed here"
-    if re.match(r"(?i)GROUP\s+BY\b", around[1]):
-        return group_by_in_clause(" ".join(around[1].split()), where, span)
-    next_item = _write_with_comma(where, *around)
-    is_unit = text.upper().removesuffix("S") in _UNITS
-    hint = find_look_alike_hint(text) or find_hint_for_token(text, where)
-    direction = _find_direction(text) if where == "ORDER BY" else None
-    if where == "ORDER BY" and text.upper() in ("ASC", "DESC", "NULLS"):
-        hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"
-    elif direction is not None:
-        what, hint = f"unknown keyword `{text}`", f"write {direction}"
-    elif next_item and is_unit and not around[0].rstrip()[-1].isdigit():
-        what, hint = f"missing comma or operator before `{text}`", next_item
-    elif hint is None:
-        hint = _find_hint_for_value(text, where)
-        if hint in _NEXT_ITEMS.values():
-            what = f"missing comma or operator before `{text}`"
-            hint = next_item or hint
-    else:
+    before, after = text_around
+    if re.match(r"(?i)GROUP\s+BY\b", after):
+        return group_by_in_clause(" ".join(after.split()), where, span)
+    explanation = _explain_token(text, where, before, after)
+    return MatchRecognizeParseError(
+        f"{explanation.problem} in {where}", span, hint=explanation.hint, code="unexpected-word"
+    )
+
+
+class _TokenExplanation(NamedTuple):
+    """Why a word or sign cannot come next, and what to write instead."""
+
+    problem: str  # the headline without the part of the query
+    hint: str | None
+
+
+def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExplanation:
+    """Explain why a word or sign cannot come next. The arguments are as for `unexpected_token`."""
+    not_allowed = f"`{text}` is not allowed here"
+    unknown_keyword = f"unknown keyword `{text}`"
+    missing_comma = f"missing comma or operator before `{text}`"
+    if where == "ORDER BY":
+        if text.upper() in ("ASC", "DESC", "NULLS"):
+            hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"
+            return _TokenExplanation(not_allowed, hint)
+        direction = _find_direction(text)
+        if direction is not None:
+            return _TokenExplanation(unknown_keyword, f"write {direction}")
+    text_with_comma = _write_with_comma(where, before, after)
+    follows_number = before.rstrip()[-1:].isdigit()
+    if text_with_comma and _find_unit(text) and not follows_number:  # `day` is a column here
+        return _TokenExplanation(missing_comma, text_with_comma)
+    known_hint = find_look_alike_hint(text) or find_hint_for_token(text, where)
+    if known_hint is not None:
         keyword = find_keyword(text) or text
-        if hint == f"write {keyword}" and not keyword.startswith(f"{text.upper()} "):
-            what = f"unknown keyword `{text}`"
-    return MatchRecognizeParseError(f"{what} in {where}", span, hint=hint, code="unexpected-word")
+        is_first_word = keyword.startswith(f"{text.upper()} ")  # PARTITION of PARTITION BY
+        is_misspelt = known_hint == f"write {keyword}" and not is_first_word
+        return _TokenExplanation(unknown_keyword if is_misspelt else not_allowed, known_hint)
+    value_hint = _find_hint_for_value(text, where)
+    if value_hint in _HINTS_TO_ADD_COMMA.values():
+        return _TokenExplanation(missing_comma, text_with_comma or value_hint)
+    return _TokenExplanation(not_allowed, value_hint)
 
 
 def _find_direction(word: str) -> str | None:
@@ -137,12 +157,14 @@ _MOST_AROUND = 40
 
 
 def _write_with_comma(where: str, before: str, after: str) -> str | None:
-    """Return the help for a missing comma, with the user's text around it; None without one.
+    """Return the help for a missing comma, with the user's text around it.
+
+    None if the part of the query is not a list, or if there is no text on one of the sides.
 
     >>> _write_with_comma("PARTITION BY", "sym ", "day")
     'write a comma: PARTITION BY sym, day'
     """
-    if where not in _NEXT_ITEMS or not before.strip() or not after.strip():
+    if where not in _HINTS_TO_ADD_COMMA or not before.strip() or not after.strip():
         return None
     before, after = " ".join(before.split()), " ".join(after.split())
     start = f"{where} {before}"
@@ -221,20 +243,21 @@ def find_hint_for_token(text: str, where: str) -> str | None:
     >>> find_hint_for_token("MEASURE", "MATCH_RECOGNIZE")
     'write MEASURES'
     """
+    word = text.upper()
     if (where, text) == ("MATCH_RECOGNIZE", ","):
         return "remove the `,`"
-    if where == "the query" and text.upper() in ("PARTITION", "ORDER", "MEASURES"):
+    if where == "the query" and word in ("PARTITION", "ORDER", "MEASURES"):
         return "write SELECT * FROM t MATCH_RECOGNIZE (...) around a clause"
-    if where == "MATCH_RECOGNIZE" and text.upper() in ("LIMIT", "INTERVAL", "DURATION"):
+    if where == "MATCH_RECOGNIZE" and word in ("LIMIT", "INTERVAL", "DURATION"):
         return "limit the time of a match after PATTERN (...): WITHIN INTERVAL 1 HOUR"
-    keyword = find_keyword(text)
-    if (where, text.upper()) == ("ORDER BY", "AS"):
+    if (where, word) == ("ORDER BY", "AS"):
         return "remove AS and the name: a key of ORDER BY has no name"
-    if keyword == text.upper():
+    keyword = find_keyword(text)
+    if keyword == word:
         return f"write the parts in this order: {PARTS_IN_ORDER}"
-    hint = _find_foreign_word_hint(text)
-    if hint is not None:
-        return hint
+    foreign_word_hint = _find_foreign_word_hint(text)
+    if foreign_word_hint is not None:
+        return foreign_word_hint
     if keyword:
         return f"write {keyword}"
     if text in ")]}":
@@ -303,51 +326,75 @@ def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
 
 def _find_hint_for_value(text: str, where: str) -> str | None:
     """Return what to write for a unit of time, a name or a value that cannot come next; or None."""
-    if text.upper().removesuffix("S") in _UNITS:
-        unit = text.upper().removesuffix("S")
+    unit = _find_unit(text)
+    if unit is not None:
         return f"write a length of time as INTERVAL '1' {unit}, with the number in quotes"
-    if text[0].isalnum() or text[0] in "'\"`_":
-        if where == "MATCH_RECOGNIZE":
-            return f"write WITHIN, SUBSET or DEFINE before {text}"
-        return _HINTS_BEFORE_VALUE.get(where)
-    return None
+    is_name_or_value = text[0].isalnum() or text[0] in "'\"`_"
+    if not is_name_or_value:
+        return None
+    if where == "MATCH_RECOGNIZE":
+        return f"write WITHIN, SUBSET or DEFINE before {text}"
+    return _HINTS_BEFORE_VALUE.get(where)
+
+
+_UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
+
+
+def _find_unit(text: str) -> str | None:
+    """Return the unit of time that a word is, in singular and upper case; None for other words.
+
+    >>> _find_unit("days"), _find_unit("price")
+    ('DAY', None)
+    """
+    unit = text.upper().removesuffix("S")
+    return unit if unit in _UNITS else None
+
+
+class _ForeignWord(NamedTuple):
+    """A word of other products, as the table `foreign_words.txt` has it."""
+
+    # What to write instead.
+    hint: str
+    # A value of `dialect=` that understands the word; "" if there is none.
+    dialect: str
 
 
 def _find_foreign_word_hint(text: str) -> str | None:
     """Return what to write instead of a word that other products have at this point; or None."""
-    hint, dialect = _read_foreign_words().get(text.upper(), (None, ""))
-    return (
-        f"{hint}, or pass {current_surface().write_option('dialect', dialect)}" if dialect else hint
-    )
+    word = _read_foreign_words().get(text.upper())
+    if word is None:
+        return None
+    if not word.dialect:
+        return word.hint
+    return f"{word.hint}, or pass {current_surface().write_option('dialect', word.dialect)}"
 
 
 @cache
-def _read_foreign_words() -> dict[str, tuple[str, str]]:
-    """Return the table: for each word of other products, its hint and the dialect that reads it.
-
-    The dialect is "" if no value of `dialect=` understands the word.
-    """
-    hints_by_word = {}
+def _read_foreign_words() -> dict[str, _ForeignWord]:
+    """Return the table of words of other products, by the words in upper case."""
+    foreign_words = {}
     for hint, entries in read_table("matchrec.errors.sql", "foreign_words.txt"):
         for entry in entries.split():
             word, _, dialect = entry.partition("@")
             # `@` itself is a word, without a dialect
-            hints_by_word[word or entry] = (hint, dialect)
-    return hints_by_word
+            foreign_words[word or entry] = _ForeignWord(hint, dialect)
+    return foreign_words
 
 
-_UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
-_NEXT = "write a comma, as in {}, or an operator before it; write a name with a blank in backticks"
-_NEXT_ITEMS = {
-    "PARTITION BY": _NEXT.format("PARTITION BY a, b"),
-    "ORDER BY": _NEXT.format("ORDER BY a, b DESC"),
-    "MEASURES": _NEXT.format("MEASURES FIRST(x) AS a, LAST(x) AS b"),
-    "DEFINE": _NEXT.format("DEFINE A AS x > 1, B AS x > 2"),
+_ADD_COMMA = (
+    "write a comma, as in {}, or an operator before it; write a name with a blank in backticks"
+)
+# For each part of the clause that is a list: the hint for an item without a comma before it.
+_HINTS_TO_ADD_COMMA = {
+    "PARTITION BY": _ADD_COMMA.format("PARTITION BY a, b"),
+    "ORDER BY": _ADD_COMMA.format("ORDER BY a, b DESC"),
+    "MEASURES": _ADD_COMMA.format("MEASURES FIRST(x) AS a, LAST(x) AS b"),
+    "DEFINE": _ADD_COMMA.format("DEFINE A AS x > 1, B AS x > 2"),
 }
 
 # For each part of the clause: what may be missing before a name or a value.
 _HINTS_BEFORE_VALUE = {
-    **_NEXT_ITEMS,
+    **_HINTS_TO_ADD_COMMA,
     "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
 }
 UNFINISHED = "a value is missing before the end, or between two operators"
