@@ -358,7 +358,10 @@ def wrong_number_of_column_names(
 
 
 class Advice(NamedTuple):
-    """The note and the help that matchrec adds to an error of the engine about a column."""
+    """The note and the help of an error about a column that does not exist.
+
+    matchrec adds them to an error of the engine, or to its own. The note may be empty.
+    """
 
     note: str  # a fact
     hint: str  # what to write

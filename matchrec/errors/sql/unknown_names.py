@@ -16,26 +16,38 @@ from matchrec.errors.language import (
 )
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.foreign_names import add_dialect_hint, find_function_hint
+from matchrec.errors.sql.query import Advice
 from matchrec.errors.wording import shorten, show_list, write_name
 from matchrec.source import Span
 
+# The parts of the clause that are evaluated before the match, on each row alone.
 BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
 
 # For names that Spark does not read as values: what to write instead.
-_VALUES = {
+_HINTS_FOR_VALUES = {
     "NAN": "isnan(x) for a test, CAST('NaN' AS DOUBLE) for the value",
     **dict.fromkeys(("SYSDATE", "SYSTIMESTAMP"), "current_timestamp()"),
 }
-_CALLS = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER", "MATCHED_ROWS")
-_MATCH_FUNCTIONS = (*_CALLS, "PREV", "NEXT", "FIRST", "LAST", "MATCH_STATUS", "MATCH_TIMEOUT")
+# Functions of the match whose parentheses are often forgotten.
+_CALLS_OF_MATCH = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER", "MATCHED_ROWS")
+_MATCH_FUNCTIONS = (
+    *_CALLS_OF_MATCH,
+    "PREV",
+    "NEXT",
+    "FIRST",
+    "LAST",
+    "MATCH_STATUS",
+    "MATCH_TIMEOUT",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
     """The names that an expression can use, for advice on a name that is unknown."""
 
-    # The columns of the input, and the variables of PATTERN.
+    # The columns of the input.
     columns: tuple[str, ...]
+    # The primary variables and the union variables, in upper case unless they are quoted.
     variables: tuple[str, ...]
     # For each measure: its value so far, as a condition can compute it; "" if no condition can.
     measures: Mapping[str, str]
@@ -47,9 +59,9 @@ class KnownNames:
     # A column for the advice.
     example: str = "x"
     # True if the expression is a function over a row pattern window.
-    over_window: bool = False
+    is_over_window: bool = False
     # The names of the index of a pandas frame; None for an index of times without a name.
-    index: tuple[str | None, ...] = ()
+    index_names: tuple[str | None, ...] = ()
 
 
 def unknown_column(
@@ -68,7 +80,7 @@ def unknown_column(
     is_variable = qualifier.upper() in names.variables
     if is_variable and clause in BEFORE_THE_MATCH:
         return _variable_before_match(span, qualifier=qualifier, clause=clause, column=column)
-    if is_variable and names.over_window:
+    if is_variable and names.is_over_window:
         return _variable_over_window(span, qualifier=qualifier)
     if table and variable.upper() in names.variables:
         return _variable_of_table(span, name=name, clause=clause, variable=variable, column=column)
@@ -76,12 +88,12 @@ def unknown_column(
         return _unknown_qualifier(
             span, name=qualifier, clause=clause, variables=names.variables, column=column
         )
-    note, hint = _explain_name(name, clause, names)
+    advice = _explain_name(name, clause, names)
     error = MatchRecognizePlanError(
         f"unknown column `{shorten(name)}` in {name_part(clause)}",
         span,
-        notes=(note, show_list("the input has", names.columns, "columns")),
-        hint=hint,
+        notes=(advice.note, show_list("the input has", names.columns, "columns")),
+        hint=advice.hint,
         code="unknown-column",
     )
     return point_at(error, name)
@@ -145,68 +157,118 @@ def _unknown_qualifier(
     return point_at(error, name)
 
 
-def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
-    """Explain a name that is not a column.
+def _explain_name(name: str, clause: str, names: KnownNames) -> Advice:
+    """Explain a name that is not a column, by the first explanation that fits.
 
-    Returns:
-        note: what the name is instead, such as a measure; "" if it is nothing.
-        hint: what to write.
+    The note says what the name is instead, such as a measure, and the hint what to write.
     """
+    return (
+        _explain_columns_of_file(names)
+        or _explain_spelling(name, names)
+        or _explain_field(name, clause, names)
+        or _explain_variable(name, clause, names)
+        or _explain_measure(name, clause, names)
+        or _explain_index(name, clause, names)
+        or _explain_key(name, names)
+        or _explain_keyword(name, clause, names)
+        or _explain_misspelling(name, names)
+    )
+
+
+def _explain_columns_of_file(names: KnownNames) -> Advice | None:
+    """Explain an input whose columns show that a file was not read as meant; else None."""
     if not names.columns:
-        return "", "if the input is a folder, check that it has files"
-    if names.columns[0] == "_c0":
-        return "", current_surface().advice_on_header
-    if len(names.columns) == 1 and current_surface().csv_delimiter:
-        explanation = _explain_delimiter(current_surface().csv_delimiter, names.columns[0])
-        if explanation is not None:
-            return explanation
+        return Advice("", "if the input is a folder, check that it has files")
+    if names.columns[0] == "_c0":  # Spark's name for the first column of a file without names
+        return Advice("", current_surface().advice_on_header)
+    delimiter = current_surface().csv_delimiter
+    if delimiter and len(names.columns) == 1:
+        return _explain_delimiter(delimiter, names.columns[0])
+    return None
+
+
+def _explain_spelling(name: str, names: KnownNames) -> Advice | None:
+    """Explain a value or a function that is spelled differently in Spark; else None."""
     hint = _find_spelling_in_spark(name, names)
-    if hint:
-        return "", hint
-    first, _, field = name.partition(".")
-    is_variable = field.upper() in names.variables and clause not in BEFORE_THE_MATCH
-    if is_variable and first in names.columns:
-        return f"`{field}` is a pattern variable", f"write {field}.{first}"
-    if field and first in names.columns:
-        shown = "printSchema() shows the fields of a struct"
-        hint = f"write {first}['{field}'] if it is a map; {shown}"
-        return f"`{first}` is a column without the field `{field}`", hint
-    if name.upper() in names.variables and clause not in BEFORE_THE_MATCH:
-        hint = _replace_variable(name, names)
-        return f"`{name}` is a pattern variable, which stands for rows", hint
-    if name in names.measures:
-        return _explain_measure(name, clause, names.measures[name])
-    if name in names.index:
-        return "", _OF_INDEX.format("reset_index()")
+    return None if hint is None else Advice("", hint)
+
+
+def _explain_field(name: str, clause: str, names: KnownNames) -> Advice | None:
+    """Explain `column.field` for a column without the field, or `column.A`; else None."""
+    column, _, field = name.partition(".")
+    if not field or column not in names.columns:
+        return None
+    if field.upper() in names.variables and clause not in BEFORE_THE_MATCH:
+        return Advice(f"`{field}` is a pattern variable", f"write {field}.{column}")
+    shown = "printSchema() shows the fields of a struct"
+    return Advice(
+        f"`{column}` is a column without the field `{field}`",
+        f"write {column}['{field}'] if it is a map; {shown}",
+    )
+
+
+def _explain_variable(name: str, clause: str, names: KnownNames) -> Advice | None:
+    """Explain a pattern variable where a value is needed; None for other names."""
+    if name.upper() not in names.variables or clause in BEFORE_THE_MATCH:
+        return None
+    note = f"`{name}` is a pattern variable, which stands for rows"
+    return Advice(note, _replace_variable(name, names))
+
+
+def _explain_index(name: str, clause: str, names: KnownNames) -> Advice | None:
+    """Explain the index of a pandas frame, which is not a column; None for other names.
+
+    In ORDER BY, a name that resembles no column is probably the index of times without a name.
+    """
+    if name in names.index_names:
+        return Advice("", _HINT_FOR_INDEX.format("reset_index()"))
+    has_unnamed_index = None in names.index_names
+    if clause == "ORDER BY" and has_unnamed_index and not find_nearest(name, names.columns):
+        return Advice("", _HINT_FOR_INDEX.format(f'rename_axis("{name}").reset_index()'))
+    return None
+
+
+def _explain_key(name: str, names: KnownNames) -> Advice | None:
+    """Explain a name that PARTITION BY gives to a column of the result; None for other names."""
+    if name not in names.keys:
+        return None
+    return Advice(
+        f"`{name}` is a name that PARTITION BY gives to a column of the result",
+        f"repeat the expression before AS {name}",
+    )
+
+
+def _explain_keyword(name: str, clause: str, names: KnownNames) -> Advice | None:
+    """Explain PATTERN after a comma at the end of MEASURES; None for other names."""
+    is_in_measures = clause == "MEASURES" and current_language() is SQL
+    is_keyword = is_in_measures and name.upper() == "PATTERN"
+    if not is_keyword or find_nearest(name, names.columns):
+        return None
+    return Advice("PATTERN is a keyword", f"write an expression, such as {names.example} AS x")
+
+
+def _explain_misspelling(name: str, names: KnownNames) -> Advice:
+    """Suggest the most similar column or, if none is similar, any of the columns."""
     near = find_nearest(name, names.columns)
-    if clause == "ORDER BY" and None in names.index and not near:
-        return "", _OF_INDEX.format(f'rename_axis("{name}").reset_index()')
-    if name in names.keys:
-        note = f"`{name}` is a name that PARTITION BY gives to a column of the result"
-        return note, f"repeat the expression before AS {name}"
-    is_measure = clause == "MEASURES" and current_language() is SQL
-    if is_measure and name.upper() == "PATTERN" and not near:
-        return "PATTERN is a keyword", f"write an expression, such as {names.example} AS x"
     hint = f"write {write_name(near)}" if near else "write one of these"
-    addition = current_surface().advice_on_column
-    if addition and name.isidentifier():
-        hint += f", or {addition.format(name=name)}"
-    return "", hint
+    advice_on_column = current_surface().advice_on_column
+    if advice_on_column and name.isidentifier():
+        hint += f", or {advice_on_column.format(name=name)}"
+    return Advice("", hint)
 
 
 # How the command line writes delimiters of CSV files that people use.
 _DELIMITERS = {",": ",", ";": "';'", "|": "'|'", "\t": "tab"}
 
 
-def _explain_delimiter(delimiter: str, column: str) -> tuple[str, str] | None:
+def _explain_delimiter(delimiter: str, column: str) -> Advice | None:
     """Explain a file that has only one column because of `--delimiter`.
+
+    None if the name of the column has no delimiter.
 
     Args:
         delimiter: the delimiter that the user set.
         column: the name of the column, which is the first line of the file.
-
-    Returns:
-        The note and the hint, as `_explain_name` returns them; None if the name has no delimiter.
 
     >>> print(*_explain_delimiter(";", "ts,price"), sep="\\n")
     --delimiter ';' makes one column of the file
@@ -215,38 +277,32 @@ def _explain_delimiter(delimiter: str, column: str) -> tuple[str, str] | None:
     written = _DELIMITERS.get(delimiter, quote(delimiter))
     for meant, meant_as_written in _DELIMITERS.items():
         if meant in column:
-            return (
+            return Advice(
                 f"--delimiter {written} makes one column of the file",
                 f"leave out --delimiter, or write --delimiter {meant_as_written}",
             )
     return None
 
 
-def _explain_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:
-    """Explain the name of a measure where a column is needed.
-
-    Args:
-        name: the measure.
-        clause: the clause that uses it.
-        so_far: its value so far as a condition can compute it, or "".
-
-    Returns:
-        The note and the hint, as `_explain_name` returns them.
-    """
+def _explain_measure(name: str, clause: str, names: KnownNames) -> Advice | None:
+    """Explain the name of a measure where a column is needed; None for other names."""
+    if name not in names.measures:
+        return None
+    value_so_far = names.measures[name]
     if clause != "DEFINE":
         note = f"`{name}` is a measure; only a later measure can read it, by its name alone"
         hint = f"repeat its expression, or compute with {name} in the SELECT around the clause"
-        return note, hint
-    if so_far and current_language() is PATTERN_CALLS:
+        return Advice(note, hint)
+    if value_so_far and current_language() is PATTERN_CALLS:
         note = f"`{name}` is a stage, which has one or several events"
-        return note, f"write {current_language().advice_on_other_rows}"
+        return Advice(note, f"write {current_language().advice_on_other_rows}")
     hint = f"test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
-    if so_far:
-        hint = f"write {shorten(so_far)} for its value so far, or {hint}"
-    return f"`{name}` is a measure, which has no value before the match is complete", hint
+    if value_so_far:
+        hint = f"write {shorten(value_so_far)} for its value so far, or {hint}"
+    return Advice(f"`{name}` is a measure, which has no value before the match is complete", hint)
 
 
-_OF_INDEX = "write df.{} for the pandas DataFrame: its index is not a column"
+_HINT_FOR_INDEX = "write df.{} for the pandas DataFrame: its index is not a column"
 
 
 def _find_spelling_in_spark(name: str, names: KnownNames) -> str | None:
@@ -256,13 +312,13 @@ def _find_spelling_in_spark(name: str, names: KnownNames) -> str | None:
     """
     if name.upper() == "CLASSIFIER":
         return add_dialect_hint(f"write {name}()", "snowflake")
-    if name.upper() in _CALLS:
+    if name.upper() in _CALLS_OF_MATCH:
         return f"write {name}()"
     digits = name.replace("_", "")
     if digits.isdigit():
         return f"write {digits} for a number, `{name}` for a name"
-    if name.upper() in _VALUES and not find_nearest(name, names.columns):
-        return f"write {_VALUES[name.upper()]}"
+    if name.upper() in _HINTS_FOR_VALUES and not find_nearest(name, names.columns):
+        return f"write {_HINTS_FOR_VALUES[name.upper()]}"
     return None
 
 
@@ -374,6 +430,8 @@ def _is_similar(name: str, function: str) -> bool:
     A name of at most 4 letters may lack a letter or have its letters in another order. A wrong
     letter does not count, because every short name would be similar to many functions.
     """
-    swapped = sorted(name.upper()) == sorted(function.upper())
-    longer = len(function) - len(name)
-    return -2 <= longer <= 2 and (len(name) > 4 or swapped or longer == 1)
+    missing_letters = len(function) - len(name)
+    if abs(missing_letters) > 2:
+        return False
+    has_same_letters = sorted(name.upper()) == sorted(function.upper())
+    return len(name) > 4 or has_same_letters or missing_letters == 1

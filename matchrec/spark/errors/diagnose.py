@@ -239,8 +239,8 @@ class Diagnosis:
             keys=tuple(key.name for key in plan.partition_by if key.name),
             call=expression.call,
             example=self.choose_example_column(expression),
-            over_window=is_argument and plan.rows_per_match.is_window_output,
-            index=list_index_names(self.relation.runner.frames.values()),
+            is_over_window=is_argument and plan.rows_per_match.is_window_output,
+            index_names=list_index_names(self.relation.runner.frames.values()),
         )
 
     def choose_example_column(self, expression: ExpressionSql) -> str:
