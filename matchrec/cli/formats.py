@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from matchrec.cli.json_sql import JsonField, JsonSqlWriter
 from matchrec.errors import command as errors
-from matchrec.errors.sql.type_mismatches import NUMBER_TYPES
+from matchrec.errors.sql.type_kinds import NUMBER_TYPES
 from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:

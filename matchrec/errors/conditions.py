@@ -12,11 +12,8 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import current_language, current_surface, name_part
-from matchrec.errors.sql.type_mismatches import (
-    classify_type,
-    find_number_example,
-    find_operator_hint,
-)
+from matchrec.errors.sql.type_kinds import TypeKind, classify_type
+from matchrec.errors.sql.type_mismatches import find_number_example, find_operator_hint
 from matchrec.errors.wording import join_alternatives, shorten
 from matchrec.source import Span
 
@@ -351,12 +348,12 @@ def wrong_within_type(order: str, interval: str, *spans: Span | None) -> MatchRe
         spans: the key and the length in the text of the query.
     """
     match classify_type(order):
-        case "date" | "timestamp" | "timestamp_ntz":
+        case TypeKind.DATE | TypeKind.TIMESTAMP | TypeKind.TIMESTAMP_NTZ:
             hint = (
                 "write an INTERVAL of days to seconds, such as INTERVAL 1 HOUR; for a parameter "
                 f"{current_surface().advice_on_length}"
             )
-        case "number":
+        case TypeKind.NUMBER:
             hint = (
                 "write a number in the unit of the key: 30 minutes are 1800 seconds, or 1800000 "
                 "milliseconds; or order by a time, such as timestamp_seconds(x) or "

@@ -21,11 +21,8 @@ from matchrec.errors.kinds import MatchRecognizePlanError, point_at
 from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import find_look_alike_hint
-from matchrec.errors.sql.type_mismatches import (
-    classify_type,
-    find_number_example,
-    name_types_as_spark,
-)
+from matchrec.errors.sql.type_kinds import TypeKind, classify_type
+from matchrec.errors.sql.type_mismatches import find_number_example, name_types_as_spark
 from matchrec.errors.sql.wrong_types import SPARK_FUNCTIONS
 from matchrec.errors.wording import join_alternatives, write_name
 from matchrec.source import Span
@@ -274,7 +271,7 @@ def _explain_two_types(match: re.Match[str]) -> EngineErrorExplanation:
     is_comparison = bool(operators) and _COMPARISONS.issuperset(operators)
     verb = "compared" if is_comparison else "combined"
     hint = "write a CAST around one of them, so that both have one type"
-    if "other" in {classify_type(left), classify_type(right)}:
+    if TypeKind.OTHER in {classify_type(left), classify_type(right)}:
         hint = f"write a value computed from it, such as {_find_plain_value(left, right)}"
     return EngineErrorExplanation(f"{left} and {right} cannot be {verb}", hint)
 
@@ -336,9 +333,9 @@ def _explain_cast(match: re.Match[str]) -> EngineErrorExplanation:
         hint = f"cast one field: CAST(x.field AS {target})"
     elif source.startswith("MAP"):
         hint = f"cast one value: CAST(x['key'] AS {target})"
-    elif target == "DATE" and classify_type(source) == "number":
+    elif target == "DATE" and classify_type(source) is TypeKind.NUMBER:
         hint = "write date_from_unix_date(x) for a number of days since 1970"
-    elif source == "DATE" and classify_type(target) == "number":
+    elif source == "DATE" and classify_type(target) is TypeKind.NUMBER:
         hint = "write unix_date(x) for the number of days since 1970"
     return EngineErrorExplanation(f"{source} cannot be cast to {target}", hint)
 

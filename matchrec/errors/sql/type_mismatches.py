@@ -1,18 +1,24 @@
-"""Advice on what to write instead of an operator between values of two types."""
+"""Advice on what to write instead of an operator between values of two types.
+
+The advice is in words of the query's language, about example values such as `LAST(A.x)`. If the
+user's own operands are known, `wrong_types` has advice that repeats them.
+"""
 
 from __future__ import annotations
 
 import re
 
 from matchrec.errors.language import current_language
+from matchrec.errors.sql.type_kinds import TypeKind, classify_type
 
 _PLAIN = (
     "compare or combine plain values computed from each, such as to_json(x), size(x) or x.field"
 )
 _ONE_TYPE = "compute columns of one type in the input, and combine these"
-NUMBER_TYPES = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
-_TIMES = ("date", "timestamp", "timestamp_ntz")
 _COMPARISONS = ("=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IF")
+
+# The kinds of two values; one kind if both are equal.
+_KindPair = frozenset[TypeKind]
 
 
 def find_operator_hint(operator: str, left: str, right: str) -> str:
@@ -26,103 +32,88 @@ def find_operator_hint(operator: str, left: str, right: str) -> str:
     >>> find_operator_hint("=", "boolean", "int")
     'write a CAST around one navigation, such as CAST(LAST(A.x) AS INT) for the boolean'
     """
-    kinds = {classify_type(left), classify_type(right)}
-    without_time_zone = {name.removesuffix("_ntz") for name in kinds}
-    for pair in (kinds, without_time_zone):
-        hint = _find_hint_for_kinds(" ".join(sorted(pair)), operator in _COMPARISONS)
-        if hint is not None:
-            return hint
-    if kinds == {"number"} or kinds == {"string"}:
+    kinds = frozenset((classify_type(left), classify_type(right)))
+    # A hint for TIMESTAMP is good for TIMESTAMP_NTZ, too, unless that has a hint of its own.
+    without_ntz = frozenset(
+        TypeKind.TIMESTAMP if kind is TypeKind.TIMESTAMP_NTZ else kind for kind in kinds
+    )
+    hints = _write_hints_for_pairs()
+    if operator not in _COMPARISONS:
+        hints |= _write_hints_for_computations()
+    for pair in (kinds, without_ntz):
+        if pair in hints:
+            return hints[pair]
+    if kinds in ({TypeKind.NUMBER}, {TypeKind.STRING}):
         return _advise_cast("DOUBLE")
-    if kinds == {"collated"} or kinds == {"collated", "string"}:
+    if TypeKind.COLLATED in kinds and kinds <= {TypeKind.COLLATED, TypeKind.STRING}:
         words = current_language()
         return (
             f"compare CAST({words.value_before} AS STRING) with CAST({words.current_value} AS "
             "STRING), both in lower(...) if the collation ignores case"
         )
-    if "string" in kinds and not kinds & {"other", "collated"}:
-        (other,) = (name for name in (left, right) if classify_type(name) != "string")
-        type_name = "DOUBLE" if classify_type(other) == "number" else other.upper()
+    if TypeKind.STRING in kinds and not kinds & {TypeKind.OTHER, TypeKind.COLLATED}:
+        other = right if classify_type(left) is TypeKind.STRING else left
+        type_name = "DOUBLE" if classify_type(other) is TypeKind.NUMBER else other.upper()
         return _advise_cast(type_name, " for the string")
-    return _PLAIN if "other" in kinds else _ONE_TYPE
+    return _PLAIN if TypeKind.OTHER in kinds else _ONE_TYPE
 
 
-def _find_hint_for_kinds(kinds: str, is_comparison: bool) -> str | None:
-    """Return what to write for two values of certain kinds of types; None for other kinds.
-
-    Args:
-        kinds: the two kinds in alphabetical order, or the kind of both values.
-        is_comparison: whether the operator compares the values.
-    """
+def _write_hints_for_pairs() -> dict[_KindPair, str]:
+    """Return the hints for values of two kinds, whatever the operator is."""
     words = current_language()
-    hint = None if is_comparison else _find_computation_hint(kinds)
-    if hint is not None:
-        return hint
-    match kinds:
-        case "interval number":
-            return (
-                "write INTERVAL '30' DAY for a number of days, or compare "
-                f"datediff({words.later_value}, {words.earlier_value})"
-            )
-        case "interval string":
-            return "write INTERVAL '10' MINUTE for the string"
-        case "months number":
-            return "write INTERVAL '3' MONTH for a number of months"
-        case "date number":
-            return f"write a date for the number, or unix_date({words.matched_value}) for days"
-        case "number timestamp":
-            seconds = f"unix_timestamp({words.matched_value})"
-            return f"write a timestamp for the number, or {seconds} for seconds"
-        case "date timestamp":
-            return _advise_cast("TIMESTAMP", " for the date")
-        case "date timestamp_ntz":
-            return _advise_cast("TIMESTAMP_NTZ", " for the date")
-        case "timestamp timestamp_ntz":
-            return _advise_cast("TIMESTAMP", " for the timestamp_ntz")
-        case "boolean number":
-            return _advise_cast("INT", " for the boolean")
-        case "binary string":
-            return _advise_cast("STRING", " for the binary")
-    return _find_hint_for_times(kinds)
+    days_between = f"datediff({words.later_value}, {words.earlier_value})"
+    seconds = f"unix_timestamp({words.matched_value})"
+    time_difference = (
+        "write the difference of two times: "
+        f"{words.current_value} - {words.value_before} > INTERVAL '30' DAY"
+    )
+    minutes = f"60 * hour({words.matched_value}) + minute({words.matched_value})"
+    return {
+        _pair(TypeKind.INTERVAL, TypeKind.NUMBER): (
+            f"write INTERVAL '30' DAY for a number of days, or compare {days_between}"
+        ),
+        _pair(TypeKind.INTERVAL, TypeKind.STRING): "write INTERVAL '10' MINUTE for the string",
+        _pair(TypeKind.MONTHS, TypeKind.NUMBER): "write INTERVAL '3' MONTH for a number of months",
+        _pair(TypeKind.DATE, TypeKind.NUMBER): (
+            f"write a date for the number, or unix_date({words.matched_value}) for days"
+        ),
+        _pair(TypeKind.TIMESTAMP, TypeKind.NUMBER): (
+            f"write a timestamp for the number, or {seconds} for seconds"
+        ),
+        _pair(TypeKind.DATE, TypeKind.TIMESTAMP): _advise_cast("TIMESTAMP", " for the date"),
+        _pair(TypeKind.DATE, TypeKind.TIMESTAMP_NTZ): (
+            _advise_cast("TIMESTAMP_NTZ", " for the date")
+        ),
+        _pair(TypeKind.TIMESTAMP, TypeKind.TIMESTAMP_NTZ): (
+            _advise_cast("TIMESTAMP", " for the timestamp_ntz")
+        ),
+        _pair(TypeKind.BOOLEAN, TypeKind.NUMBER): _advise_cast("INT", " for the boolean"),
+        _pair(TypeKind.BINARY, TypeKind.STRING): _advise_cast("STRING", " for the binary"),
+        _pair(TypeKind.DATE, TypeKind.INTERVAL): time_difference,
+        _pair(TypeKind.TIMESTAMP, TypeKind.INTERVAL): time_difference,
+        _pair(TypeKind.TIMESTAMP): time_difference,
+        _pair(TypeKind.DATE): f"write the days between them: {days_between}",
+        _pair(TypeKind.INTERVAL): _advise_seconds(),
+        _pair(TypeKind.TIME): f"write minutes of the day: {minutes}",
+    }
 
 
-def _find_computation_hint(kinds: str) -> str | None:
-    """Return what to write for two kinds of types and an operator that is not a comparison.
-
-    Returns None if the operator makes no difference.
-    """
+def _write_hints_for_computations() -> dict[_KindPair, str]:
+    """Return the hints for values of two kinds that differ if the operator is not a comparison."""
     words = current_language()
-    match kinds:
-        case "interval number":
-            return _advise_seconds()
-        case "number timestamp":
-            return "write INTERVAL '30' DAY for a number of days"
-        case "date number":
-            return f"write unix_date({words.matched_value}) for days as a number"
-        case "date interval":
-            return _advise_cast("TIMESTAMP", " for the date")
-        case _:
-            return None
+    return {
+        _pair(TypeKind.INTERVAL, TypeKind.NUMBER): _advise_seconds(),
+        _pair(TypeKind.TIMESTAMP, TypeKind.NUMBER): "write INTERVAL '30' DAY for a number of days",
+        _pair(TypeKind.DATE, TypeKind.NUMBER): (
+            f"write unix_date({words.matched_value}) for days as a number"
+        ),
+        _pair(TypeKind.DATE, TypeKind.INTERVAL): _advise_cast("TIMESTAMP", " for the date"),
+    }
 
 
-def _find_hint_for_times(kinds: str) -> str | None:
-    """Return what to write for two times, or for a time and a length of time; None for others."""
-    words = current_language()
-    match kinds:
-        case "date interval" | "interval timestamp" | "timestamp":
-            difference = f"{words.current_value} - {words.value_before} > INTERVAL '30' DAY"
-            return f"write the difference of two times: {difference}"
-        case "date":
-            return (
-                f"write the days between them: datediff({words.later_value}, {words.earlier_value})"
-            )
-        case "interval":
-            return _advise_seconds()
-        case "time":
-            value = words.matched_value
-            return f"write minutes of the day: 60 * hour({value}) + minute({value})"
-        case _:
-            return None
+def _pair(*kinds: TypeKind) -> _KindPair:
+    """Return the kinds of two values, in any order; a single kind if both values have it."""
+    return frozenset(kinds)
 
 
 def _advise_seconds() -> str:
@@ -139,6 +130,19 @@ def _advise_cast(type_name: str, which_value: str = "") -> str:
     return f"write a CAST around {words.value_noun}, such as {example}"
 
 
+# For each kind of types: an expression that makes a number from A.x.
+_NUMBERS = {
+    TypeKind.NUMBER: "CAST(A.x AS DOUBLE)",
+    TypeKind.STRING: "CAST(A.x AS DOUBLE)",
+    TypeKind.COLLATED: "CAST(A.x AS DOUBLE)",
+    TypeKind.BOOLEAN: "CAST(A.x AS DOUBLE)",
+    TypeKind.DATE: "unix_date(A.x)",
+    TypeKind.TIMESTAMP: "unix_timestamp(A.x)",
+    TypeKind.TIMESTAMP_NTZ: "unix_timestamp(A.x)",
+    TypeKind.OTHER: "size(A.x)",
+}
+
+
 def find_number_example(type_name: str) -> str | None:
     """Return an expression that makes a number from a value A.x of a type; None without one.
 
@@ -146,33 +150,6 @@ def find_number_example(type_name: str) -> str | None:
     'unix_timestamp(A.x)'
     """
     return _NUMBERS.get(classify_type(type_name))
-
-
-# For each kind of types: an expression that makes a number from A.x.
-_NUMBERS = {
-    **dict.fromkeys(("number", "string", "boolean", "collated"), "CAST(A.x AS DOUBLE)"),
-    **dict.fromkeys(("timestamp", "timestamp_ntz"), "unix_timestamp(A.x)"),
-    "date": "unix_date(A.x)",
-    "other": "size(A.x)",
-}
-
-
-def classify_type(type_name: str) -> str:
-    """Return the kind of a type. Types of one kind get the same advice.
-
-    >>> [classify_type(name) for name in ("decimal(18,2)", "interval year to month", "array<int>")]
-    ['number', 'months', 'other']
-    """
-    word = type_name.split("(", maxsplit=1)[0].lower()
-    if word in NUMBER_TYPES:
-        return "number"
-    if word in (*_TIMES, "string", "boolean", "binary", "time"):
-        return word
-    if word.startswith("string collate"):
-        return "collated"
-    if word.startswith("interval "):
-        return "months" if "month" in word or "year" in word else "interval"
-    return "other"
 
 
 # Names of types in sentences of Sail, which are Arrow's, as regular expressions: Spark's names.

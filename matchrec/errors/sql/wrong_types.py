@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.language import name_part
 from matchrec.errors.sql.foreign_names import find_arguments_hint
-from matchrec.errors.sql.type_mismatches import classify_type
+from matchrec.errors.sql.type_kinds import LENGTHS_OF_TIME, TIMES, TypeKind, classify_type
 from matchrec.errors.wording import join_alternatives, shorten, write_name
 from matchrec.source import Span
 
@@ -44,15 +45,13 @@ _WORDS = frozenset(("DIV", "LIKE", "ILIKE", "RLIKE", "CASE", "CAST", "TRY_CAST")
 # An error lists at most this many numbers of arguments.
 MOST_COUNTS = 3
 
-_TIMES = frozenset(("date", "timestamp", "timestamp_ntz"))
-_INTERVALS = frozenset(("interval", "months"))
-# An example of a value of each kind of type.
+# A literal of each kind of times and lengths of time.
 _EXAMPLES = {
-    "date": "DATE'2026-01-31'",
-    "timestamp": "TIMESTAMP'2026-01-31 12:00:00'",
-    "timestamp_ntz": "TIMESTAMP_NTZ'2026-01-31 12:00:00'",
-    "interval": "INTERVAL '10' MINUTE",
-    "months": "INTERVAL '3' MONTH",
+    TypeKind.DATE: "DATE'2026-01-31'",
+    TypeKind.TIMESTAMP: "TIMESTAMP'2026-01-31 12:00:00'",
+    TypeKind.TIMESTAMP_NTZ: "TIMESTAMP_NTZ'2026-01-31 12:00:00'",
+    TypeKind.INTERVAL: "INTERVAL '10' MINUTE",
+    TypeKind.MONTHS: "INTERVAL '3' MONTH",
 }
 _INTEGER = re.compile(r"\d+")
 _WORD = re.compile(r"[\w.]+(?:\(.*\))?|'[^']*'", re.DOTALL)
@@ -67,9 +66,14 @@ class TypedText(NamedTuple):
     type_name: str
 
     @property
-    def kind(self) -> str:
-        """The kind of the type, as `classify_type` returns it."""
+    def kind(self) -> TypeKind:
+        """The kind of the type."""
         return classify_type(self.type_name)
+
+    @property
+    def outer_type(self) -> str:
+        """The type without what is in its brackets: `array` for `array<string>`."""
+        return re.split(r"[<(]", self.type_name, maxsplit=1)[0]
 
 
 def incompatible_types(  # noqa: PLR0913 -- what is known about an operation
@@ -91,36 +95,55 @@ def incompatible_types(  # noqa: PLR0913 -- what is known about an operation
         target: the type of a CAST.
         expected: a note on the types that it takes, if they are known.
     """
-    type_names = [operand.type_name for operand in operands]
-    if len(operands) != 2:
-        type_names = list(dict.fromkeys(type_names))
-    joined = " and ".join(filter(None, (", ".join(type_names[:-1]), type_names[-1])))
-    is_function = operator.isidentifier() and operator not in _WORDS | COMPARISONS
-    name = operator.lower() if is_function else _WRITTEN.get(operator, operator)
-    in_clause = f"in {name_part(clause)}"
-    if operator in ("CAST", "TRY_CAST") and target:
-        headline = f"`{operator}` {in_clause} cannot convert {joined} to {target.lower()}"
-    elif operator in COMPARISONS:
-        headline = f"`{name}` {in_clause} cannot compare {joined}"
-    elif operator in _LOGIC or (operator in ("CASE", "IF") and len(operands) == 1):
-        wrong = " and ".join(name for name in type_names if name != "boolean")
-        headline = f"`{name}` {in_clause} needs boolean, not {wrong}"
-    elif len(operands) > 1 and (operator in _CHOICES or not is_function):
-        headline = f"`{name}` {in_clause} cannot combine {joined}"
-    else:
-        headline = f"`{name}` {in_clause} does not take {joined}"
-    texts_by_type = {operand.type_name: operand.text for operand in reversed(operands)}
-    note = ", ".join(
-        f"{shorten(operand.text)} is of type {operand.type_name}"
-        for operand in dict.fromkeys(operands)
-        if len(operands) == 2 or operand.text == texts_by_type[operand.type_name]
-    )
+    headline = _write_types_headline(operator, operands, clause, target)
     return MatchRecognizePlanError(
         headline,
         span,
-        notes=(note, expected),
+        notes=(_list_types(operands), expected),
         hint=find_operands_hint(operator, operands, target),
         code="incompatible-types",
+    )
+
+
+def _write_types_headline(
+    operator: str, operands: Sequence[TypedText], clause: str, target: str
+) -> str:
+    """Return the headline of `incompatible_types`, whose arguments these are."""
+    type_names = [operand.type_name for operand in operands]
+    if len(operands) != 2:
+        type_names = list(dict.fromkeys(type_names))
+    *first_types, last_type = type_names
+    types = f"{', '.join(first_types)} and {last_type}" if first_types else last_type
+    is_function = operator.isidentifier() and operator not in _WORDS | COMPARISONS
+    name = operator.lower() if is_function else _WRITTEN.get(operator, operator)
+    subject = f"`{name}` in {name_part(clause)}"
+    is_conditional = operator in ("CASE", "IF") and len(operands) == 1
+    if operator in ("CAST", "TRY_CAST") and target:
+        return f"{subject} cannot convert {types} to {target.lower()}"
+    if operator in COMPARISONS:
+        return f"{subject} cannot compare {types}"
+    if operator in _LOGIC or is_conditional:
+        wrong_types = " and ".join(name for name in type_names if name != "boolean")
+        return f"{subject} needs boolean, not {wrong_types}"
+    if len(operands) > 1 and (operator in _CHOICES or not is_function):
+        return f"{subject} cannot combine {types}"
+    return f"{subject} does not take {types}"
+
+
+def _list_types(operands: Sequence[TypedText]) -> str:
+    """Return a note with the types of operands; of more than two, one operand of each type.
+
+    >>> _list_types([TypedText("day", "date"), TypedText("5", "int")])
+    'day is of type date, 5 is of type int'
+    """
+    listed = dict.fromkeys(operands)
+    if len(operands) != 2:
+        first_of_type: dict[str, TypedText] = {}
+        for operand in operands:
+            first_of_type.setdefault(operand.type_name, operand)
+        listed = dict.fromkeys(first_of_type.values())
+    return ", ".join(
+        f"{shorten(operand.text)} is of type {operand.type_name}" for operand in listed
     )
 
 
@@ -203,19 +226,15 @@ def find_operands_hint(
     if operator in ("CASE", "IF") and len(operands) == 1:
         return f"write a condition: {write_condition(operands[0])}"
     if operator in ("LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"):
-        value, *patterns = operands
-        texts = [o.text if o.kind == "string" else f"'{o.text}%'" for o in patterns[:1]]
-        return f"write {_cast(value, 'STRING')} {operator} {texts[0] if texts else ''}".rstrip()
-    if operator == "NEG" or operator == "~":
+        return _find_like_hint(operator, operands)
+    if operator in ("NEG", "~"):
         return _find_sign_hint(operator, operands[0])
-    if len(operands) == 2 and (operator in COMPARISONS or not operator.isidentifier()):
-        return _find_pair_hint(operator, *operands)
-    if operator == "DIV" and len(operands) == 2:
-        return _find_pair_hint(operator, *operands)
+    is_infix = operator in COMPARISONS or operator == "DIV" or not operator.isidentifier()
+    if is_infix and len(operands) == 2:
+        left, right = operands
+        return _find_infix_hint(_Infix(left, operator, right))
     if operator in COMPARISONS:
-        first = operands[0]
-        other = next((one for one in operands if one.kind != first.kind), operands[-1])
-        return _find_list_hint(first, other)
+        return _find_list_hint(operands[0], _find_other_kind(operands))
     if operator in _CHOICES:
         return _find_choice_hint(operands)
     return _find_function_hint(operator, operands)
@@ -227,53 +246,69 @@ def write_condition(value: TypedText) -> str:
     >>> write_condition(TypedText("price", "double"))
     'price > 0 or price IS NOT NULL'
     """
-    text = value.text if _WORD.fullmatch(value.text) else f"({value.text})"
-    examples = {"number": " > 0", "string": " = 'a'"}
-    example = examples.get(value.kind)
-    if example is None and value.kind in _EXAMPLES:
-        example = f" > {_EXAMPLES[value.kind]}"
-    is_set = f"{text} IS NOT NULL"
-    return is_set if example is None else f"{text}{example} or {is_set}"
+    text = _in_parentheses(value)
+    is_not_null = f"{text} IS NOT NULL"
+    match value.kind:
+        case TypeKind.NUMBER:
+            return f"{text} > 0 or {is_not_null}"
+        case TypeKind.STRING:
+            return f"{text} = 'a' or {is_not_null}"
+        case kind if kind in _EXAMPLES:
+            return f"{text} > {_EXAMPLES[kind]} or {is_not_null}"
+    return is_not_null
 
 
 def _cast(value: TypedText, type_name: str) -> str:
     """Return a value cast to a type, or as it is if it has a type of this kind."""
     if value.kind == classify_type(type_name):
         return value.text
-    if type_name == "DOUBLE" and value.kind in ("interval", "months", "other", "binary"):
+    cannot_be_number = LENGTHS_OF_TIME | {TypeKind.OTHER, TypeKind.BINARY}
+    if type_name == "DOUBLE" and value.kind in cannot_be_number:
         return value.text
     return f"CAST({value.text} AS {type_name})"
 
 
 def _in_parentheses(value: TypedText) -> str:
-    """Return a text as the operand of `.`, `[` or an operator."""
+    """Return a value as the operand of `.`, `[` or an operator: in parentheses if it needs them."""
     return value.text if _WORD.fullmatch(value.text) else f"({value.text})"
 
 
 def _find_cast_hint(value: TypedText, target: str) -> str:
     """Return what to write instead of a CAST that no value of a type allows."""
-    text, operand = value.text, _in_parentheses(value)
+    text = value.text
+    operand = _in_parentheses(value)
     target_kind = classify_type(target)
-    word = value.type_name.split("<", maxsplit=1)[0]
-    match word, value.kind, target_kind:
-        case "array", _, _:
+    match value.outer_type:
+        case "array":
             return f"write CAST({operand}[0] AS {target}) for one element"
-        case "map", _, _:
+        case "map":
             return f"write CAST({operand}['key'] AS {target}) for one value"
-        case "struct", _, _:
+        case "struct":
             return f"write CAST({_write_field(value, target_kind)} AS {target}) for one field"
-        case _, "date", "number":
+    match value.kind, target_kind:
+        case TypeKind.DATE, TypeKind.NUMBER:
             return f"write unix_date({text}) for the number of days since 1970"
-        case _, "number", "date":
+        case TypeKind.NUMBER, TypeKind.DATE:
             return f"write date_from_unix_date({text}) for a number of days since 1970"
-        case _, "boolean", _:
+        case TypeKind.BOOLEAN, _:
             return f"write CAST(CAST({text} AS INT) AS {target})"
     return f"write CAST(CAST({text} AS STRING) AS {target})"
 
 
+def _find_like_hint(operator: str, operands: Sequence[TypedText]) -> str:
+    """Return what to write instead of LIKE of values that are not strings."""
+    value, *patterns = operands
+    string = _cast(value, "STRING")
+    if not patterns:
+        return f"write {string} {operator}"
+    pattern = patterns[0]
+    pattern_text = pattern.text if pattern.kind is TypeKind.STRING else f"'{pattern.text}%'"
+    return f"write {string} {operator} {pattern_text}"
+
+
 def _find_condition_hint(operator: str, operands: Sequence[TypedText]) -> str:
     """Return what to write instead of AND, OR or NOT of values that are not conditions."""
-    wrong = next((value for value in operands if value.kind != "boolean"), operands[0])
+    wrong = next((value for value in operands if value.kind is not TypeKind.BOOLEAN), operands[0])
     condition = write_condition(wrong)
     if operator == "NOT":
         return f"write NOT ({condition.split(' or ')[0]})"
@@ -282,7 +317,7 @@ def _find_condition_hint(operator: str, operands: Sequence[TypedText]) -> str:
 
 def _find_sign_hint(operator: str, value: TypedText) -> str | None:
     """Return what to write instead of `-` or `~` before a value."""
-    if value.kind == "boolean":
+    if value.kind is TypeKind.BOOLEAN:
         return f"write NOT {_in_parentheses(value)}"
     number = _write_number(value)
     return f"write {operator if operator == '~' else '-'}{number}" if number else None
@@ -292,220 +327,256 @@ def _find_list_hint(first: TypedText, other: TypedText) -> str | None:
     """Return what to write instead of IN or BETWEEN with values of other types than the first."""
     if first.kind in _EXAMPLES:
         return f"write values such as {_EXAMPLES[first.kind]} instead of {shorten(other.text)}"
-    if other.kind in _TIMES and first.kind == "string":
+    if other.kind in TIMES and first.kind is TypeKind.STRING:
         return f"write CAST({first.text} AS {other.type_name.upper()})"
     number = _write_number(first)
-    if number is not None and other.kind == "number":
+    if number is not None and other.kind is TypeKind.NUMBER:
         return f"write {number} instead of {shorten(first.text)}"
     return f"write values of type {first.type_name} instead of {shorten(other.text)}"
 
 
 def _find_choice_hint(operands: Sequence[TypedText]) -> str:
     """Return what to write instead of a choice between values of several types."""
-    first = operands[0]
-    other = next((one for one in operands if one.kind != first.kind), operands[-1])
-    if first.kind == "other" or other.kind == "string":
-        first, other = other, first
-    replacement = f"CAST({other.text} AS {first.type_name.upper()})"
-    if other.kind == "other":
-        replacement = _write_part(other, first.kind)
-    elif first.kind in _EXAMPLES and other.kind in ("number", "boolean"):
-        replacement = _EXAMPLES[first.kind]
-    elif first.kind == "boolean":
+    kept = operands[0]
+    replaced = _find_other_kind(operands)
+    if kept.kind is TypeKind.OTHER or replaced.kind is TypeKind.STRING:
+        kept, replaced = replaced, kept
+    replacement = f"CAST({replaced.text} AS {kept.type_name.upper()})"
+    if replaced.kind is TypeKind.OTHER:
+        replacement = _write_part(replaced, kept.kind)
+    elif kept.kind in _EXAMPLES and replaced.kind in (TypeKind.NUMBER, TypeKind.BOOLEAN):
+        replacement = _EXAMPLES[kept.kind]
+    elif kept.kind is TypeKind.BOOLEAN:
         replacement = "TRUE or FALSE"
-    return f"write {replacement} instead of {other.text}"
+    return f"write {replacement} instead of {replaced.text}"
 
 
-def _write_part(nested: TypedText, kind: str) -> str:
-    """Return one value of an array, a map or a struct; for a struct of a kind, if it has one."""
-    word = nested.type_name.split("<", maxsplit=1)[0]
+def _find_other_kind(operands: Sequence[TypedText]) -> TypedText:
+    """Return the first operand of another kind than the first one, or else the last operand."""
+    first_kind = operands[0].kind
+    return next((operand for operand in operands if operand.kind is not first_kind), operands[-1])
+
+
+def _write_part(nested: TypedText, kind: TypeKind) -> str:
+    """Return one value of an array, a map or a struct. Other values are cast to a string.
+
+    Args:
+        nested: the array, the map or the struct.
+        kind: the kind that the field of a struct should have.
+    """
     operand = _in_parentheses(nested)
-    parts = {"array": f"{operand}[0]", "map": f"{operand}['key']"}
-    if word == "struct":
-        return _write_field(nested, kind)
-    return parts.get(word, f"CAST({nested.text} AS STRING)")
+    match nested.outer_type:
+        case "array":
+            return f"{operand}[0]"
+        case "map":
+            return f"{operand}['key']"
+        case "struct":
+            return _write_field(nested, kind)
+    return f"CAST({nested.text} AS STRING)"
 
 
-def _find_pair_hint(operator: str, left: TypedText, right: TypedText) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _Infix:
+    """An operator between two values, such as `day > 5`."""
+
+    left: TypedText
+    operator: str
+    right: TypedText
+
+    @property
+    def kinds(self) -> frozenset[TypeKind]:
+        """The kinds of the two values."""
+        return frozenset((self.left.kind, self.right.kind))
+
+    def find(self, *kinds: TypeKind) -> TypedText | None:
+        """Return the first value that is of one of these kinds, or None."""
+        return next((value for value in (self.left, self.right) if value.kind in kinds), None)
+
+    def find_other(self, value: TypedText) -> TypedText:
+        """Return the value that is not this one."""
+        return self.right if value is self.left else self.left
+
+    def write(self, value: TypedText, text: str) -> str:
+        """Return the operation with another text for one of its values.
+
+        >>> day = TypedText("day", "date")
+        >>> _Infix(day, ">", TypedText("5", "int")).write(day, "unix_date(day)")
+        'unix_date(day) > 5'
+        """
+        left = text if value is self.left else self.left.text
+        right = text if value is self.right else self.right.text
+        return f"{left} {self.operator} {right}"
+
+
+def _find_infix_hint(infix: _Infix) -> str | None:
     """Return what to write instead of an operator between two values."""
-    kinds = {left.kind, right.kind}
-    is_comparison = operator in COMPARISONS
-    if operator in _BIT_OPERATORS and "boolean" in kinds:
-        word = {"&": "AND", "|": "OR"}.get(operator)
-        return f"write {word} instead of {operator}" if word else "write <> instead of ^"
-    if operator in ("IN", "NOT IN") and right.type_name.startswith("array"):
+    operator, left, right = infix.operator, infix.left, infix.right
+    if operator in _BIT_OPERATORS and TypeKind.BOOLEAN in infix.kinds:
+        logical_operator = {"&": "AND", "|": "OR"}.get(operator, "<>")
+        return f"write {logical_operator} instead of {operator}"
+    if operator in ("IN", "NOT IN") and right.outer_type == "array":
         contains = f"array_contains({right.text.strip('()')}, {left.text})"
         return f"write {'NOT ' if operator == 'NOT IN' else ''}{contains}"
-    if "other" in kinds:
-        return _find_nested_hint(operator, left, right)
-    if is_comparison:
-        return _find_comparison_hint(operator, left, right)
+    if TypeKind.OTHER in infix.kinds:
+        return _find_nested_hint(infix)
+    if operator in COMPARISONS:
+        return _find_comparison_hint(infix)
     if operator in _ARITHMETIC:
-        return _find_arithmetic_hint(operator, left, right)
+        return _find_arithmetic_hint(infix)
     return None
 
 
-def _find_nested_hint(operator: str, left: TypedText, right: TypedText) -> str:
+def _find_nested_hint(infix: _Infix) -> str:
     """Return what to write instead of an operator of an array, a map or a struct."""
-    nested, other = (left, right) if left.kind == "other" else (right, left)
-    word = nested.type_name.split("<", maxsplit=1)[0]
-    operand = _in_parentheses(nested)
-
-    def write(replacement: str) -> str:
-        """Return the operation with another text for the nested value."""
-        texts = (replacement if one is nested else one.text for one in (left, right))
-        return f" {operator} ".join(texts)
-
-    if other.kind == "other":
+    operator, left, right = infix.operator, infix.left, infix.right
+    if left.kind is right.kind:
         return (
             f"compare plain values, such as to_json({left.text}) {operator} to_json({right.text})"
         )
-    match word:
+    nested = left if left.kind is TypeKind.OTHER else right
+    plain = infix.find_other(nested)
+    with_part = infix.write(nested, _write_part(nested, plain.kind))
+    match nested.outer_type:
         case "array" if operator in ("=", "<=>"):
-            contains = f"array_contains({nested.text}, {other.text})"
-            return f"write {contains}, or {write(f'{operand}[0]')} for the first element"
-        case "array" if other.kind == "number":
-            size = write(f"size({nested.text})")
-            element = write(f"{operand}[0]")
-            return f"write {size} for the number of elements, or {element} for one element"
+            contains = f"array_contains({nested.text}, {plain.text})"
+            return f"write {contains}, or {with_part} for the first element"
+        case "array" if plain.kind is TypeKind.NUMBER:
+            with_size = infix.write(nested, f"size({nested.text})")
+            return f"write {with_size} for the number of elements, or {with_part} for one element"
         case "array":
-            return f"write {write(f'{operand}[0]')} for one element"
+            return f"write {with_part} for one element"
         case "map":
-            key = write(f"{operand}['key']")
-            return f"write {key} for the value of one key"
+            return f"write {with_part} for the value of one key"
         case "struct":
-            return f"write {write(_write_field(nested, other.kind))} for one field"
-    return f"write {write(f'CAST({nested.text} AS STRING)')}"
+            return f"write {with_part} for one field"
+    return f"write {with_part}"
 
 
-def _write_field(struct: TypedText, kind: str) -> str:
-    """Return a field of a struct, if possible one whose type is of a kind.
+def _write_field(struct: TypedText, kind: TypeKind | None) -> str:
+    """Return a field of a struct: the first one whose type is of a kind, or else the first one.
 
-    >>> _write_field(TypedText("info", "struct<name:string,qty:int>"), "number")
+    >>> _write_field(TypedText("info", "struct<name:string,qty:int>"), TypeKind.NUMBER)
     'info.qty'
     """
     fields = re.findall(r"(?:struct<|,)([^:,<>]+):(\w+)", struct.type_name)
-    names = [name for name, type_name in fields if classify_type(type_name) == kind]
+    names = [name for name, type_name in fields if classify_type(type_name) is kind]
     names += [name for name, _ in fields]
     return f"{_in_parentheses(struct)}.{names[0] if names else 'field'}"
 
 
-def _find_comparison_hint(operator: str, left: TypedText, right: TypedText) -> str | None:
+def _find_comparison_hint(infix: _Infix) -> str | None:
     """Return what to write instead of a comparison of two plain values of different kinds."""
-    kinds = {left.kind, right.kind}
-    number = _find_value(left, right, "number")
-    time = next((value for value in (left, right) if value.kind in _TIMES), None)
-    interval = next((value for value in (left, right) if value.kind in _INTERVALS), None)
+    number = infix.find(TypeKind.NUMBER)
+    time = infix.find(*TIMES)
+    length = infix.find(*LENGTHS_OF_TIME)
     if number is not None and time is not None:
-        seconds = "days" if time.kind == "date" else "seconds"
-        text = _write_pair(operator, left, right, {time: _write_number(time) or time.text})
-        example = f"{time.kind.replace('_ntz', '')} such as {_EXAMPLES[time.kind]}"
-        return f"write {text} for {seconds} since 1970, or a {example} instead of {number.text}"
-    if number is not None and interval is not None:
-        return _find_length_hint(operator, left, right, interval, number)
-    if time is not None and interval is not None:
-        pair = _write_pair(operator, left, right, {time: f"({time.text} - PREV({time.text}))"})
-        return f"write the difference of two times, such as {pair}"
-    boolean = _find_value(left, right, "boolean")
+        is_date = time.kind is TypeKind.DATE
+        with_number = infix.write(time, _write_number(time) or time.text)
+        unit = "days" if is_date else "seconds"
+        example = f"{'date' if is_date else 'timestamp'} such as {_EXAMPLES[time.kind]}"
+        return f"write {with_number} for {unit} since 1970, or a {example} instead of {number.text}"
+    if number is not None and length is not None:
+        return _find_length_hint(infix, length, number)
+    if time is not None and length is not None:
+        with_difference = infix.write(time, f"({time.text} - PREV({time.text}))")
+        return f"write the difference of two times, such as {with_difference}"
+    boolean = infix.find(TypeKind.BOOLEAN)
     if boolean is not None:
-        other = right if boolean is left else left
-        if boolean is left and operator in ("<", "<=", ">", ">="):  # `1 < x < 5`
-            return "write x > 1 AND x < 5 for a value between two others"
-        if boolean.text.upper() in ("TRUE", "FALSE"):
-            comparison = "<>" if boolean.text.upper() == "TRUE" else "="
-            if other.kind == "number":
-                return f"write {other.text} {comparison} 0"
-            return f"write {_write_pair(operator, left, right, {other: _cast(other, 'BOOLEAN')})}"
-        if other.kind == "number" and not _INTEGER.fullmatch(other.text):
-            return f"write {_write_pair(operator, left, right, {boolean: _cast(boolean, 'INT')})}"
-        return f"write {boolean.text} for true, NOT {_in_parentheses(boolean)} for false"
-    string = _find_value(left, right, "string")
+        return _find_boolean_hint(infix, boolean)
+    string = infix.find(TypeKind.STRING)
     if string is not None:
-        (kind,) = kinds - {"string"} or {"string"}
-        if kind in _INTERVALS:
-            return f"write {_EXAMPLES[kind]} instead of {string.text}"
-        type_name = "DOUBLE" if kind == "number" else kind.upper()
-        return f"write {_write_pair(operator, left, right, {string: _cast(string, type_name)})}"
+        return _find_string_hint(infix, string)
     return None
 
 
-def _find_length_hint(
-    operator: str, left: TypedText, right: TypedText, length: TypedText, number: TypedText
-) -> str:
-    """Return what to write instead of a comparison of a length of time with a number."""
-    unit = "MONTH" if length.kind == "months" else "SECOND"
+def _find_boolean_hint(infix: _Infix, boolean: TypedText) -> str:
+    """Return what to write instead of a comparison of a boolean with a value of another kind."""
+    other = infix.find_other(boolean)
+    if boolean is infix.left and infix.operator in ("<", "<=", ">", ">="):  # `1 < x < 5`
+        return "write x > 1 AND x < 5 for a value between two others"
+    if boolean.text.upper() in ("TRUE", "FALSE"):
+        if other.kind is TypeKind.NUMBER:
+            comparison = "<>" if boolean.text.upper() == "TRUE" else "="
+            return f"write {other.text} {comparison} 0"
+        return f"write {infix.write(other, _cast(other, 'BOOLEAN'))}"
+    if other.kind is TypeKind.NUMBER and not _INTEGER.fullmatch(other.text):
+        return f"write {infix.write(boolean, _cast(boolean, 'INT'))}"
+    return f"write {boolean.text} for true, NOT {_in_parentheses(boolean)} for false"
+
+
+def _find_string_hint(infix: _Infix, string: TypedText) -> str:
+    """Return what to write instead of a comparison of a string with a value of another kind."""
+    other_kind = infix.find_other(string).kind
+    if other_kind in LENGTHS_OF_TIME:
+        return f"write {_EXAMPLES[other_kind]} instead of {string.text}"
+    type_name = "DOUBLE" if other_kind is TypeKind.NUMBER else other_kind.value.upper()
+    return f"write {infix.write(string, _cast(string, type_name))}"
+
+
+def _find_length_hint(infix: _Infix, length: TypedText, number: TypedText) -> str:
+    """Return what to write instead of an operator between a length of time and a number."""
     dates = length.text.split(" - ")
     if length.type_name == "interval day" and len(dates) == 2:
         days = f"datediff({dates[0]}, {dates[1]})"
-        return f"write {_write_pair(operator, left, right, {length: days})}"
-    if length.text.upper().startswith("INTERVAL") and not _INTEGER.fullmatch(number.text):
+        return f"write {infix.write(length, days)}"
+    is_whole_number = _INTEGER.fullmatch(number.text) is not None
+    if length.text.upper().startswith("INTERVAL") and not is_whole_number:
         return f"write a number instead of {length.text}, or a length of time for {number.text}"
-    count = number.text if _INTEGER.fullmatch(number.text) else "1"
-    pair = _write_pair(operator, left, right, {number: f"INTERVAL '{count}' {unit}"})
-    others = ", or YEAR" if unit == "MONTH" else ", or MINUTE, HOUR or DAY"
-    return f"write {pair}{others}"
+    unit, other_units = "SECOND", ", or MINUTE, HOUR or DAY"
+    if length.kind is TypeKind.MONTHS:
+        unit, other_units = "MONTH", ", or YEAR"
+    count = number.text if is_whole_number else "1"
+    with_interval = infix.write(number, f"INTERVAL '{count}' {unit}")
+    return f"write {with_interval}{other_units}"
 
 
-def _find_arithmetic_hint(operator: str, left: TypedText, right: TypedText) -> str | None:
+def _find_arithmetic_hint(infix: _Infix) -> str | None:
     """Return what to write instead of arithmetic with two plain values."""
-    kinds = {left.kind, right.kind}
-    time = next((value for value in (left, right) if value.kind in _TIMES), None)
-    if time is not None and kinds <= _TIMES:
-        difference = f"{left.text} - {right.text}"
-        return f"write {difference} for the time between them"
-    if time is not None and operator in "+-" and "boolean" not in kinds:
-        other = right if time is left else left
-        count = other.text.strip("'\"")
-        count = count if _INTEGER.fullmatch(count) else "1"
-        length = f"INTERVAL '{count}' DAY"
-        units = "" if time.kind == "date" else ", or HOUR, MINUTE or SECOND"
-        return f"write {time.text} {operator} {length}{units}"
-    if _INTERVALS & kinds and "number" in kinds and operator in "+-":
-        number = _find_value(left, right, "number")
-        interval = right if number is left else left
-        assert number is not None
-        return _find_length_hint(operator, left, right, interval, number)
-    if kinds == {"string"} and operator == "+":
+    operator, left, right = infix.operator, infix.left, infix.right
+    is_sum = operator in ("+", "-")
+    time = infix.find(*TIMES)
+    if time is not None and infix.kinds <= TIMES:
+        return f"write {left.text} - {right.text} for the time between them"
+    if time is not None and is_sum and TypeKind.BOOLEAN not in infix.kinds:
+        other_text = infix.find_other(time).text.strip("'\"")
+        count = other_text if _INTEGER.fullmatch(other_text) else "1"
+        other_units = "" if time.kind is TypeKind.DATE else ", or HOUR, MINUTE or SECOND"
+        return f"write {time.text} {operator} INTERVAL '{count}' DAY{other_units}"
+    number = infix.find(TypeKind.NUMBER)
+    length = infix.find(*LENGTHS_OF_TIME)
+    if is_sum and number is not None and length is not None:
+        return _find_length_hint(infix, length, number)
+    if infix.kinds == {TypeKind.STRING} and operator == "+":
         joined = f"{left.text} || {right.text}"
         numbers = f"{_cast(left, 'DOUBLE')} + {_cast(right, 'DOUBLE')}"
         return f"write {joined} to join strings, or {numbers} to add numbers"
-    texts = [_write_number(value) for value in (left, right)]
-    if None in texts or texts == [left.text, right.text]:
+    left_number, right_number = _write_number(left), _write_number(right)
+    if left_number is None or right_number is None:
         return None
-    return f"write {texts[0]} {operator} {texts[1]}"
+    if (left_number, right_number) == (left.text, right.text):
+        return None
+    return f"write {left_number} {operator} {right_number}"
 
 
 def _write_number(value: TypedText) -> str | None:
     """Return an expression that makes a number of a value; None if there is none."""
     match value.kind:
-        case "number":
+        case TypeKind.NUMBER:
             return value.text
-        case "string" | "collated":
+        case TypeKind.STRING | TypeKind.COLLATED:
             return f"CAST({value.text} AS DOUBLE)"
-        case "boolean":
+        case TypeKind.BOOLEAN:
             return f"CAST({value.text} AS INT)"
-        case "date":
+        case TypeKind.DATE:
             return f"unix_date({value.text})"
-        case "timestamp" | "timestamp_ntz":
+        case TypeKind.TIMESTAMP | TypeKind.TIMESTAMP_NTZ:
             return f"unix_timestamp({value.text})"
-        case "other" if value.type_name.startswith(("array", "map")):
+        case TypeKind.OTHER if value.outer_type in ("array", "map"):
             return f"size({value.text})"
     return None
 
 
-def _find_value(left: TypedText, right: TypedText, kind: str) -> TypedText | None:
-    """Return the one of two values whose type is of a kind, or None."""
-    return next((value for value in (left, right) if value.kind == kind), None)
-
-
-def _write_pair(
-    operator: str, left: TypedText, right: TypedText, replaced: dict[TypedText, str]
-) -> str:
-    """Return an operation of two values, with other texts for some of them."""
-    return f"{replaced.get(left, left.text)} {operator} {replaced.get(right, right.text)}"
-
-
-# For a function and a kind of type, what to write. `{x}` is the argument.
+# For a function and the outer type of its argument, what to write. `{x}` is the argument.
 _FUNCTION_HINTS = {
     ("LENGTH", "array"): "size({x})",
     ("CHAR_LENGTH", "array"): "size({x})",
@@ -520,39 +591,39 @@ _FUNCTIONS_OF_TIMES = frozenset(
 _FUNCTIONS_OF_NUMBERS = frozenset(
     ("SUM", "AVG", "MEAN", "ABS", "SQRT", "POWER", "POW", "ROUND", "FLOOR", "CEIL", "EXP", "LN")
 ) | {"LOG", "SIGN", "STDDEV", "VARIANCE", "MEDIAN"}
-
-
 _AGGREGATES_OF_CONDITIONS = frozenset(("ANY", "SOME", "EVERY", "BOOL_AND", "BOOL_OR", "COUNT_IF"))
 
 
 def _find_function_hint(function: str, arguments: Sequence[TypedText]) -> str:
     """Return what to write instead of a call of a function with arguments of other types."""
-    pages = f"see {SPARK_FUNCTIONS}#{function.lower()}"
+    name = function.lower()
+    pages = f"see {SPARK_FUNCTIONS}#{name}"
     if not arguments:
         return pages
     first = arguments[0]
-    word = first.type_name.split("<", maxsplit=1)[0].split("(", maxsplit=1)[0]
-    template = _FUNCTION_HINTS.get((function, word))
-    joined = ", ".join(argument.text for argument in arguments)
+    template = _FUNCTION_HINTS.get((function, first.outer_type))
     if template is not None:
-        return f"write {template.format(x=first.text, arguments=joined)}"
-    rest = "".join(f", {argument.text}" for argument in arguments[1:])
-    name = function.lower()
+        all_arguments = ", ".join(argument.text for argument in arguments)
+        return f"write {template.format(x=first.text, arguments=all_arguments)}"
+    further_arguments = "".join(f", {argument.text}" for argument in arguments[1:])
     number = _write_number(first)
     if function in _FUNCTIONS_OF_NUMBERS and number not in (None, first.text):
-        return f"write {name}({number}{rest})"
-    if function in _FUNCTIONS_OF_TIMES and first.kind == "number":
-        return f"write {name}(timestamp_seconds({first.text}){rest}) for seconds since 1970"
+        return f"write {name}({number}{further_arguments})"
+    if function in _FUNCTIONS_OF_TIMES and first.kind is TypeKind.NUMBER:
+        time = f"timestamp_seconds({first.text})"
+        return f"write {name}({time}{further_arguments}) for seconds since 1970"
     if function in _AGGREGATES_OF_CONDITIONS:
         return f"write a condition in it: {name}({write_condition(first).split(' or ')[0]})"
     if function == "DATEDIFF" and len(arguments) == 2:
         dates = [
-            argument.text if argument.kind in _TIMES else _EXAMPLES["date"]
+            argument.text if argument.kind in TIMES else _EXAMPLES[TypeKind.DATE]
             for argument in arguments
         ]
         return f"write datediff({dates[0]}, {dates[1]})"
-    if word == "array":
-        return f"write {name}({_in_parentheses(first)}[0]{rest}) for one element; {pages}"
-    if word == "struct":
-        return f"write {name}({_write_field(first, '')}{rest}) for one field; {pages}"
+    if first.outer_type == "array":
+        element = f"{_in_parentheses(first)}[0]"
+        return f"write {name}({element}{further_arguments}) for one element; {pages}"
+    if first.outer_type == "struct":
+        field = _write_field(first, None)
+        return f"write {name}({field}{further_arguments}) for one field; {pages}"
     return f"write arguments of other types; {pages}"

@@ -24,7 +24,7 @@ from functools import cached_property
 from pyspark.sql.types import DataType
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.sql.type_mismatches import classify_type
+from matchrec.errors.sql.type_kinds import LENGTHS_OF_TIME, TIMES, TypeKind, classify_type
 from matchrec.errors.sql.wrong_types import incompatible_types, unreadable_literal
 from matchrec.plan.expression import (
     COMPARED_CHOICES,
@@ -53,36 +53,48 @@ from matchrec.spark.errors.refused_operations import type_operand
 from matchrec.spark.errors.row_expressions import list_scalars
 from matchrec.spark.relation import Relation
 
-TIMES = frozenset(("date", "timestamp", "timestamp_ntz"))
-# Kinds of types that are never converted to one of `TIMES`.
-NEVER_TIMES = frozenset(("number", "boolean", "interval", "months"))
+# Kinds of types that are never converted to a date or a time.
+NEVER_CONVERTED_TO_TIMES = LENGTHS_OF_TIME | {TypeKind.NUMBER, TypeKind.BOOLEAN}
 
-COMPARED = find_coercing_operators(Coercion.COMPARED) | {"NOT BETWEEN", "NOT IN", "NULLIF"}
-CHOSEN = find_coercing_operators(Coercion.CHOSEN)
-CHOICES = find_coercing_operators(Coercion.BRANCHES)
+# Operators whose operands are compared with each other.
+COMPARING_OPERATORS = find_coercing_operators(Coercion.COMPARED) | {
+    *("NOT BETWEEN", "NOT IN", "NULLIF")
+}
+# Functions that return one of their arguments: COALESCE.
+CHOOSING_FUNCTIONS = find_coercing_operators(Coercion.CHOSEN)
+# Operators that return one of their results after a test: IF and CASE.
+BRANCHING_OPERATORS = find_coercing_operators(Coercion.BRANCHES)
 
 # Functions whose value is a date, a time or a number, whatever their arguments are.
+DATE_FUNCTIONS = (
+    *("TO_DATE", "DATE_ADD", "DATE_SUB", "LAST_DAY", "NEXT_DAY", "ADD_MONTHS", "MAKE_DATE"),
+    *("CURRENT_DATE", "TRUNC", "DATE_FROM_UNIX_DATE"),
+)
+TIMESTAMP_FUNCTIONS = (
+    *("DATE_TRUNC", "CURRENT_TIMESTAMP", "NOW", "TIMESTAMP_SECONDS"),
+    *("TIMESTAMP_MILLIS", "TIMESTAMP_MICROS"),
+)
+NUMBER_FUNCTIONS = (
+    *("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "QUARTER", "DAYOFWEEK", "LENGTH"),
+    *("UNIX_DATE", "UNIX_TIMESTAMP", "DATEDIFF", "SIZE", "DIV"),
+    *(find_operator_names(OperatorKind.MATHEMATICS) - {"ISNAN"}),
+)
 KINDS_OF_FUNCTIONS = {
-    **dict.fromkeys(
-        ("TO_DATE", "DATE_ADD", "DATE_SUB", "LAST_DAY", "NEXT_DAY", "ADD_MONTHS", "MAKE_DATE"),
-        "date",
-    ),
-    **dict.fromkeys(("CURRENT_DATE", "TRUNC", "DATE_FROM_UNIX_DATE"), "date"),
-    **dict.fromkeys(("DATE_TRUNC", "CURRENT_TIMESTAMP", "NOW", "TIMESTAMP_SECONDS"), "timestamp"),
-    **dict.fromkeys(("TIMESTAMP_MILLIS", "TIMESTAMP_MICROS"), "timestamp"),
-    **dict.fromkeys(
-        ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "QUARTER", "DAYOFWEEK", "LENGTH"),
-        "number",
-    ),
-    **dict.fromkeys(("UNIX_DATE", "UNIX_TIMESTAMP", "DATEDIFF", "SIZE", "DIV"), "number"),
-    **dict.fromkeys(find_operator_names(OperatorKind.MATHEMATICS) - {"ISNAN"}, "number"),
+    **dict.fromkeys(DATE_FUNCTIONS, TypeKind.DATE),
+    **dict.fromkeys(TIMESTAMP_FUNCTIONS, TypeKind.TIMESTAMP),
+    **dict.fromkeys(NUMBER_FUNCTIONS, TypeKind.NUMBER),
 }
+# Operators whose value is a number if all operands are numbers.
+ARITHMETIC_OPERATORS = ("+", "-", "*", "/", "%", "NEG", "ABS")
 # Aggregates whose value has the kind of their argument.
-ALIKE = frozenset(("min", "max", "first", "last", "any_value", "first_value", "last_value"))
+AGGREGATES_OF_ONE_KIND = frozenset(
+    ("min", "max", "first", "last", "any_value", "first_value", "last_value")
+)
 
-NUMBER = re.compile(r"[-+\s(]*(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:bd|[dflsy])?[\s)]*", re.I)
-STRING = re.compile(r"\s*'(?P<text>(?:[^']|'')*)'\s*")
-TYPED = re.compile(r"\s*(?P<type>DATE|TIMESTAMP|TIMESTAMP_NTZ)\s*'[^']*'\s*", re.I)
+# Literals, perhaps in parentheses: numbers, strings, and dates and times.
+NUMBER_LITERAL = re.compile(r"[-+\s(]*(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:bd|[dflsy])?[\s)]*", re.I)
+STRING_LITERAL = re.compile(r"\s*'(?P<text>(?:[^']|'')*)'\s*")
+TIME_LITERAL = re.compile(r"\s*(?P<type>DATE|TIMESTAMP|TIMESTAMP_NTZ)\s*'[^']*'\s*", re.I)
 # Strings that are numbers without a digit.
 NUMBERS_IN_LETTERS = frozenset(("nan", "inf", "infinity"))
 
@@ -93,23 +105,23 @@ class OperandKinds:
 
     relation: Relation
 
-    def find(self, scalar: Scalar) -> str | None:
-        """Return the kind of a type, as `classify_type` has it; None if the form does not tell."""
+    def find(self, scalar: Scalar) -> TypeKind | None:
+        """Return the kind of an expression's type; None if its form does not tell."""
         if isinstance(scalar, Operation):
-            return self._find_of_operation(scalar)
+            return self._find_kind_of_operation(scalar)
         if not scalar.references:
-            return read_literal_kind(render(scalar, str))
+            return find_kind_of_literal(render(scalar, str))
         match scalar.pieces:
             case (ColumnReference(argument=argument, names=names),):
                 type_ = self.find_column_type(argument, names)
                 return None if type_ is None else classify_type(type_.simpleString())
             case (Classifier(),):
-                return "string"
+                return TypeKind.STRING
             case (MatchValue(function=MatchFunction.NUMBER | MatchFunction.ROW_NUMBER),):
-                return "number"
+                return TypeKind.NUMBER
             case (Aggregate(function="count" | "count_if"),):
-                return "number"
-            case (Aggregate(function, _, (argument,)),) if function in ALIKE:
+                return TypeKind.NUMBER
+            case (Aggregate(function, _, (argument,)),) if function in AGGREGATES_OF_ONE_KIND:
                 return self.find(argument)
         return None
 
@@ -130,65 +142,73 @@ class OperandKinds:
         """The types of the columns, by their names in small letters."""
         return {field.name.lower(): field.dataType for field in self.relation.rows.schema.fields}
 
-    def _find_of_operation(self, operation: Operation) -> str | None:
-        """Return the kind of the value of an operation; None if the form does not tell."""
-        operator, operands = operation.operator, operation.operands
+    def _find_kind_of_operation(self, operation: Operation) -> TypeKind | None:
+        """Return the kind of the value of an operation; None if its form does not tell."""
+        operator = operation.operator
+        operands = operation.operands
         entry = OPERATORS.get(operator)
         if entry is not None and entry.is_truth:
-            return "boolean"
+            return TypeKind.BOOLEAN
         if operator in ("CAST", "TRY_CAST"):
             return classify_type(operation.words[0]) if operation.words else None
         if operator in KINDS_OF_FUNCTIONS:
             return KINDS_OF_FUNCTIONS[operator]
-        if operator in CHOICES:
+        if operator in BRANCHING_OPERATORS:
             return self.find_common(split_branches(operation).results)
-        if operator in CHOSEN:
+        if operator in CHOOSING_FUNCTIONS:
             return self.find_common(operands)
         kinds = [self.find(operand) for operand in operands]
-        if set(kinds) == {"number"} and operator in ("+", "-", "*", "/", "%", "NEG", "ABS"):
-            return "number"
+        if operator in ARITHMETIC_OPERATORS and set(kinds) == {TypeKind.NUMBER}:
+            return TypeKind.NUMBER
         if operator in ("+", "-") and len(kinds) == 2:
-            return find_kind_of_sum(operator, *kinds)
+            left, right = kinds
+            return find_kind_of_sum(operator, left, right)
         return None
 
-    def find_common(self, operands: Iterable[Scalar]) -> str | None:
+    def find_common(self, operands: Iterable[Scalar]) -> TypeKind | None:
         """Return the kind that all operands have that are not NULL; None if there is none."""
-        kinds = {self.find(operand) for operand in operands} - {"void"}
+        kinds = {self.find(operand) for operand in operands} - {TypeKind.NULL}
         return kinds.pop() if len(kinds) == 1 else None
 
 
-def find_kind_of_sum(operator: str, left: str | None, right: str | None) -> str | None:
+def find_kind_of_sum(
+    operator: str, left: TypeKind | None, right: TypeKind | None
+) -> TypeKind | None:
     """Return the kind of a sum or a difference with a time; None if the kinds do not tell.
 
-    >>> find_kind_of_sum("-", "date", "date"), find_kind_of_sum("+", "date", "number")
-    ('interval', 'date')
+    >>> find_kind_of_sum("-", TypeKind.DATE, TypeKind.DATE).name
+    'INTERVAL'
+    >>> find_kind_of_sum("+", TypeKind.DATE, TypeKind.NUMBER).name
+    'DATE'
     """
     if left in TIMES and right in TIMES and operator == "-":
-        return "interval"
-    if left == "date" and right == "number":
-        return "date"
-    if left in TIMES - {"date"} and right in ("interval", "months"):
+        return TypeKind.INTERVAL
+    if left is TypeKind.DATE and right is TypeKind.NUMBER:
+        return TypeKind.DATE
+    if left in (TypeKind.TIMESTAMP, TypeKind.TIMESTAMP_NTZ) and right in LENGTHS_OF_TIME:
         return left
     return None
 
 
-def read_literal_kind(text: str) -> str | None:
+def find_kind_of_literal(text: str) -> TypeKind | None:
     """Return the kind of a literal; None for any other text.
 
-    >>> [read_literal_kind(text) for text in ("5", "'a'", "DATE'2026-01-31'", "NULL", "f(x)")]
-    ['number', 'string', 'date', 'void', None]
+    >>> literals = ("5", "'a'", "DATE'2026-01-31'", "NULL")
+    >>> [find_kind_of_literal(text).name for text in literals]
+    ['NUMBER', 'STRING', 'DATE', 'NULL']
+    >>> find_kind_of_literal("f(x)")
     """
     word = text.strip("() \n").upper()
     if word in ("TRUE", "FALSE"):
-        return "boolean"
+        return TypeKind.BOOLEAN
     if word == "NULL":
-        return "void"
-    if NUMBER.fullmatch(text):
-        return "number"
-    typed = TYPED.fullmatch(text)
-    if typed is not None:
-        return typed["type"].lower()
-    return "string" if STRING.fullmatch(text) else None
+        return TypeKind.NULL
+    if NUMBER_LITERAL.fullmatch(text):
+        return TypeKind.NUMBER
+    time = TIME_LITERAL.fullmatch(text)
+    if time is not None:
+        return classify_type(time["type"])
+    return TypeKind.STRING if STRING_LITERAL.fullmatch(text) else None
 
 
 def list_operations(plan: MatchPlan) -> Iterator[tuple[str, Operation]]:
@@ -204,18 +224,21 @@ def list_operations(plan: MatchPlan) -> Iterator[tuple[str, Operation]]:
 
 
 def group_operands(operation: Operation) -> Iterator[tuple[Scalar, ...]]:
-    """Yield the groups of operands that must have one type."""
+    """Yield the groups of operands that must have one type.
+
+    For `CASE v WHEN a THEN x ELSE y END` they are `v, a` and `x, y`.
+    """
     operator = operation.operator
-    if operator in COMPARED or operator in CHOSEN or operator == "DATEDIFF":
-        yield operation.operands
-    elif operator in CHOICES:
+    if operator in BRANCHING_OPERATORS:
         branches = split_branches(operation)
         if operator in COMPARED_CHOICES:
             yield branches.tests
         yield branches.results
+    elif operator in COMPARING_OPERATORS | CHOOSING_FUNCTIONS or operator == "DATEDIFF":
+        yield operation.operands
 
 
-def list_tests(operation: Operation) -> Sequence[Scalar]:
+def list_conditions(operation: Operation) -> Sequence[Scalar]:
     """Return the operands of IF and CASE that must be conditions."""
     return split_branches(operation).tests if operation.operator in ("IF", "CASE") else ()
 
@@ -225,21 +248,28 @@ def find_incompatible_operands(
 ) -> Iterator[MatchRecognizeError]:
     """Yield the errors of operations that Spark rejects because of the types of operands."""
     kinds = OperandKinds(relation)
+    not_boolean = (TIMES | NEVER_CONVERTED_TO_TIMES) - {TypeKind.BOOLEAN}
     for clause, operation in list_operations(plan):
-        for test in list_tests(operation):
-            if kinds.find(test) in TIMES | NEVER_TIMES - {"boolean"}:
-                yield make_error(operation, (test,), clause, kinds)
+        for condition in list_conditions(operation):
+            if kinds.find(condition) in not_boolean:
+                yield make_error(operation, (condition,), clause, kinds)
         for operands in group_operands(operation):
             if are_incompatible(operation, {kinds.find(operand) for operand in operands}):
                 yield make_error(operation, operands, clause, kinds)
 
 
-def are_incompatible(operation: Operation, found: Set[str | None]) -> bool:
-    """Return whether Spark rejects an operation whose operands have these kinds of types."""
+def are_incompatible(operation: Operation, kinds: Set[TypeKind | None]) -> bool:
+    """Return whether Spark rejects an operation because of the kinds of its operands.
+
+    Args:
+        operation: the operation.
+        kinds: the kinds of operands that must have one type; None among them for an unknown kind.
+    """
     if operation.operator == "DATEDIFF":
-        return bool(found & NEVER_TIMES)
-    has_length_and_number = "number" in found and bool(found & {"interval", "months"})
-    return has_length_and_number or bool(found & NEVER_TIMES and found & TIMES)
+        return bool(kinds & NEVER_CONVERTED_TO_TIMES)
+    has_length_and_number = TypeKind.NUMBER in kinds and bool(kinds & LENGTHS_OF_TIME)
+    has_time_and_other = bool(kinds & TIMES) and bool(kinds & NEVER_CONVERTED_TO_TIMES)
+    return has_length_and_number or has_time_and_other
 
 
 def make_error(
@@ -252,10 +282,11 @@ def make_error(
     typed_operands = []
     for operand in operands:
         typed = type_operand(operand, kinds.relation)
-        if typed is not None and kinds.find(operand) == "interval" and typed.kind == "number":
+        if typed is None:
+            continue
+        if kinds.find(operand) is TypeKind.INTERVAL and typed.kind is TypeKind.NUMBER:
             typed = typed._replace(type_name="interval day")
-        if typed is not None:
-            typed_operands.append(typed)
+        typed_operands.append(typed)
     return incompatible_types(operation.operator, typed_operands, operation.span, clause=clause)
 
 
@@ -275,36 +306,53 @@ def find_unreadable_literal(
     operation: Operation, clause: str, kinds: OperandKinds
 ) -> MatchRecognizeError | None:
     """Return the error of a string in a comparison that cannot be converted; None if all can be."""
-    if operation.operator not in COMPARED:
+    if operation.operator not in COMPARING_OPERATORS:
         return None
-    others = [operand for operand in operation.operands if kinds.find(operand) != "string"]
-    expected = next((other for other in others if is_converted_to(kinds.find(other))), None)
-    if expected is None:
+    compared_operand = find_number_or_time(operation.operands, kinds)
+    if compared_operand is None:
         return None
-    kind = kinds.find(expected) or ""
+    is_number = kinds.find(compared_operand) is TypeKind.NUMBER
     for operand in operation.operands:
-        string = STRING.fullmatch(render(operand, str)) if not operand.references else None
-        if isinstance(operand, Term) and string is not None and not can_read(string["text"], kind):
-            value = type_operand(expected, kinds.relation)
-            if value is not None:
-                columns = kinds.relation.rows.columns
-                return unreadable_literal(
-                    string["text"], operand.span, clause=clause, value=value, columns=columns
-                )
+        text = read_string_literal(operand)
+        if text is None or may_be_number_or_time(text, is_number=is_number):
+            continue
+        value = type_operand(compared_operand, kinds.relation)
+        if value is not None:
+            columns = kinds.relation.rows.columns
+            return unreadable_literal(
+                text, operand.span, clause=clause, value=value, columns=columns
+            )
     return None
 
 
-def is_converted_to(kind: str | None) -> bool:
-    """Return whether strings are converted to a kind of types if they are compared with it."""
-    return kind == "number" or kind in TIMES
+def find_number_or_time(operands: Iterable[Scalar], kinds: OperandKinds) -> Scalar | None:
+    """Return the first operand that is a number or a time, or None.
 
-
-def can_read(text: str, kind: str) -> bool:
-    """Return whether a string may be a number or a time.
-
-    >>> can_read("12", "number"), can_read("abc", "number"), can_read("2026-01", "date")
-    (True, False, True)
+    Strings that are compared with it are converted to its type.
     """
-    if kind == "number" and text.strip().lower().lstrip("+-") in NUMBERS_IN_LETTERS:
+    for operand in operands:
+        kind = kinds.find(operand)
+        if kind is TypeKind.NUMBER or kind in TIMES:
+            return operand
+    return None
+
+
+def read_string_literal(scalar: Scalar) -> str | None:
+    """Return the text between the quotes of a string; None for any other expression."""
+    if scalar.references or not isinstance(scalar, Term):
+        return None
+    literal = STRING_LITERAL.fullmatch(render(scalar, str))
+    return None if literal is None else literal["text"]
+
+
+def may_be_number_or_time(text: str, *, is_number: bool) -> bool:
+    """Return whether a string may be read as a number, or else as a time.
+
+    >>> may_be_number_or_time("nan", is_number=True), may_be_number_or_time("abc", is_number=True)
+    (True, False)
+    >>> may_be_number_or_time("2026-01", is_number=False)
+    True
+    """
+    if is_number and text.strip().lower().lstrip("+-") in NUMBERS_IN_LETTERS:
         return True
     return any(letter.isdigit() for letter in text)
