@@ -224,7 +224,7 @@ def find_operands_hint(
     if operator in _LOGIC:
         return _find_condition_hint(operator, operands)
     if operator in ("CASE", "IF") and len(operands) == 1:
-        return f"write a condition: {write_condition(operands[0])}"
+        return f"write a condition: {' or '.join(write_conditions(operands[0]))}"
     if operator in ("LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"):
         return _find_like_hint(operator, operands)
     if operator in ("NEG", "~"):
@@ -240,27 +240,27 @@ def find_operands_hint(
     return _find_function_hint(operator, operands)
 
 
-def write_condition(value: TypedText) -> str:
-    """Return a condition about a value that is not one.
+def write_conditions(value: TypedText) -> list[str]:
+    """Return conditions about a value that is not one, the likeliest first.
 
-    >>> write_condition(TypedText("price", "double"))
-    'price > 0 or price IS NOT NULL'
+    >>> write_conditions(TypedText("price", "double"))
+    ['price > 0', 'price IS NOT NULL']
     """
     text = _in_parentheses(value)
     is_not_null = f"{text} IS NOT NULL"
     match value.kind:
         case TypeKind.NUMBER:
-            return f"{text} > 0 or {is_not_null}"
+            return [f"{text} > 0", is_not_null]
         case TypeKind.STRING:
-            return f"{text} = 'a' or {is_not_null}"
+            return [f"{text} = 'a'", is_not_null]
         case kind if kind in _EXAMPLES:
-            return f"{text} > {_EXAMPLES[kind]} or {is_not_null}"
-    return is_not_null
+            return [f"{text} > {_EXAMPLES[kind]}", is_not_null]
+    return [is_not_null]
 
 
 def _cast(value: TypedText, type_name: str) -> str:
     """Return a value cast to a type, or as it is if it has a type of this kind."""
-    if value.kind == classify_type(type_name):
+    if value.kind is classify_type(type_name):
         return value.text
     cannot_be_number = LENGTHS_OF_TIME | {TypeKind.OTHER, TypeKind.BINARY}
     if type_name == "DOUBLE" and value.kind in cannot_be_number:
@@ -309,10 +309,10 @@ def _find_like_hint(operator: str, operands: Sequence[TypedText]) -> str:
 def _find_condition_hint(operator: str, operands: Sequence[TypedText]) -> str:
     """Return what to write instead of AND, OR or NOT of values that are not conditions."""
     wrong = next((value for value in operands if value.kind is not TypeKind.BOOLEAN), operands[0])
-    condition = write_condition(wrong)
+    conditions = write_conditions(wrong)
     if operator == "NOT":
-        return f"write NOT ({condition.split(' or ')[0]})"
-    return f"write a condition instead of {wrong.text}: {condition}"
+        return f"write NOT ({conditions[0]})"
+    return f"write a condition instead of {wrong.text}: {' or '.join(conditions)}"
 
 
 def _find_sign_hint(operator: str, value: TypedText) -> str | None:
@@ -613,7 +613,7 @@ def _find_function_hint(function: str, arguments: Sequence[TypedText]) -> str:
         time = f"timestamp_seconds({first.text})"
         return f"write {name}({time}{further_arguments}) for seconds since 1970"
     if function in _AGGREGATES_OF_CONDITIONS:
-        return f"write a condition in it: {name}({write_condition(first).split(' or ')[0]})"
+        return f"write a condition in it: {name}({write_conditions(first)[0]})"
     if function == "DATEDIFF" and len(arguments) == 2:
         dates = [
             argument.text if argument.kind in TIMES else _EXAMPLES[TypeKind.DATE]
