@@ -1,6 +1,18 @@
-"""Functions of days, instants and local times, and arithmetic of intervals.
+"""Functions of dates and timestamps that depend on a calendar or a time zone.
 
-An instant is read in the session's time zone. A TIMESTAMP_NTZ is a local time in any time zone.
+    TIMESTAMPDIFF(HOUR, a, b)        whole units between two instants
+    DATEDIFF(b, a)                   days between two dates
+    a + INTERVAL '1 02:00'           `TIME +`, an interval added to a timestamp
+    b - a, b - INTERVAL '1 02:00'    `TIME -`, the difference of two instants, or a timestamp minus
+                                     an interval
+
+Times are integers, as `function` says: a date is a number of days, a timestamp or an interval a
+number of microseconds. A TIMESTAMP is an *instant*; its date and time of day are those of the
+session's time zone. A TIMESTAMP_NTZ is a *local time*, which has the same date and time of day in
+every time zone.
+
+A function `build_...` returns the Python function that computes a call. A function `find_..._type`
+returns the type of the call's value, or None if the arguments do not fit.
 """
 
 from __future__ import annotations
@@ -19,14 +31,17 @@ from matchrec.plan.amounts import MICROSECONDS
 UTC = find_zone("UTC")
 
 
-def find_reading_zone(use: FunctionUse) -> Zone:
-    """Return the time zone in which the first argument is read; for a local time it is UTC."""
+def find_zone_of_first_argument(use: FunctionUse) -> Zone:
+    """Return the time zone that gives the first argument its date and time of day.
+
+    For an instant it is the session's. For a local time it is UTC, in which both are the same.
+    """
     is_instant = use.types[0].family is Family.TIMESTAMP
     return find_zone(use.time_zone) if is_instant else UTC
 
 
 def build_argument_casts(use: FunctionUse, target: ValueType) -> list[Compute]:
-    """Return the casts of all arguments to one type of time."""
+    """Return for each argument the function that casts it to `target`: DATE or TIMESTAMP."""
     return [
         build_strict_cast(replace(use, types=(type_,), words=(target.name.upper(),)))
         for type_ in use.types
@@ -34,17 +49,17 @@ def build_argument_casts(use: FunctionUse, target: ValueType) -> list[Compute]:
 
 
 def require_families(result_type: ValueType, *families: frozenset[Family]) -> FindType:
-    """Return the rule for a type that is the result if the arguments are of these families.
+    """Return a function that finds the type of a call: `result_type` if its arguments fit.
 
     Args:
-        result_type: the type of the result.
-        families: for each argument, its allowed families.
+        result_type: the type of the call's value.
+        families: for each argument, the families of types that are allowed.
     """
 
     def find_type(use: FunctionUse) -> ValueType | None:
-        """Return the result type if the arguments are of the required families, else None."""
-        for type_, argument_families in zip(use.types, families, strict=False):
-            if type_.family not in argument_families:
+        """Return the result type if each argument is of an allowed family, else None."""
+        for type_, allowed_families in zip(use.types, families, strict=True):
+            if type_.family not in allowed_families:
                 return None
         return result_type
 
@@ -52,17 +67,25 @@ def require_families(result_type: ValueType, *families: frozenset[Family]) -> Fi
 
 
 def divide_toward_zero(number: int, divisor: int) -> int:
-    """Return a quotient without its fraction. The divisor is positive."""
+    """Return a quotient without its fraction. The divisor is positive.
+
+    >>> divide_toward_zero(7, 2), divide_toward_zero(-7, 2)
+    (3, -3)
+    """
     return number // divisor if number >= 0 else -(-number // divisor)
 
 
-# Units of TIMESTAMPDIFF, in microseconds or in months.
+# The lengths of the units of TIMESTAMPDIFF. A DAYOFYEAR is a day.
 MICROSECONDS_PER_UNIT = MICROSECONDS | {"DAYOFYEAR": DAY}
 MONTHS_PER_UNIT = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
 
-def build_distance(use: FunctionUse) -> Compute:
-    """Return TIMESTAMPDIFF: the number of whole units between the local times of two instants."""
+def build_timestamp_difference(use: FunctionUse) -> Compute:
+    """Return the function for TIMESTAMPDIFF(unit, start, end), a number of whole units.
+
+    It is computed from local times, so that midnight to midnight is one day even if clocks change
+    in between. The call's word is the unit.
+    """
     (unit,) = use.words
     zone = find_zone(use.time_zone)
     cast_start, cast_end = build_argument_casts(use, types.TIMESTAMP)
@@ -72,101 +95,118 @@ def build_distance(use: FunctionUse) -> Compute:
         local_start = zone.convert_to_local(cast_start(start))
         local_end = zone.convert_to_local(cast_end(end))
         if unit in MONTHS_PER_UNIT:
-            return divide_toward_zero(count_months(local_start, local_end), MONTHS_PER_UNIT[unit])
-        return divide_toward_zero(local_end - local_start, MICROSECONDS_PER_UNIT[unit])
+            months = count_months(local_start, local_end)
+            return divide_toward_zero(months, MONTHS_PER_UNIT[unit])
+        microseconds = local_end - local_start
+        return divide_toward_zero(microseconds, MICROSECONDS_PER_UNIT[unit])
 
     return compute
 
 
 def count_months(start: int, end: int) -> int:
-    """Return the number of whole months from one local time to another, perhaps negative."""
+    """Return the number of whole months from one local time to another, perhaps negative.
+
+    From January 31, 12:00 to February 28, 13:00 there is none: day 28 is before day 31.
+    """
     start_month, start_day = find_month(start // DAY)
     end_month, end_day = find_month(end // DAY)
     months = end_month - start_month
-    # How much later in its month the end is than the start in its own.
-    lead = (end_day - start_day) * DAY + end % DAY - start % DAY
-    if months > 0 and lead < 0:
+    # How far both times are into their months, in microseconds.
+    end_in_month = end_day * DAY + end % DAY
+    start_in_month = start_day * DAY + start % DAY
+    # The last month is not whole yet.
+    if months > 0 and end_in_month < start_in_month:
         return months - 1
-    if months < 0 and lead > 0:
+    if months < 0 and end_in_month > start_in_month:
         return months + 1
     return months
 
 
-def find_distance_type(use: FunctionUse) -> ValueType | None:
-    """Return BIGINT for two times and a unit that is known, else None."""
+def find_timestamp_difference_type(use: FunctionUse) -> ValueType | None:
+    """Return BIGINT for two dates or timestamps and a unit that TIMESTAMPDIFF has, else None."""
     if not use.words or use.words[0] not in MICROSECONDS_PER_UNIT.keys() | MONTHS_PER_UNIT.keys():
         return None
     return require_families(types.BIGINT, TIMES, TIMES)(use)
 
 
 def build_days_between(use: FunctionUse) -> Compute:
-    """Return DATEDIFF(end, start): the number of days between two days."""
+    """Return the function for DATEDIFF(end, start), the number of days from `start` to `end`.
+
+    As in Spark, the result wraps around in 32 bits.
+    """
     cast_end, cast_start = build_argument_casts(use, types.DATE)
     return lambda end, start: wrap(cast_end(end) - cast_start(start), INT.bits)
 
 
-# Times plus intervals.
-#
-# An instant is moved along the calendar of the session's time zone by whole days, which differ in
-# length, and then along the clock by the rest.
-
-
-def find_moved_instant(zone: Zone, instant: int, local: int) -> int:
-    """Return the instant of a local time to which an instant is moved.
-
-    If the local time comes twice, it is the one with the offset of the instant before.
-    """
-    offset = zone.find_offset(instant)
-    same_offset = local - offset
-    if zone.find_offset(same_offset) == offset:
-        return same_offset
-    return zone.convert_to_instant(local)
+# A timestamp plus an interval.
 
 
 def add_interval(zone: Zone, instant: int, interval: int) -> int:
     """Return an instant plus an interval.
+
+    First the date moves by the whole days of the interval, which keeps the time of day, although a
+    day on which clocks change is longer or shorter than others. Then the clock moves by the rest.
 
     Raises:
         OverflowError: the sum does not fit 64 bits.
     """
     whole_days = divide_toward_zero(interval, DAY) * DAY
     local = zone.convert_to_local(instant) + whole_days
-    moved = find_moved_instant(zone, instant, local) + interval - whole_days
+    moved = find_instant_after_days(zone, instant, local) + (interval - whole_days)
     if not fits(moved, 64):
         raise OverflowError
     return moved
 
 
-def build_sum(use: FunctionUse) -> Compute:
-    """Return a time plus an interval."""
-    zone = find_reading_zone(use)
+def find_instant_after_days(zone: Zone, instant: int, local: int) -> int:
+    """Return the instant at a local time, to which an instant is moved by whole days.
+
+    If clocks are put back, the local time may come twice. Then it is the one at which local time is
+    as far ahead of UTC as at the instant from which it is moved.
+    """
+    offset = zone.find_offset(instant)
+    with_same_offset = local - offset
+    if zone.find_offset(with_same_offset) == offset:
+        return with_same_offset
+    return zone.convert_to_instant(local)
+
+
+def build_time_sum(use: FunctionUse) -> Compute:
+    """Return the function for `TIME +`, which adds an interval to a timestamp."""
+    zone = find_zone_of_first_argument(use)
     return lambda time, interval: add_interval(zone, time, interval)
 
 
 def find_time_sum_type(use: FunctionUse) -> ValueType | None:
-    """Return the type of a timestamp plus an interval, else None."""
+    """Return the type of the timestamp for a timestamp and a day-time interval, else None."""
     time, interval = use.types
     is_timestamp = time.family in TIMES - {Family.DATE}
     return time if is_timestamp and interval.family is Family.INTERVAL else None
 
 
-def find_difference_type(use: FunctionUse) -> ValueType | None:
-    """Return the type of a timestamp minus an interval, or of a distance of instants, else None."""
+def find_time_difference_type(use: FunctionUse) -> ValueType | None:
+    """Return INTERVAL for two instants, and for a timestamp and an interval as `TIME +` does."""
     are_instants = all(type_.family is Family.TIMESTAMP for type_ in use.types)
     return types.INTERVAL if are_instants else find_time_sum_type(use)
 
 
-def build_difference(use: FunctionUse) -> Compute:
-    """Return a time minus an interval, or the distance of two instants in local time."""
-    zone = find_reading_zone(use)
+def build_time_difference(use: FunctionUse) -> Compute:
+    """Return the function for `TIME -`.
+
+    It subtracts an interval from a timestamp, or two instants from each other. As in Spark, the
+    difference of two instants is the difference of their local times.
+    """
+    zone = find_zone_of_first_argument(use)
     if use.types[1].family is Family.TIMESTAMP:
         return lambda end, start: zone.convert_to_local(end) - zone.convert_to_local(start)
     return lambda time, interval: add_interval(zone, time, -interval)
 
 
 TIME_FUNCTIONS: Mapping[str, Function] = {
-    "TIMESTAMPDIFF": Function((None, None), find_distance_type, build_distance),
+    "TIMESTAMPDIFF": Function(
+        (None, None), find_timestamp_difference_type, build_timestamp_difference
+    ),
     "DATEDIFF": Function((None, None), require_families(INT, TIMES, TIMES), build_days_between),
-    "TIME +": Function((None, None), find_time_sum_type, build_sum),
-    "TIME -": Function((None, None), find_difference_type, build_difference),
+    "TIME +": Function((None, None), find_time_sum_type, build_time_sum),
+    "TIME -": Function((None, None), find_time_difference_type, build_time_difference),
 }
