@@ -1,5 +1,13 @@
 """Counts, sums and averages: COUNT, COUNT_IF, SUM and AVG.
 
+A sum or an average keeps a `RunningTotal`. What the total is depends on the type of the values:
+
+    values                      the total                                 `begin_...`
+    floats, AVG of integers     a float                                   begin_sum
+    integers and intervals      an integer                                begin_sum
+    decimals                    an integer, the digits of the sum:        begin_decimal_sum
+                                12.5 with scale 2 is 1250
+
 A sum that does not fit its type is an error in ANSI mode, and for intervals in every mode.
 Otherwise integers wrap around, and decimals become NULL.
 """
@@ -24,8 +32,10 @@ from matchrec.conditions.types import (
     find_sum_type,
 )
 
-DIGITS_OF_A_DOUBLE = 15  # the precision up to which Spark divides sums of decimals as doubles
-PLACES_OF_A_QUOTIENT = 39  # digits after the point that Spark computes before it rounds a quotient
+# The precision of an average up to which Spark divides sums of decimals as doubles.
+DIGITS_OF_A_DOUBLE = 15
+# How many digits after the point a quotient of decimals has in Spark before it is rounded.
+PLACES_OF_A_QUOTIENT = 39
 
 
 def begin_count(_: AggregateUse) -> Accumulator:
@@ -55,50 +65,59 @@ class RunningTotal(NamedTuple):
     """The state of a sum or an average."""
 
     total: Value
-    # The number of values in the total.
-    number: int
+    # How many values have been added to the total.
+    value_count: int
 
 
-def begin_total(
-    start: Value, add: Callable[[Value, Value], Value], finish: Callable[[Value, int], Value]
-) -> Accumulator:
-    """Begin a total of values. NULLs are left out; without values, the total is NULL.
+# Returns the total after one more value, from the total before it and the value.
+AddValue = Callable[[Value, Value], Value]
+# Returns the aggregate from the total and the number of values, which is at least 1.
+FinishTotal = Callable[[Value, int], Value]
+
+
+def begin_total(start: Value, add_value: AddValue, finish_total: FinishTotal) -> Accumulator:
+    """Begin a total of values. NULLs are left out. Without values, the aggregate is NULL.
 
     Args:
         start: the total before the first value.
-        add: returns the total after one more value.
-        finish: returns the aggregate from the total and the number of values.
+        add_value: returns the total after one more value.
+        finish_total: returns the aggregate from the total and the number of values.
     """
 
     def step(state: RunningTotal, value: Value) -> RunningTotal:
         """Add a value unless it is NULL, and count it."""
         if value is None:
             return state
-        return RunningTotal(add(state.total, value), state.number + 1)
+        return RunningTotal(add_value(state.total, value), state.value_count + 1)
 
-    def finish_total(state: RunningTotal) -> Value:
-        """Return the total; NULL if no value was added."""
-        return finish(state.total, state.number) if state.number else None
+    def finish(state: RunningTotal) -> Value:
+        """Return the aggregate; NULL if no value was added."""
+        if not state.value_count:
+            return None
+        return finish_total(state.total, state.value_count)
 
-    return Accumulator(RunningTotal(start, 0), step, finish_total)
+    return Accumulator(RunningTotal(start, 0), step, finish)
 
 
-def keep_total(total: Value, _: int) -> Value:
-    """Return the total itself as the aggregate."""
+def return_total(total: Value, _: int) -> Value:
+    """Return the total, which is the aggregate for a sum."""
     return total
 
 
 def begin_sum(use: AggregateUse, *, is_average: bool = False) -> Accumulator:
-    """Begin SUM or AVG of numbers or intervals. AVG of integers adds up doubles."""
+    """Begin SUM or AVG of numbers or intervals.
+
+    The accumulator raises TooLargeError if the sum does not fit, as the module says.
+    """
     family = use.types[0].family
     if family is Family.DECIMAL:
         return begin_decimal_sum(use, is_average=is_average)
     if family is Family.FLOATING or (is_average and family is Family.INTEGER):
-        finish = operator.truediv if is_average else keep_total
-        return begin_total(0.0, lambda total, value: total + float(value), finish)
+        finish_floats = operator.truediv if is_average else return_total
+        return begin_total(0.0, lambda total, value: total + float(value), finish_floats)
     bits = 32 if family is Family.MONTHS else 64
 
-    def add(total: int, value: int) -> int:
+    def add_integer(total: int, value: int) -> int:
         """Add an integer: on overflow, raise TooLargeError or wrap around, as Spark does."""
         new_total = total + value
         if fits(new_total, bits):
@@ -107,18 +126,22 @@ def begin_sum(use: AggregateUse, *, is_average: bool = False) -> Accumulator:
             raise TooLargeError
         return wrap(new_total, bits)
 
-    return begin_total(0, add, divide_rounded if is_average else keep_total)
+    return begin_total(0, add_integer, divide_rounded if is_average else return_total)
 
 
 def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
-    """Begin SUM or AVG of decimals. The total is an integer: the digits of the sum."""
+    """Begin SUM or AVG of decimals. The total is an integer: the digits of the sum.
+
+    The accumulator raises TooLargeError if the result does not fit its type in ANSI mode.
+    """
     (type_,) = use.types
     scale = type_.scale
     result_scale = find_average_type(type_).scale if is_average else scale
+    # The least total with too many digits for the type of the sum.
     limit: int = 10 ** find_sum_type(type_).precision
 
-    def add(total: int, value: Decimal) -> int:
-        """Add the digits of a decimal; return `limit` if the sum has been too large before.
+    def add_decimal(total: int, value: Decimal) -> int:
+        """Add the digits of a decimal to the total. Once it is too large, it stays so.
 
         Spark's buffer is NULL from there on, even if later values would make the sum smaller.
         """
@@ -126,34 +149,41 @@ def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
             return limit
         return total + int(value.scaleb(scale, EXACT_CONTEXT))
 
-    def finish(total: int, count: int) -> Decimal | None:
+    def finish_decimals(total: int, value_count: int) -> Decimal | None:
         """Return the sum or average; if it is too large, raise in ANSI mode or return NULL."""
-        digits = None
-        if abs(total) < limit:
-            digits = count_average_digits(total, count, type_) if is_average else total
+        digits: int | None = total
+        if abs(total) >= limit:
+            digits = None
+        elif is_average:
+            digits = compute_average_digits(total, value_count, type_)
         if digits is not None:
             return build_decimal(digits, result_scale)
         if use.ansi:
             raise TooLargeError
         return None
 
-    return begin_total(0, add, finish)
+    return begin_total(0, add_decimal, finish_decimals)
 
 
-def count_average_digits(total: int, count: int, type_: ValueType) -> int | None:
-    """Return the digits of an average of decimals, or None if there are too many.
+def compute_average_digits(total: int, value_count: int, type_: ValueType) -> int | None:
+    """Return the digits of an average of decimals, or None if there are too many for its type.
+
+    The average of 1.00 and 2.01, a total of 301 for a scale of 2, is 1.505000. As it has four more
+    digits after the point, the result is 1505000.
 
     Args:
         total: the digits of the sum.
-        count: the number of decimals.
+        value_count: the number of decimals.
         type_: the type of the decimals.
     """
     result_type = find_average_type(type_)
     if type_.precision + ADDED_BY_AVERAGE <= DIGITS_OF_A_DOUBLE:
-        quotient = Decimal(repr(total / count / 10.0**type_.scale))
-        digits_and_rest = quotient.scaleb(result_type.scale, EXACT_CONTEXT)
-        return int(digits_and_rest.to_integral_value(ROUND_HALF_UP))
-    quotient_digits = divide_rounded(total * 10 ** (PLACES_OF_A_QUOTIENT - type_.scale), count)
+        average = Decimal(repr(total / value_count / 10.0**type_.scale))
+        unrounded_digits = average.scaleb(result_type.scale, EXACT_CONTEXT)
+        return int(unrounded_digits.to_integral_value(ROUND_HALF_UP))
+    # Spark rounds twice: first to the places of any quotient, then to the places of the type.
+    shifted_total = total * 10 ** (PLACES_OF_A_QUOTIENT - type_.scale)
+    quotient_digits = divide_rounded(shifted_total, value_count)
     digits = divide_rounded(quotient_digits, 10 ** (PLACES_OF_A_QUOTIENT - result_type.scale))
     return digits if abs(digits) < 10**result_type.precision else None
 
