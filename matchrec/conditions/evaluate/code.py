@@ -1,7 +1,8 @@
-"""Compile the run condition of a variable to instructions in post-order over a stack.
+"""Compile the run condition of a variable to instructions over a stack.
 
-AND and OR evaluate from left to right and stop at the operand that decides, as Spark does. So in
-`b <> 0 AND a / b > 1`, no row divides by zero:
+The instructions of an operation come after those of its operands, whose values they replace on the
+stack by the result. AND and OR evaluate from left to right and stop at the operand that decides, as
+Spark does. So in `b <> 0 AND a / b > 1`, no row divides by zero:
 
     0  READ b               4  READ a
     1  CONSTANT 0           5  READ b
@@ -37,7 +38,6 @@ from matchrec.conditions.run_condition import (
     Constant,
     ListItem,
     MathFunction,
-    OnFailure,
     Operator,
     PythonAggregate,
     PythonCall,
@@ -59,7 +59,7 @@ from matchrec.plan.expression import Navigation
 
 
 class Instruction(NamedTuple):
-    """A row of the array of instructions, see `instructions`."""
+    """A row of the array of instructions: an operation and its arguments, see `instructions`."""
 
     operation: int
     a: int = 0
@@ -69,24 +69,38 @@ class Instruction(NamedTuple):
     d: int = 0
 
 
-_COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
-_NARROW = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
-_ON_ERROR = {OnFailure.RAISE: op.ANSI, OnFailure.WRAP: 0, OnFailure.NULL: op.NULL_ON_ERROR}
-_UNARY = {
+# The instruction that compares two values, and the function that rounds a value to 32 bits, by the
+# kind of the values.
+_COMPARING_OPERATIONS = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
+_NARROWING_FUNCTIONS = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
+# The instructions of operators with one operand.
+_UNARY_OPERATIONS = {
     BasicOperator.WIDEN: op.WIDEN,
     BasicOperator.NOT: op.NOT,
     BasicOperator.IS_NULL: op.IS_NULL,
 }
-# For each connective, the jump if an operand decides, and the operation that connects two operands.
+
+
+class _Connective(NamedTuple):
+    """The instructions of AND or OR."""
+
+    jump_if_decided: int  # jumps if the operand on top of the stack decides the result
+    connect: int  # connects the two operands on top of the stack
+
+
 _CONNECTIVES = {
-    BasicOperator.AND: (op.JUMP_IF_FALSE, op.AND),
-    BasicOperator.OR: (op.JUMP_IF_TRUE, op.OR),
+    BasicOperator.AND: _Connective(op.JUMP_IF_FALSE, op.AND),
+    BasicOperator.OR: _Connective(op.JUMP_IF_TRUE, op.OR),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionCompiler:
-    """A compiler of the condition of one variable. `add` appends its code to `code`."""
+    """A compiler of the condition of one variable.
+
+    `compile` appends the condition's code to `code`. The compilers of all conditions share
+    `registers`, `calls` and `code`, and each adds to them.
+    """
 
     # The variable to which the candidate row is mapped; None for the values of a list, which read
     # only the listed row.
@@ -102,9 +116,9 @@ class ConditionCompiler:
     # The code of all variables. Jumps go to indices in it.
     code: list[Instruction]
     # The registers that the code of this variable reads.
-    reads: set[int] = field(default_factory=set)
+    registers_read: set[int] = field(default_factory=set)
 
-    def add(self, expression: RunExpression) -> None:
+    def compile(self, expression: RunExpression) -> None:
         """Append the code that pushes the value of an expression."""
         match expression:
             case Constant(int() | float() as value, kind):
@@ -140,56 +154,54 @@ class ConditionCompiler:
         return len(self.code) - 1
 
     def _land_jump(self, index: int) -> None:
-        """Let a jump lead to the next instruction that is appended."""
+        """Let the jump with this index in `code` lead to the next instruction that is appended."""
         self.code[index] = self.code[index]._replace(a=len(self.code))
 
     def _emit_arithmetic(self, expression: Arithmetic) -> None:
         """Append an arithmetic operation."""
-        function = op.ARITHMETIC + op.OPERATORS[expression.operator]
-        function += _ON_ERROR[expression.on_error]
-        if expression.kind is Kind.INTEGER:
-            function += op.BITS * expression.bits
-        self._add_operands(expression.operands)
+        bits = expression.bits if expression.kind is Kind.INTEGER else 0
+        function = op.number_arithmetic(expression.operator, expression.on_error, bits)
+        self._compile_operands(expression.operands)
         self._emit(op.MATHEMATICS, function, len(expression.operands))
 
     def _emit_operation(self, operator: Operator, operands: tuple[RunExpression, ...]) -> None:
-        """Append an operation."""
+        """Append an operation that has no options: a comparison, logic or a function."""
         if operator is BasicOperator.AND or operator is BasicOperator.OR:
             self._emit_connective(operator, operands)
             return
         if operator is BasicOperator.CHOOSE:
             self._emit_choice(*operands)
             return
-        kind = self._add_operands(operands)
+        kind = self._compile_operands(operands)
         if isinstance(operator, Comparison):
-            self._emit(_COMPARE[kind], op.COMPARISONS[operator])
+            self._emit(_COMPARING_OPERATIONS[kind], op.COMPARISON_MASKS[operator])
         elif isinstance(operator, MathFunction):
-            self._emit(op.MATHEMATICS, op.FUNCTIONS[operator], len(operands))
+            self._emit(op.MATHEMATICS, op.FUNCTION_NUMBERS[operator], len(operands))
         elif operator is BasicOperator.NARROW:
-            self._emit(op.MATHEMATICS, _NARROW[kind], len(operands))
+            self._emit(op.MATHEMATICS, _NARROWING_FUNCTIONS[kind], len(operands))
         else:
-            self._emit(_UNARY[operator])
+            self._emit(_UNARY_OPERATIONS[operator])
 
-    def _add_operands(self, operands: tuple[RunExpression, ...]) -> Kind:
-        """Append operands, which are all of one kind, and return the kind."""
+    def _compile_operands(self, operands: tuple[RunExpression, ...]) -> Kind:
+        """Append the code of operands, which are all of one kind, and return the kind."""
         kind = find_kind(operands[0])
         for operand in operands:
             assert find_kind(operand) is kind, operands
-            self.add(operand)
+            self.compile(operand)
         return kind
 
     def _emit_connective(
         self, operator: BasicOperator, operands: tuple[RunExpression, ...]
     ) -> None:
         """Append AND or OR. An operand that decides the result jumps behind the last operand."""
-        jump_if_decided, connect_two = _CONNECTIVES[operator]
+        connective = _CONNECTIVES[operator]
         first_operand, *other_operands = operands
-        self.add(first_operand)
+        self.compile(first_operand)
         jumps = []
         for operand in other_operands:
-            jumps.append(self._emit_jump(jump_if_decided))
-            self.add(operand)
-            self._emit(connect_two)
+            jumps.append(self._emit_jump(connective.jump_if_decided))
+            self.compile(operand)
+            self._emit(connective.connect)
         for jump in jumps:
             self._land_jump(jump)
 
@@ -201,12 +213,12 @@ class ConditionCompiler:
         A condition that is not true jumps to `otherwise`, and `then` jumps behind it.
         """
         assert find_kind(then) is find_kind(otherwise), condition
-        self.add(condition)
+        self.compile(condition)
         jump_to_otherwise = self._emit_jump(op.JUMP_UNLESS)
-        self.add(then)
+        self.compile(then)
         jump_to_end = self._emit_jump(op.JUMP)
         self._land_jump(jump_to_otherwise)
-        self.add(otherwise)
+        self.compile(otherwise)
         self._land_jump(jump_to_end)
 
     def _emit_call(self, call: PythonExpression) -> None:
@@ -220,7 +232,7 @@ class ConditionCompiler:
             if isinstance(argument, PythonAggregate):
                 self._emit(op.REGISTER, self._find_list_register(argument))
             else:
-                self.add(argument)
+                self.compile(argument)
         self._emit(op.CALL, len(self.calls), len(arguments))
         self.calls.append(call)
 
@@ -251,17 +263,20 @@ class ConditionCompiler:
         return column if kind is Kind.INTEGER else self.integer_count + column
 
     def _find_register(self, meaning: Meaning) -> int:
-        """Return the first register of a meaning, and note that this condition reads it."""
+        """Return the first register with a meaning, and note that this condition reads it.
+
+        If no condition has needed such a register, it is added to `registers`.
+        """
         number = self.registers.find_register(meaning)
-        self.reads.add(number)
+        self.registers_read.add(number)
         return number
 
     def _is_current(self, navigation: Navigation) -> bool:
-        """Return whether the logical part of the navigation finds the candidate row itself."""
+        """Return whether the navigation finds the candidate row itself, its physical step aside."""
         return navigation.is_last and self.variable in self._find_members(navigation.variable)
 
     def _make_row_meaning(self, navigation: Navigation) -> RowRegister:
-        """Return the meaning of the register that the logical part of the navigation reads."""
+        """Return the meaning of the register with the row to which the logical step leads."""
         members = self._find_members(navigation.variable)
         return RowRegister(navigation.end, members, navigation.logical_offset)
 
@@ -301,10 +316,14 @@ class ConditionCompiler:
         assert column is not None
         function = Reduction.SUM if expression.function is Reduction.AVG else expression.function
         reduced = AggregateRegister(
-            function, members, column, expression.kind, expression.excludes_current_row
+            function=function,
+            members=members,
+            column=column,
+            kind=expression.kind,
+            excludes_current_row=expression.excludes_current_row,
         )
         flag = self._find_register(reduced)
-        self.reads.add(flag + 1)  # the register of the value
+        self.registers_read.add(flag + 1)  # the register of the value
         if expression.function is Reduction.AVG:
             assert expression.kind is Kind.FLOATING
             self._emit(op.AVERAGE, self._find_register(count), flag)

@@ -1,4 +1,4 @@
-"""Link the conditions of a query into the arrays that `evaluate.kernels.machine` runs on.
+"""Link the conditions of a query: put their code and steps into arrays for `kernels.machine`.
 
 A register is live in a state if a condition may still read it before it is overwritten. Registers
 that are not live do not tell two runs in the state apart, and need not be updated on the way to it.
@@ -48,7 +48,7 @@ def find_live_registers(
     moves: Sequence[Move],
     steps: Sequence[tuple[RegisterStep, ...]],
     reads: Sequence[RegisterSet],
-    tested: Sequence[Sequence[int]],
+    tested_variables: Sequence[Sequence[int]],
 ) -> list[RegisterSet]:
     """Return the live registers of each state.
 
@@ -64,32 +64,33 @@ def find_live_registers(
         moves: all moves.
         steps: for each variable, the steps that are applied when a row is mapped to it.
         reads: for each variable, the registers that its condition reads.
-        tested: for each state, the variables whose conditions are evaluated on a run in it.
+        tested_variables: for each state, the variables whose conditions are evaluated on a run in
+            it.
     """
-    live: list[set[int]] = [set() for _ in tested]
+    live: list[set[int]] = [set() for _ in tested_variables]
     dependences_by_variable = [find_dependences(variable_steps) for variable_steps in steps]
 
     def find_needed_before(move: Move, register: int) -> RegisterSet:
-        """Return what a register depends on that is read once the row of a move is mapped."""
+        """Return the registers before a move on which a register after the move depends."""
         return dependences_by_variable[move.variable].get(register, frozenset({register}))
 
-    # States and registers that are live in them, but not in `live` yet.
-    waiting: list[tuple[int, int]] = []
-    for state, variables in enumerate(tested):
+    # Pairs of a state and a register that is live in it, but not in `live` yet.
+    pending: list[tuple[int, int]] = []
+    for state, variables in enumerate(tested_variables):  # reason 1
         for variable in variables:
-            waiting += [(state, register) for register in reads[variable]]
-    moves_into: list[list[Move]] = [[] for _ in tested]
-    for move in moves:
+            pending += [(state, register) for register in reads[variable]]
+    moves_into: list[list[Move]] = [[] for _ in tested_variables]
+    for move in moves:  # reason 2
         moves_into[move.target].append(move)
         for register in reads[move.test]:
-            waiting += [(move.source, needed) for needed in find_needed_before(move, register)]
-    while waiting:
-        state, register = waiting.pop()
+            pending += [(move.source, needed) for needed in find_needed_before(move, register)]
+    while pending:
+        state, register = pending.pop()
         if register in live[state]:
             continue
         live[state].add(register)
-        for move in moves_into[state]:
-            waiting += [(move.source, needed) for needed in find_needed_before(move, register)]
+        for move in moves_into[state]:  # reason 3
+            pending += [(move.source, needed) for needed in find_needed_before(move, register)]
     return [frozenset(registers) for registers in live]
 
 
@@ -111,11 +112,17 @@ def find_dependences(steps: tuple[RegisterStep, ...]) -> dict[int, RegisterSet]:
 
 
 def select_useful_steps(
-    steps: tuple[RegisterStep, ...], after: RegisterSet
+    steps: tuple[RegisterStep, ...], registers_used: RegisterSet
 ) -> tuple[RegisterStep, ...]:
-    """Return the steps that the registers of `after` depend on, in the same order."""
+    """Return the steps on which the registers that are used after them depend, in the same order.
+
+    >>> from matchrec.conditions.evaluate import instructions as op
+    >>> steps = (RegisterStep(op.COPY, 1, 0), RegisterStep(op.SET_ROW, 0))
+    >>> select_useful_steps(steps, frozenset({0})) == steps[1:]
+    True
+    """
     useful = []
-    needed = set(after)
+    needed = set(registers_used)
     for step in reversed(steps):
         if not needed.isdisjoint(step.writes):
             needed.difference_update(step.writes)
@@ -146,8 +153,8 @@ class LinkedConditions:
     # live_first[s + 1]].
     live_first: IntArray
     live_registers: IntArray
-    # The most values that are on the stack at once.
-    depth: int
+    # How many values the stack has room for.
+    stack_size: int
     # Registers and their meanings. If a meaning has two registers, the first one is here.
     meanings: tuple[tuple[int, Meaning], ...]
     # The registers that each variable's condition reads.
@@ -183,7 +190,7 @@ def link_conditions(
     members: Mapping[str, Members],
     integer_count: int,
     moves: Sequence[Move],
-    tested: Sequence[Sequence[int]],
+    tested_variables: Sequence[Sequence[int]],
 ) -> LinkedConditions:
     """Link the conditions of a query.
 
@@ -196,9 +203,9 @@ def link_conditions(
         members: for the name of each variable, the ids of its primary variables.
         integer_count: the number of integer columns.
         moves: all moves.
-        tested: for each state, variables whose conditions are evaluated on a run in it, before a
-            row is mapped or because the run may be a match. The conditions of moves are evaluated
-            after their row is mapped.
+        tested_variables: for each state, variables whose conditions are evaluated on a run in it,
+            before a row is mapped or because the run may be a match. The conditions of moves are
+            evaluated after their row is mapped.
     """
     registers = Registers(frozenset(move.variable for move in moves))
     writer = _CodeWriter(members, registers, integer_count)
@@ -212,7 +219,7 @@ def link_conditions(
     code_ranges = tuple(writer.ranges)
 
     steps = registers.build_steps(len(conditions))
-    live = find_live_registers(moves, steps, reads, tested)
+    live = find_live_registers(moves, steps, reads, tested_variables)
     steps_by_move = [
         select_useful_steps(steps[move.variable], reads[move.test] | live[move.target])
         for move in moves
@@ -228,7 +235,7 @@ def link_conditions(
         live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
         live_registers=np.array(all_live, np.int64),
         # No instruction pushes more than one value.
-        depth=max(end - begin for begin, end in writer.ranges),
+        stack_size=max(end - begin for begin, end in writer.ranges),
         meanings=tuple((number, meaning) for meaning, number in registers.by_meaning.items()),
         reads=tuple(reads),
         calls=tuple(writer.calls),
@@ -270,9 +277,9 @@ class _CodeWriter:
         )
         begin = len(self.instructions)
         if expression is not None:
-            compiler.add(expression)
+            compiler.compile(expression)
         self.ranges.append((begin, len(self.instructions)))
-        return frozenset(compiler.reads)
+        return frozenset(compiler.registers_read)
 
     def write_form(self, form: RowForm) -> CodedForm:
         """Append the code of the values that a row adds to a list."""

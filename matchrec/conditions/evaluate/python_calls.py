@@ -112,11 +112,11 @@ class PythonCalls:
         self.find_match_number: Callable[[], int] = lambda: 1
 
         # The stack on which kernels evaluate conditions, see `kernels.machine.evaluate_condition`.
-        self.stack: IntArray = np.zeros((2, linked.depth), np.int64)
+        self.stack: IntArray = np.zeros((2, linked.stack_size), np.int64)
         # The index on the stack of the first argument of the current call.
         self.top = 0
         # The values on the stack that Python holds, by their index on the stack.
-        self.held_values: list[Value] = [None] * linked.depth
+        self.held_values: list[Value] = [None] * linked.stack_size
         # What ended the last call that failed. A kernel does not stop for Ctrl-C during a call that
         # appends; then the next call that computes fails.
         self.failure: BaseException | None = None

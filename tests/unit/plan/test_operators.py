@@ -89,10 +89,10 @@ def test_every_kernel_operation_has_an_entry() -> None:
 
 
 def test_kernels_numpy_and_python_have_every_operator() -> None:
-    assert instructions.COMPARISONS.keys() == {*Comparison}
-    assert instructions.OPERATORS.keys() == FLOAT_OPERATIONS.keys() == {*ArithmeticOperator}
+    assert instructions.COMPARISON_MASKS.keys() == {*Comparison}
+    assert instructions.OPERATOR_NUMBERS.keys() == FLOAT_OPERATIONS.keys() == {*ArithmeticOperator}
     assert OPERATIONS.keys() == {operator.value for operator in ArithmeticOperator}
-    assert instructions.FUNCTIONS.keys() == {*MathFunction}
+    assert instructions.FUNCTION_NUMBERS.keys() == {*MathFunction}
 
 
 def test_python_has_what_the_table_leaves_to_it() -> None:

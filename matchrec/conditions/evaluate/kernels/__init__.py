@@ -1,1 +1,7 @@
-"""Compiled code that computes conditions: the register machine, and mathematics as Spark has it."""
+"""Compiled code that computes conditions on the run.
+
+machine      runs the instructions of conditions, and the steps that update registers
+functions    the functions that instructions call: mathematics and arithmetic
+arithmetic   arithmetic and comparison as in Spark SQL
+strict_math  logarithms and powers as in Java's StrictMath
+"""

@@ -1,8 +1,10 @@
-"""Arithmetic and comparison as Spark SQL has them, compiled.
+"""Arithmetic and comparison of two values as in Spark SQL, compiled.
 
-Arithmetic is called by a pointer, because as a part of the kernels it would make each of them half
-a second slower to compile. Integers of fewer than 64 bits wrap, or overflow, at their own width;
-remainder has the sign of its left side. NaN equals NaN and is greater than any other number.
+Integers of fewer than 64 bits wrap around, or overflow, at their own width. The remainder has the
+sign of its left side. NaN equals NaN and is greater than any other number.
+
+Kernels contain the comparisons. They call arithmetic, `calculate`, by a pointer (see
+`kernels.functions`): as a part of them it would make each half a second slower to compile.
 """
 
 import math
@@ -57,7 +59,12 @@ def order_of_floats(left: float, right: float) -> int:
 
 @spliced
 def compare(comparison: int, order: int) -> bool:
-    """Return whether a comparison holds for two values with an order, see `instructions`."""
+    """Return whether a comparison holds for two values.
+
+    Args:
+        comparison: one of `instructions.COMPARISON_MASKS`.
+        order: -1, 0 or 1, as `order_of_integers` returns it for the values.
+    """
     return bool(comparison >> (order + 1) & 1)
 
 
@@ -69,16 +76,17 @@ def calculate(function: int, left: int, right: int) -> int:
     """Compute an arithmetic operation.
 
     Args:
-        function: its number, see `instructions.ARITHMETIC`.
-        left: the bits of the left operand.
-        right: the bits of the right operand.
+        function: its number, see `instructions.number_arithmetic`.
+        left: an integer, or the bits of a float.
+        right: the same for the right operand.
 
     Returns:
-        The bits of the value, or NO_RESULT. As NO_RESULT may be the bits of a value, too, the
-        function can be called again with WHY added, and returns VALUE, NULL or an error then.
+        The value in the same form, or NO_RESULT. If WHY is added to the function: VALUE, NULL or an
+        error.
     """
-    operator, ansi = function & (op.ANSI - 1), function & op.ANSI
-    bits = (function & (op.ARITHMETIC - 1)) // op.BITS
+    operator = function & (op.ANSI - 1)
+    ansi = function & op.ANSI
+    bits = (function & (op.ARITHMETIC - 1)) // op.WIDTH_UNIT
     if bits > 0:
         mode = function & (op.ANSI | op.NULL_ON_ERROR)
         value, answer = combine_integers(operator, left, right, bits, mode)
@@ -92,14 +100,16 @@ def calculate(function: int, left: int, right: int) -> int:
 
 @inlined
 def combine_integers(operator: int, left: int, right: int, bits: int, mode: int) -> tuple[int, int]:
-    """Return the value of an integer operation, and VALUE, NULL or an error.
+    """Return the value of an integer operation, and the answer VALUE, NULL or an error.
+
+    Without a value, the first number has no meaning.
 
     Args:
         operator: PLUS, MINUS, TIMES, DIVIDE or REMAINDER.
         left: the left operand.
         right: the right operand.
         bits: the width of the value.
-        mode: ANSI, NULL_ON_ERROR or 0.
+        mode: ANSI or NULL_ON_ERROR; 0 if integers wrap around.
     """
     overflow = False
     if operator == op.PLUS:
@@ -137,8 +147,8 @@ def product_overflows(left: int, right: int, product: int) -> bool:
 def rounded_quotient(left: int, right: int) -> int:
     """Return the quotient, rounded half away from zero; right is not 0.
 
-    The least integer by -1 is the least integer. Sizes are compared as numbers below zero, because
-    there is one more of these than above zero.
+    The least integer divided by -1 wraps around to itself. Sizes are compared as numbers below
+    zero, because there is one more of these than above zero.
     """
     if right == -1:
         return wrapped_difference(0, left)
@@ -146,7 +156,8 @@ def rounded_quotient(left: int, right: int) -> int:
     quotient = (left - remainder) // right
     remainder_size = remainder if remainder < 0 else -remainder
     divisor_size = right if right < 0 else -right
-    if remainder_size <= divisor_size - remainder_size:  # twice the remainder is no less
+    # Round up if twice the remainder is at least the divisor. Both sizes are negated.
+    if remainder_size <= divisor_size - remainder_size:
         quotient += 1 if (left < 0) == (right < 0) else -1
     return quotient
 
@@ -164,9 +175,9 @@ def integer_remainder(left: int, right: int) -> int:
 
 @inlined
 def combine_floats(operator: int, left: float, right: float, ansi: int) -> tuple[float, int]:
-    """Return the value of a floating operation, and VALUE, NULL or an error.
+    """Return the value of an operation on floats, and the answer VALUE, NULL or an error.
 
-    In Spark, division of floats by zero is NULL, or an error under ANSI.
+    In Spark, division of floats by zero is NULL, or an error in ANSI mode: if `ansi` is not 0.
     """
     if operator == op.PLUS:
         return left + right, VALUE

@@ -1,4 +1,9 @@
-"""Mathematical functions of floats, compiled apart from the kernels, which call them by a pointer.
+"""The functions of the instruction MATHEMATICS: mathematical functions of floats, and arithmetic.
+
+They are compiled apart from the kernels, which call them by a pointer. There are two pointers:
+
+    compute               all functions
+    compute_arithmetic    arithmetic only, which is faster to compile, and enough for most queries
 
 Functions that Spark takes from Java's StrictMath are the same to the last bit. Sine and its
 relatives, which Java computes differently on each processor, may differ in the last two bits.
@@ -22,28 +27,31 @@ from matchrec.jit.callbacks import NO_CALLBACK, make_callback, make_pointer
 from matchrec.jit.decorators import inner
 
 # The numbers of the functions.
-_SQRT = op.FUNCTIONS[MathFunction.SQRT]
-_EXP = op.FUNCTIONS[MathFunction.EXP]
-_LN = op.FUNCTIONS[MathFunction.LN]
-_LOG = op.FUNCTIONS[MathFunction.LOG]
-_LOG2 = op.FUNCTIONS[MathFunction.LOG2]
-_LOG10 = op.FUNCTIONS[MathFunction.LOG10]
-_POWER = op.FUNCTIONS[MathFunction.POWER]
-_SIGN = op.FUNCTIONS[MathFunction.SIGN]
-_FLOOR = op.FUNCTIONS[MathFunction.FLOOR]
-_CEILING = op.FUNCTIONS[MathFunction.CEILING]
-_RADIANS = op.FUNCTIONS[MathFunction.RADIANS]
-_SIN = op.FUNCTIONS[MathFunction.SIN]
-_COS = op.FUNCTIONS[MathFunction.COS]
-_ASIN = op.FUNCTIONS[MathFunction.ASIN]
-_ROUND = op.FUNCTIONS[MathFunction.ROUND]
+_SQRT = op.FUNCTION_NUMBERS[MathFunction.SQRT]
+_EXP = op.FUNCTION_NUMBERS[MathFunction.EXP]
+_LN = op.FUNCTION_NUMBERS[MathFunction.LN]
+_LOG = op.FUNCTION_NUMBERS[MathFunction.LOG]
+_LOG2 = op.FUNCTION_NUMBERS[MathFunction.LOG2]
+_LOG10 = op.FUNCTION_NUMBERS[MathFunction.LOG10]
+_POWER = op.FUNCTION_NUMBERS[MathFunction.POWER]
+_SIGN = op.FUNCTION_NUMBERS[MathFunction.SIGN]
+_FLOOR = op.FUNCTION_NUMBERS[MathFunction.FLOOR]
+_CEILING = op.FUNCTION_NUMBERS[MathFunction.CEILING]
+_RADIANS = op.FUNCTION_NUMBERS[MathFunction.RADIANS]
+_SIN = op.FUNCTION_NUMBERS[MathFunction.SIN]
+_COS = op.FUNCTION_NUMBERS[MathFunction.COS]
+_ASIN = op.FUNCTION_NUMBERS[MathFunction.ASIN]
+_ROUND = op.FUNCTION_NUMBERS[MathFunction.ROUND]
 
 
 def find_mathematics(linked: LinkedConditions) -> Any:
-    """Return a pointer to a function that computes what conditions need.
+    """Return the pointer to the function that computes what conditions need.
 
-    If they need arithmetic only, it is compiled when a compiled search gets it, and fast. So as
-    long as Python runs the search, nothing is compiled.
+    `compute` is compiled here, `compute_arithmetic` only when a compiled search first gets its
+    pointer. So for arithmetic, nothing is compiled as long as Python runs the search.
+
+    Returns:
+        A pointer of `jit.callbacks`; NO_CALLBACK if no condition calls MATHEMATICS.
     """
     if needs_more_than_arithmetic(linked):
         return make_pointer(compute)
@@ -56,14 +64,15 @@ def needs_more_than_arithmetic(linked: LinkedConditions) -> bool:
 
 
 def compute_arithmetic(function: int, left: int, right: int) -> int:
-    """Compute as `compute`, arithmetic only."""
+    """Return the bits of an arithmetic function, as `compute` does."""
     return calculate(function, left, right)
 
 
 def compute_arithmetic_in_python(function: int, left: int, right: int) -> int:
-    """Compute as `compute_arithmetic`, in Python. The caller lets integers wrap.
+    """Return what `compute_arithmetic` does, computed by Python instead of machine code.
 
-    The operands become integers of NumPy, because integers of Python do not wrap.
+    The operands become integers of NumPy, because integers of Python do not wrap. It must be called
+    inside `let_integers_wrap`.
     """
     return int(calculate(function, np.int64(left), np.int64(right)))
 
@@ -74,14 +83,19 @@ ARITHMETIC_POINTER = make_callback(
 
 
 def compute(function: int, left: int, right: int) -> int:
-    """Return the bits of a function of two floats, or NO_RESULT.
+    """Return the value of a function of two floats, or NO_RESULT.
 
-    Functions of one float read the left one only. FLOOR and CEILING return an integer.
-    NARROW_INTEGER takes an integer.
+    Floats are passed and returned as their bits. FLOOR and CEILING return an integer,
+    NARROW_INTEGER takes one.
+
+    Args:
+        function: the number of the function: see `instructions`.
+        left: the first argument.
+        right: the second argument; any number if the function has only one.
     """
     if function >= op.ARITHMETIC:
         return calculate(function, left, right)
-    if function == op.NARROW_INTEGER:  # directly: by way of a float64 it would be rounded twice
+    if function == op.NARROW_INTEGER:  # not by way of a float64, which would round twice
         return float_to_bits(np.float64(np.float32(left)))
     x, y = bits_to_float(left), bits_to_float(right)
     if function == op.NARROW:
@@ -101,32 +115,37 @@ def compute(function: int, left: int, right: int) -> int:
     return float_to_bits(compute_angle(function, x))
 
 
-# A float times a power of ten that is less than this is off by less than a thousandth.
-_MOST_SCALED = 2.0**40
+# Below this limit, a float times a power of ten is off by less than a thousandth.
+_SCALED_LIMIT = 2.0**40
+# So a result that is nearer than this to the middle of two whole numbers may be on the other side.
+_UNCERTAIN_DISTANCE = 0.001
 
 
 @inner
 def round_to_bits(x: float, digits: float) -> int:
-    """Return the bits of x rounded to decimal digits, or NO_RESULT near the middle of two results.
+    """Return the bits of x rounded to `digits` digits after the point, or NO_RESULT.
 
-    There, the decimal that a float is written as decides: the float 0.15 is a little less than
-    fifteen hundredths, but rounds to 0.2. Python computes these.
+    It has no result near the middle between two results. There, the decimal that a float is written
+    as decides: the float 0.15 is a little less than fifteen hundredths, but rounds to 0.2. The
+    condition lets Python round these.
     """
-    size, scale = abs(x), 10.0 ** abs(digits)
+    size = abs(x)
+    scale = 10.0 ** abs(digits)
     scaled = size * scale if digits >= 0 else size / scale
-    if not scaled < _MOST_SCALED:
+    if not scaled < _SCALED_LIMIT:  # also if it is NaN
         return NO_RESULT
-    least = math.floor(scaled)
-    if abs(scaled - least - 0.5) < 0.001:
+    whole = math.floor(scaled)
+    fraction = scaled - whole
+    if abs(fraction - 0.5) < _UNCERTAIN_DISTANCE:
         return NO_RESULT
-    whole_units = float(least + 1 if scaled - least > 0.5 else least)
+    whole_units = float(whole + 1 if fraction > 0.5 else whole)
     rounded = whole_units / scale if digits >= 0 else whole_units * scale
     return float_to_bits(math.copysign(rounded, x))
 
 
 @inner
 def compute_power_or_logarithm(function: int, x: float, y: float) -> float:
-    """Return a root, a power or a logarithm. For LOG, x is the base."""
+    """Return SQRT, EXP, LN, LOG, LOG2, LOG10 or POWER. For LOG, x is the base."""
     if function == _SQRT:
         return math.sqrt(x)
     if function == _EXP:
@@ -144,7 +163,7 @@ def compute_power_or_logarithm(function: int, x: float, y: float) -> float:
 
 @inner
 def compute_angle(function: int, x: float) -> float:
-    """Return a function of an angle, or one whose value is an angle."""
+    """Return RADIANS, SIN, COS, ASIN or ACOS."""
     if function == _RADIANS:
         return x * (math.pi / 180.0)
     if function == _SIN:

@@ -1,8 +1,8 @@
-"""Run the compiled code of conditions on the run: instructions over a stack, steps over registers.
+"""A machine for conditions on the run: it runs instructions over a stack and steps over registers.
 
-All search kernels call two functions for each row that a run tries to map to a variable. If the row
-satisfies the row condition, `evaluate_condition` decides whether it satisfies the run condition.
-Once the row is mapped, `update_registers` notes what later conditions will read of it.
+All search kernels call two functions for a row that a run tries to map to a variable.
+`update_registers` notes what later conditions will read of the row. `evaluate_condition` decides
+whether the row satisfies the run condition. `search.kernels.mapping` says which one comes first.
 
 For `B AS price > LAST(A.price)`, with prices 5.0 and 7.0 in rows 0 and 1:
 
@@ -75,8 +75,8 @@ def evaluate_condition(
 ) -> int:
     """Evaluate a condition for a candidate row; return HOLDS, HOLDS_NOT or an error.
 
-    Tests of operations are in the order of how often they occur. Some cover several operations,
-    whose numbers follow each other.
+    The most frequent operations are tested first. Some tests cover several operations, whose
+    numbers follow each other. When all instructions have run, one value is left on the stack.
 
     Args:
         code: int64[k, 5], instructions: the operation and its arguments, of which a, b, c are used.
@@ -231,7 +231,7 @@ def compare_values(
 
     Args:
         operation: COMPARE_INTEGER or COMPARE_FLOAT.
-        comparison: the comparison: see `instructions.COMPARISONS`.
+        comparison: the comparison: see `instructions.COMPARISON_MASKS`.
         top: the index of the left value on the stack.
         values: the values on the stack.
         valid: whether they are not NULL.
@@ -254,7 +254,7 @@ def compare_values(
 def connect_truth_values(decisive: int, top: int, values: IntArray, valid: IntArray) -> None:
     """Replace the truth values at `top` and above it by their AND or OR.
 
-    The value at `top` is not decisive, because otherwise the code would have jumped over this.
+    The value at `top` does not decide the result, because then a jump would have led past this.
 
     Args:
         decisive: the truth value that decides: 0 for AND, 1 for OR.
@@ -274,7 +274,7 @@ def connect_truth_values(decisive: int, top: int, values: IntArray, valid: IntAr
 def update_registers(
     steps: IntArray, begin: int, end: int, registers: IntArray, row: int, inputs: Input
 ) -> None:
-    """Update the registers of a run after a row has been mapped to a variable.
+    """Apply the steps that update the registers of a run when a row is mapped to a variable.
 
     Args:
         steps: int64[k, 5], steps: the operation and its arguments.
@@ -361,8 +361,9 @@ def add_value(operation: int, registers: IntArray, a: int, value: int) -> None:
         if (value < result) == (operation == op.MIN_INTEGER):
             result = value
     else:
-        wanted_order = -1 if operation == op.MIN_FLOAT else 1
-        if order_of_floats(bits_to_float(value), bits_to_float(result)) == wanted_order:
+        order_of_better_value = -1 if operation == op.MIN_FLOAT else 1
+        order = order_of_floats(bits_to_float(value), bits_to_float(result))
+        if order == order_of_better_value:
             result = value
     registers[a] = flag
     registers[a + 1] = result

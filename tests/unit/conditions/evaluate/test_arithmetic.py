@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from matchrec.conditions.evaluate.instructions import (
     ANSI,
     ARITHMETIC,
-    BITS,
-    COMPARISONS,
+    COMPARISON_MASKS,
     DIVIDE,
     DIVISION_BY_ZERO,
     MINUS,
@@ -24,6 +23,7 @@ from matchrec.conditions.evaluate.instructions import (
     TIMES,
     VALUE,
     WHY,
+    WIDTH_UNIT,
 )
 from matchrec.conditions.evaluate.kernels.arithmetic import (
     compare,
@@ -50,7 +50,7 @@ INTEGERS = st.one_of(EDGES, st.just(NO_RESULT), st.integers(LEAST, MOST), st.int
 
 def integer_operation(operator: int, left: int, right: int, bits: int, ansi: int) -> Answered:
     """Value and answer; without a value, 0."""
-    function = ARITHMETIC + operator + ANSI * ansi + BITS * bits
+    function = ARITHMETIC + operator + ANSI * ansi + WIDTH_UNIT * bits
     return compute_integers(function, left, right)
 
 
@@ -117,11 +117,14 @@ def test_quotients_are_rounded_half_away_from_zero(left, right, ansi) -> None:
 
 
 def test_try_operations_return_null_for_errors() -> None:
-    assert compute_integers(ARITHMETIC + NULL_ON_ERROR + DIVIDE + BITS * 64, LEAST, -1)[1] == NULL
+    assert (
+        compute_integers(ARITHMETIC + NULL_ON_ERROR + DIVIDE + WIDTH_UNIT * 64, LEAST, -1)[1]
+        == NULL
+    )
     tried = ARITHMETIC + NULL_ON_ERROR
-    assert compute_integers(tried + PLUS + BITS * 32, 2**31 - 1, 1)[1] == NULL
-    assert compute_integers(tried + DIVIDE + BITS * 64, 1, 0)[1] == NULL
-    assert compute_integers(tried + TIMES + BITS * 8, 11, 11) == (121, VALUE)
+    assert compute_integers(tried + PLUS + WIDTH_UNIT * 32, 2**31 - 1, 1)[1] == NULL
+    assert compute_integers(tried + DIVIDE + WIDTH_UNIT * 64, 1, 0)[1] == NULL
+    assert compute_integers(tried + TIMES + WIDTH_UNIT * 8, 11, 11) == (121, VALUE)
 
 
 @pytest.mark.parametrize("operator", [DIVIDE, REMAINDER])
@@ -143,7 +146,9 @@ def test_floats_follow_ieee_elsewhere() -> None:
 def list_true_comparisons(compared, left, right) -> set[Comparison]:
     """Return the comparisons that hold for two values."""
     return {
-        comparison for comparison in Comparison if compared(COMPARISONS[comparison], left, right)
+        comparison
+        for comparison in Comparison
+        if compared(COMPARISON_MASKS[comparison], left, right)
     }
 
 
