@@ -7,13 +7,18 @@ the following steps when a row is mapped to A:
     r0   position of the last row of A               SET_ROW r0
     r1   position of the row of A before that one    COPY r1 from r0
 
-The step of r1 comes first, because it reads r0 as it was before.
+The step of r1 comes first, because it reads r0 as it was before. `_StepPhase` has the order of all
+steps.
+
+1. `ConditionCompiler` calls `Registers.find_register` for each meaning that a condition reads.
+2. When all conditions are compiled, `Registers.build_steps` returns the steps of all registers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from typing import NamedTuple
 
 from matchrec.conditions.evaluate import instructions as op
@@ -52,15 +57,16 @@ class RowRegister:
 
 @dataclass(frozen=True, slots=True)
 class VariableRegister:
-    """A register with the variable of the row that is `physical` rows after `row`.
+    """A register with the variable to which the row at a distance from another row is mapped.
 
-    It is -1 outside of the match.
+    It is -1 if the row is outside of the match. `PREV(CLASSIFIER(A))` reads the register for the
+    last row of A and the physical offset -1.
     """
 
-    # The row from which rows of the partition are counted.
+    # The register of the row from which rows of the partition are counted.
     row: RowRegister
-    # How many rows after it; negative for rows before it.
-    physical: int
+    # How many rows after that row; negative for rows before it.
+    physical_offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +123,8 @@ class ListedValue:
         return self.columns[0] if isinstance(self.expression, ReadValue) else None
 
 
-# The values that a row adds to a list. The first one says whether the row counts at all.
+# The form of a row in a list: the values that the row adds to it. The first one says whether the
+# row counts at all.
 RowForm = tuple[ListedValue, ...]
 
 
@@ -138,7 +145,7 @@ Meaning = RowRegister | VariableRegister | AggregateRegister | ListRegister
 
 
 class RegisterStep(NamedTuple):
-    """A row of the array of steps, see `instructions`."""
+    """A row of the array of steps: an operation and its arguments, see `instructions`."""
 
     operation: int
     a: int
@@ -157,21 +164,22 @@ class RegisterStep(NamedTuple):
         match self.operation:
             case op.SET_ROW | op.SET:
                 return ()
-            case operation if operation >= op.ADD_ONE and self.c > 0:
-                return (*self.writes, self.c - 1)
             case op.COPY:
                 return (self.b,)
+            case op.COUNT_DOWN:
+                return (self.a,)
             case op.COPY_AT:
                 return (self.a, self.b, self.c)
             case op.SET_AT:
                 return (self.a, self.b)
-            case _:
-                return self.writes
+            case _:  # a step of an aggregate, which may add the row of another register
+                row_register = (self.c - 1,) if self.c > 0 else ()
+                return (*self.writes, *row_register)
 
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """The registers that conditions have needed so far."""
+    """The registers that conditions have needed so far. `find_register` adds registers."""
 
     # Ids of all variables.
     all_variables: Members
@@ -187,16 +195,18 @@ class Registers:
 
         If there is no such register yet, add it, and before it the registers that its steps read.
         """
-        # Without recursion: LAST(A.x, 1000) needs a chain of 1001 registers.
-        waiting = [meaning]
-        while waiting:
+        # A stack instead of recursion, because LAST(A.x, 1000) needs a chain of 1001 registers.
+        needed = [meaning]
+        while needed:
             missing = [
-                read for read in self._find_dependences(waiting[-1]) if read not in self.by_meaning
+                dependence
+                for dependence in self._find_dependences(needed[-1])
+                if dependence not in self.by_meaning
             ]
             if missing:
-                waiting += reversed(missing)
+                needed += reversed(missing)
                 continue
-            ready = waiting.pop()
+            ready = needed.pop()
             if ready not in self.by_meaning:
                 self._add(ready)
         return self.by_meaning[meaning]
@@ -214,13 +224,13 @@ class Registers:
         match meaning:
             case RowRegister(End.LAST, offset=offset) if offset > 0:
                 yield meaning.previous
-            case VariableRegister(RowRegister(end, offset=offset) as row, physical):
+            case VariableRegister(RowRegister(end, offset=offset) as row, physical_offset):
                 if end is End.LAST and offset > 0:
                     yield replace(meaning, row=row.previous)
-                if physical > 0 or end is End.FIRST:
+                if physical_offset > 0 or end is End.FIRST:
                     yield row
-                if physical < 0:
-                    yield self._make_recent_variable(-physical)
+                if physical_offset < 0:
+                    yield self._make_recent_variable(-physical_offset)
             case (
                 AggregateRegister(excludes_current_row=True)
                 | ListRegister(excludes_current_row=True)
@@ -229,18 +239,15 @@ class Registers:
             case _:
                 return
 
-    def build_steps(self, variables: int) -> list[tuple[RegisterStep, ...]]:
-        """Return the steps to apply when a row is mapped to a variable, for each variable.
-
-        Steps are in the order of `_make_step_key`: chains of last rows shift from their far end,
-        and a step that reads a position comes after the step that sets it.
+    def build_steps(self, variable_count: int) -> list[tuple[RegisterStep, ...]]:
+        """Return for each variable the steps to apply when a row is mapped to it, in their order.
 
         Args:
-            variables: the number of variables.
+            variable_count: the number of variables.
         """
-        steps: list[list[RegisterStep]] = [[] for _ in range(variables)]
+        steps: list[list[RegisterStep]] = [[] for _ in range(variable_count)]
         for meaning in sorted(self.by_meaning, key=_make_step_key):
-            for variable in range(variables):
+            for variable in range(variable_count):
                 steps[variable].extend(self._build_register_steps(meaning, variable))
         return [tuple(variable_steps) for variable_steps in steps]
 
@@ -281,34 +288,37 @@ class Registers:
     ) -> Iterator[RegisterStep]:
         """Yield the steps that update the variable of a row when a row is mapped to a variable.
 
-        There are two reasons for a step: the row mapped now changes which row `meaning.row` is, or
-        it is itself the row whose variable the register has, `physical` rows after `meaning.row`.
+        The register has the variable of its target, the row at `physical_offset` from
+        `meaning.row`. There are two reasons for a step:
+
+        1. The row mapped now changes which row `meaning.row` is, and so which row is the target.
+        2. The row mapped now is the target itself.
         """
         register = self.by_meaning[meaning]
         row = meaning.row
-        physical = meaning.physical
+        offset = meaning.physical_offset
         is_member = variable in row.members
-        may_be_target = physical > 0
+        may_be_target = offset > 0
         if row.end is End.FIRST:
-            if is_member and physical < 0:
-                recent = self.by_meaning[self._make_recent_variable(-physical)]
+            if is_member and offset < 0:
+                recent = self.by_meaning[self._make_recent_variable(-offset)]
                 yield RegisterStep(op.COPY_AT, register, recent, self.by_meaning[row])
-            may_be_target |= is_member and physical == 0
+            may_be_target |= is_member and offset == 0
         elif is_member:
             if row.offset > 0:
                 previous = replace(meaning, row=row.previous)
                 yield RegisterStep(op.COPY, register, self.by_meaning[previous])
-            elif physical < 0:
-                recent = self.by_meaning[self._make_recent_variable(-physical)]
+            elif offset < 0:
+                recent = self.by_meaning[self._make_recent_variable(-offset)]
                 yield RegisterStep(op.COPY, register, recent)
             else:
                 # A row after the last one is not mapped yet.
-                yield RegisterStep(op.SET, register, variable if physical == 0 else -1)
+                yield RegisterStep(op.SET, register, variable if offset == 0 else -1)
         if may_be_target:
-            yield RegisterStep(op.SET_AT, register, self.by_meaning[row], physical, variable)
+            yield RegisterStep(op.SET_AT, register, self.by_meaning[row], offset, variable)
 
     def _make_recent_variable(self, distance: int) -> VariableRegister:
-        """Return the variable of the row that is `distance` rows before the one mapped last."""
+        """Return the register of the variable of the row `distance` rows before the last one."""
         return VariableRegister(RowRegister(End.LAST, self.all_variables, distance), 0)
 
 
@@ -325,24 +335,35 @@ def _find_initial_values(meaning: Meaning) -> list[int]:
             return [-1]
 
 
-def _make_step_key(meaning: Meaning) -> tuple[int, int]:
-    """Return a sort key for the steps that are applied when a row is mapped. Their order is:
+class _StepPhase(IntEnum):
+    """The order of the steps that are applied when a row is mapped."""
 
-    1. aggregates and lists without the current row: they read the position of the last row before
-       it changes;
-    2. positions, the far ends of chains first;
-    3. variables of last rows, the far ends of chains first;
-    4. all others.
+    # Aggregates and lists without the current row: they read the position of the last row before it
+    # changes.
+    ADD_PREVIOUS_ROW = 1
+    # Positions of rows.
+    POSITIONS = 2
+    # Variables of rows that are counted from the last one.
+    LAST_VARIABLES = 3
+    # All others.
+    OTHERS = 4
+
+
+def _make_step_key(meaning: Meaning) -> tuple[_StepPhase, int]:
+    """Return the key by which the registers are sorted, in the order of their steps.
+
+    Within a phase, the far end of a chain of last rows comes first, because each of its registers
+    takes over the former value of the next one.
     """
     match meaning:
         case AggregateRegister(excludes_current_row=True) | ListRegister(excludes_current_row=True):
-            return 1, 0
+            return _StepPhase.ADD_PREVIOUS_ROW, 0
         case RowRegister(end, offset=offset):
-            return 2, -offset if end is End.LAST else 0
+            return _StepPhase.POSITIONS, -offset if end is End.LAST else 0
         case VariableRegister(RowRegister(End.LAST, offset=offset)):
-            return 3, -offset
+            return _StepPhase.LAST_VARIABLES, -offset
         case _:
-            return 4, 0
+            return _StepPhase.OTHERS, 0
 
 
 def make_last_row(members: Members) -> RowRegister:
