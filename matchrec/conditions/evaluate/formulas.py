@@ -1,8 +1,13 @@
-"""Build Python functions that compute formulas: functions and aggregates in run conditions.
+"""Build Python functions that compute formulas: calls of functions and aggregates over the run.
 
-A kernel holds a value as an int64: the bits of a float, the digits of a decimal, the rank of a
-ranked value, or the number itself. Python holds the value itself, and NULL as None. A *decoder*
-makes the value from the int64, an *encoder* the int64 from the value.
+A kernel holds a value as an int64, which is called its *bits* here. Python holds the value itself,
+and NULL as None. A *decoder* makes the value from the bits, an *encoder* the bits from the value:
+
+    type                      bits
+    float                     the bits of the float
+    decimal(5,2)              its digits: 1250 for 12.50
+    text, wide decimal, ...   the rank of the value among the values of the column, from 1
+    any other                 the number
 """
 
 from __future__ import annotations
@@ -21,12 +26,14 @@ from matchrec.conditions.functions.function import Compute, Value
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Family, ValueType, is_ranked
 
-# Returns the value that an int64 of a kernel stands for.
+# Returns the value that some bits stand for.
 Decode = Callable[[int], Value]
 # For each integer column of ranks, the values in the order of their ranks, which begin with 1.
 RankedValues = Mapping[int, Sequence[Value]]
 
-_FLOAT, _BITS = struct.Struct("<d"), struct.Struct("<q")
+# `jit.bits` does the same for kernels. Called from Python, it takes longer.
+_FLOAT = struct.Struct("<d")
+_BITS = struct.Struct("<q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +49,10 @@ class RowValues:
 
 
 def find_ranked_column(expression: RunExpression) -> int | None:
-    """Return the integer column of ranks that an expression reads, or None if it reads none."""
+    """Return the integer column whose ranks are the values of an expression; None if there is none.
+
+    For an IF it is the column of the first branch that has one.
+    """
     match expression:
         case run_condition.ReadValue(column=column) | run_condition.RunAggregate(column=column):
             return column
@@ -63,15 +73,15 @@ def make_decoder(type_: ValueType, expression: RunExpression, source: RowValues)
     """
     column = find_ranked_column(expression) if is_ranked(type_) else None
     if column is not None and column in source.ranked:
-        ranked = source.ranked[column]
-        return lambda bits: ranked[bits - 1]
+        values_by_rank = source.ranked[column]
+        return lambda rank: values_by_rank[rank - 1]
     match type_.family:
         case Family.BOOLEAN:
             return bool
         case Family.FLOATING:
             return lambda bits: _FLOAT.unpack(_BITS.pack(bits))[0]
         case Family.DECIMAL:
-            return lambda bits: Decimal(bits).scaleb(-type_.scale)
+            return lambda digits: Decimal(digits).scaleb(-type_.scale)
         case _:
             return int
 
@@ -79,11 +89,10 @@ def make_decoder(type_: ValueType, expression: RunExpression, source: RowValues)
 def make_encoder(type_: ValueType) -> Callable[[Value], int]:
     """Return the encoder for values of a type. The values are not NULL.
 
-    Its result is a Python integer of any size. If it has more than 64 bits, storing it in an int64
-    array raises OverflowError.
+    Its result may have more than 64 bits. Then storing it in an int64 array raises OverflowError.
 
     Args:
-        type_: the type. It is not ranked, because Python keeps such values itself.
+        type_: the type. Ranked values have no encoder: Python keeps them itself.
     """
     match type_.family:
         case Family.FLOATING:
@@ -94,7 +103,8 @@ def make_encoder(type_: ValueType) -> Callable[[Value], int]:
             return int
 
 
-# Computes or reads a value of the call that a kernel has just made.
+# Returns a value for the call that a kernel has just made: a part of the formula, or one of its
+# arguments, which are on the stack.
 Evaluate = Callable[[], Value]
 
 
@@ -102,41 +112,41 @@ def build_formula(expression: RunExpression, arguments: Iterator[Evaluate]) -> E
     """Return a function that computes a formula.
 
     Args:
-        expression: the formula.
+        expression: the formula, or a part of it.
         arguments: functions that read the arguments of the formula, in the order of
-            `find_python_arguments`. As many of them are consumed as the formula has arguments.
+            `find_python_arguments`. A part takes its arguments from the front.
     """
     match expression:
         case run_condition.PythonAggregate(name, use=use):
             aggregate = AGGREGATES[name]
-            rows = next(arguments)
-            total = build_list_aggregate(lambda: aggregate.begin(use))
-            return lambda: total(*rows())
+            read_list = next(arguments)  # returns the number of the list, and all lists
+            compute_aggregate = build_list_aggregate(lambda: aggregate.begin(use))
+            return lambda: compute_aggregate(*read_list())
         case run_condition.PythonCall(name, operands):
             function = load_functions()[name]
-            reads = tuple(build_formula(operand, arguments) for operand in operands)
+            operand_functions = [build_formula(operand, arguments) for operand in operands]
             compute = function.build(expression.use)
             if function.takes_nulls:
-                return lambda: compute(*[read() for read in reads])
-            return _return_null_for_null(compute, reads)
-        case _:
+                return lambda: compute(*[evaluate() for evaluate in operand_functions])
+            return _build_strict_call(compute, operand_functions)
+        case _:  # an argument, which the kernel has computed
             return next(arguments)
 
 
-def _return_null_for_null(compute: Compute, reads: Sequence[Evaluate]) -> Evaluate:
-    """Return a function that computes a value, or returns None at the first argument that is NULL.
+def _build_strict_call(compute: Compute, operand_functions: Sequence[Evaluate]) -> Evaluate:
+    """Return a function that calls `compute`, or returns None if an operand is NULL.
 
-    Spark does not evaluate the later arguments then.
+    As in Spark, the operands after the first one that is NULL are not evaluated.
     """
 
-    def compute_value() -> Value:
-        """Return the value of the function, or None at the first NULL argument."""
+    def evaluate_call() -> Value:
+        """Return the value of the call; None at the first operand that is NULL."""
         values = []
-        for read in reads:
-            value = read()
+        for evaluate in operand_functions:
+            value = evaluate()
             if value is None:
                 return None
             values.append(value)
         return compute(*values)
 
-    return compute_value
+    return evaluate_call

@@ -1,9 +1,13 @@
-"""The lists of rows that aggregates in Python are over.
+"""The lists of rows over which Python computes aggregates, such as `collect_list(A.x)`.
 
-A list is a number: the list before its last row, and that row. So lists share what they have in
-common, and equal lists have equal numbers, so that runs with equal lists merge.
+A run has the number of its list in a register. A list consists of a shorter list and a last row.
+So lists share the rows with which they begin. Equal lists have equal numbers, so that runs with
+equal lists merge.
 
     list 0 = ()     list 7 = list 0 and row a     list 8 = list 7 and row b
+
+Rows of different variables may add different values to a list. What a row adds is its *form*, see
+`registers.RowForm`. The first value of a form says whether the row counts at all.
 
 A list *keeps* the values of a row as the bits that kernels have: copying them is quick, and most
 are never read. A value that Python computed during the match and that has no bits, such as a text,
@@ -25,9 +29,11 @@ from matchrec.conditions.types import ValueType, is_ranked
 # The most rows that all lists may have, before the lists that no run has are dropped.
 MOST_ROWS = 1 << 18
 
-# Returns a value of the row at a position as a list keeps it; None for NULL. Raises FunctionError
-# if there is no such value.
+# Returns a value of a row as a list keeps it, from the position of the row; None for NULL. Raises
+# FunctionError if the value cannot be computed.
 ComputeKept = Callable[[int], Value]
+# Returns the function that computes a value of rows with the code in a range.
+MakeValueFunction = Callable[[ListedValue, CodeRange], ComputeKept]
 
 
 class LastRow(NamedTuple):
@@ -47,9 +53,9 @@ class FormFunctions:
 
     # Returns whether a row counts.
     row_counts: ComputeKept
-    # Return the values of a row.
+    # For each value of a row, the function that computes it.
     compute_values: tuple[ComputeKept, ...]
-    # Make the values from what is kept of them.
+    # For each value, the function that makes it from what is kept.
     decoders: tuple[Decode, ...]
     # The number of the first form whose values have the same types and are kept alike. Rows with
     # the same layout and equal kept values are equal, whatever their forms are.
@@ -68,7 +74,7 @@ class Lists:
         forms: Sequence[CodedForm],
         source: RowValues,
         find_live_list_numbers: Callable[[], Iterable[int]],
-        make_value_function: Callable[[ListedValue, CodeRange], ComputeKept],
+        make_value_function: MakeValueFunction,
     ) -> None:
         """Prepare to make lists. Only list 0 exists at first.
 
@@ -78,9 +84,11 @@ class Lists:
             find_live_list_numbers: returns the numbers of the lists that runs may have.
             make_value_function: returns the function that computes a value of a row.
         """
-        # The last row of each list but list 0, by the number of the list, and the other way round.
+        # The last row of each list but list 0, by the number of the list.
         self.last_rows: dict[int, LastRow] = {}
+        # The number of the list with each last row, the inverse of `last_rows`.
         self.numbers: dict[LastRow, int] = {}
+        # The greatest number of a list so far.
         self.newest_number = 0
         # With more rows than this, dead lists are dropped.
         self.row_limit = MOST_ROWS
@@ -135,12 +143,13 @@ class Lists:
         )
 
     def drop_dead_lists(self, number: int) -> None:
-        """Drop all lists but one, those that runs have, and those that these are made of.
+        """Drop the lists that no run has and that are not the beginning of a list that stays.
 
-        A number is never used again, so what is remembered elsewhere by number stays right.
+        Numbers of dropped lists are never used again, because `shared_lists` keeps results by
+        number.
 
         Args:
-            number: the number of a list that stays, whether a run has it or not.
+            number: the number of a list that stays, even if no run has it.
         """
         live_rows: dict[int, LastRow] = {}
         for live_number in (number, *self.find_live_list_numbers()):
@@ -159,11 +168,9 @@ class Lists:
 
 
 def prepare_forms(
-    forms: Sequence[CodedForm],
-    source: RowValues,
-    make_value_function: Callable[[ListedValue, CodeRange], ComputeKept],
+    forms: Sequence[CodedForm], source: RowValues, make_value_function: MakeValueFunction
 ) -> list[FormFunctions]:
-    """Return the functions of each form. For the arguments see `Lists`."""
+    """Return the functions of each form, by its number. For the arguments see `Lists`."""
 
     def make_kept_value_function(value: ListedValue, code: CodeRange) -> ComputeKept:
         """Return the function that computes a value of a row, or reads it if it is a column."""
@@ -172,20 +179,22 @@ def prepare_forms(
         return make_column_reader(value.column, source)
 
     prepared_forms: list[FormFunctions] = []
-    shapes: list[list[tuple[ValueType, bool]]] = []
+    # For each form, the type of each value and whether it is kept itself: what is equal for forms
+    # with one layout.
+    value_storage: list[list[tuple[ValueType, bool]]] = []
     for form in forms:
         row_counts, *compute_values = [
             make_kept_value_function(value, code) for value, code in form
         ]
         # The first value, whether the row counts, is not kept.
         kept_values = [value for value, _ in form[1:]]
-        shapes.append([(value.type, is_kept_itself(value)) for value in kept_values])
+        value_storage.append([(value.type, is_kept_itself(value)) for value in kept_values])
         prepared_forms.append(
             FormFunctions(
                 row_counts=row_counts,
                 compute_values=tuple(compute_values),
                 decoders=tuple(make_kept_decoder(value, source) for value in kept_values),
-                layout=shapes.index(shapes[-1]),
+                layout=value_storage.index(value_storage[-1]),
             )
         )
     return prepared_forms
