@@ -71,7 +71,7 @@ def aggregate(clause: Clause, aggregates: Mapping[str, str], per: str) -> Aggreg
     needed_totals = [total for call in calls.values() for total in find_totals(call)]
     totals = Totals(
         aggregates=tuple(dict.fromkeys(needed_totals)),
-        grouped=grouping,
+        grouping=grouping,
         keys=tuple(measure.name for measure in key_measures.values()),
     )
 

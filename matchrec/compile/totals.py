@@ -74,7 +74,7 @@ def link_totals(
     reason = find_obstacle(Shortcut.TOTALS, plan, task.pattern.follow)
     if reason:
         raise errors.MustBuildMatchesError(reason)
-    task = end_runs_at_absent_rows(find_each_match_once(task, totals.grouped))
+    task = end_runs_at_absent_rows(find_each_match_once(task, totals.grouping))
     types = {index: column_types[column] for column, index in collector.columns.items()}
     reads = [read for read in collector.reads if isinstance(read, ReadTotal)]
     aggregates = [find_carried_aggregate(plan, read, types) for read in reads]
@@ -90,7 +90,7 @@ def link_totals(
         )
         for aggregate in aggregates
     )
-    task = replace(task, totals=TaskTotals(linked_totals, totals.grouped))
+    task = replace(task, totals=TaskTotals(linked_totals, totals.grouping))
     return task, columns
 
 

@@ -240,7 +240,7 @@ def describe_totals(
     if reason_for_building_matches is not None:
         yield f"computed by the engine from all matches, because {reason_for_building_matches}"
     if plan.totals is not None:
-        rows = f"a row for {plan.totals.grouped.meaning}"
+        rows = f"a row for {plan.totals.grouping.meaning}"
         yield f"computed by the search, which builds no matches: {rows}"
         columns = [show_column(column) for column in compiled_query.sent_columns.columns]
         for read in compiled_query.reads:

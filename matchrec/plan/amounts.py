@@ -1,11 +1,20 @@
-"""The exact values of literal numbers and day-time intervals."""
+"""The exact values of literal numbers and day-time intervals.
+
+    300                  Amount(300)
+    0.1                  Amount(1/10)
+    INTERVAL 1 DAY       Amount(86400000000, is_time=True, is_days=True)
+    INTERVAL 90 SECOND   Amount(90000000, is_time=True)
+
+`syntax.amounts` reads them from the text of a query. Intervals of months and years have no exact
+value, because months differ in length.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-# The length of a unit in microseconds.
+# For each unit of day-time intervals, its length in microseconds.
 MICROSECONDS = {
     "WEEK": 7 * 24 * 3600 * 10**6,
     "DAY": 24 * 3600 * 10**6,
@@ -19,11 +28,12 @@ MICROSECONDS = {
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """The value of a literal number or interval."""
+    """The value of a literal number or day-time interval."""
 
-    # The number; for an interval its microseconds.
+    # The number; for an interval, the number of its microseconds.
     value: Fraction
-    # Whether it is an interval.
+    # Whether the literal is an interval.
     is_time: bool = False
-    # Whether it is an interval that is written in days only.
+    # Whether it is an interval that is written in days only, such as INTERVAL 1 DAY. A
+    # date plus such an interval is a date, and plus any other interval a timestamp.
     is_days: bool = False

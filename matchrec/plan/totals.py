@@ -1,7 +1,11 @@
 """Aggregates over all matches, which a search can compute without building the matches.
 
-The search returns a row for each group of matches, and SQL combines the rows of several groups. So
-a partition may be searched in parts.
+The search returns a row for each group of matches, with a total for each aggregate. SQL then
+combines the rows of one group, because a partition may be searched in parts:
+
+    sum(profit) of the matches of each partition
+      the search    AAA, __total_0 = 40    AAA, __total_0 = 2    BBB, __total_0 = 7
+      SQL           AAA, 42    BBB, 7
 """
 
 from __future__ import annotations
@@ -13,23 +17,32 @@ from matchrec.plan.clauses import Grouping
 
 # The functions of aggregates over all matches.
 FUNCTIONS = ("count", "sum", "avg", "min", "max")
+# The value of `TotalAggregate.cast` for which the search returns a double.
 DOUBLE = "DOUBLE"
 
-# The names of the columns between the search and the aggregates, which no user has written: the
-# only column of matches that are just counted, an ORDER BY column of a group, and a total.
+# The name of the only column of matches that are just counted. It and the names that `name_key` and
+# `name_total` return are of columns between the search and SQL, which no user has written.
 MATCH_NAME = "__match"
-name_key = "__key_{}".format
-name_total = "__total_{}".format
-_NAMES = re.compile(r"__match|__key_\d+|__total_\d+")
+_INTERNAL_NAME = re.compile(r"__match|__key_\d+|__total_\d+")
+
+
+def name_key(index: int) -> str:
+    """Return the name of the column with an ORDER BY key of the row that identifies a group."""
+    return f"__key_{index}"
+
+
+def name_total(index: int) -> str:
+    """Return the name of the column with the total of an aggregate."""
+    return f"__total_{index}"
 
 
 def is_name_of_totals(name: str) -> bool:
-    """Return whether a column of the search's result is for aggregates, and has no user's name.
+    """Return whether a column of the search's result has one of these names, not a user's.
 
     >>> [is_name_of_totals(name) for name in (MATCH_NAME, name_key(0), name_total(12), "__p")]
     [True, True, True, False]
     """
-    return _NAMES.fullmatch(name) is not None
+    return _INTERNAL_NAME.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +75,12 @@ class Totals:
 
     aggregates: tuple[TotalAggregate, ...]
     # How matches are grouped: by partition, or by their first or last row.
-    grouped: Grouping = Grouping.PARTITION
-    # The measures that identify this row.
+    grouping: Grouping = Grouping.PARTITION
+    # The names of the measures that identify the first or last row by which matches are grouped;
+    # empty if they are grouped by partition.
     keys: tuple[str, ...] = ()
 
     @property
     def columns(self) -> dict[TotalAggregate, str]:
-        """The column of the search's result that holds each aggregate."""
+        """Return for each aggregate the column of the search's result that has its total."""
         return {total: name_total(index) for index, total in enumerate(self.aggregates)}

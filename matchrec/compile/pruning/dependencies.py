@@ -214,7 +214,7 @@ def find_total_dependencies(context: ReferenceContext) -> list[PlanDependency]:
     totals = context.plan.totals
     if totals is None:
         return []
-    return list_dependencies("an aggregate over all matches", totals.grouped.dependencies)
+    return list_dependencies("an aggregate over all matches", totals.grouping.dependencies)
 
 
 # For each field of `MatchPlan`, the function that finds its dependencies. None for a field that
