@@ -208,6 +208,28 @@ def find_common_floating(left: ValueType, right: ValueType, *, ansi: bool) -> Va
     return FLOAT if is_float_with_integer and not ansi else DOUBLE
 
 
+def find_common_nested_type(left: ValueType, right: ValueType, *, ansi: bool) -> ValueType | None:
+    """Return the type to which Spark brings two nested values, or two parts of them.
+
+    None if there is none. The common type of array<int> and array<bigint> is array<bigint>.
+    """
+    if left == right or right == VOID:
+        return left
+    if left == VOID:
+        return right
+    if left.family in NUMBERS and right.family in NUMBERS:
+        return find_comparison_type(left, right, ansi=ansi)
+    if left.family is not right.family or left.family not in NESTED or left.names != right.names:
+        return None
+    parts = []
+    for left_part, right_part in zip(left.parts, right.parts, strict=True):
+        part = find_common_nested_type(left_part, right_part, ansi=ansi)
+        if part is None:
+            return None
+        parts.append(part)
+    return build_nested_type(left.family, left.names, tuple(parts))
+
+
 GUARANTEED_SCALE = 6  # the digits after the point that Spark keeps in any case
 
 

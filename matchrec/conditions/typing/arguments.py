@@ -26,12 +26,13 @@ from matchrec.conditions.types import (
     Family,
     ValueType,
     build_array_type,
+    find_common_nested_type,
     is_wide_decimal,
     number_fields,
 )
 from matchrec.conditions.typing.constants import make_null
 from matchrec.conditions.typing.failures import cast_may_fail
-from matchrec.conditions.typing.numbers import find_common_nested, widen
+from matchrec.conditions.typing.numbers import widen
 from matchrec.conditions.typing.python_values import cast_in_python
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors import conditions
@@ -123,11 +124,11 @@ def find_common_types(
     None if they keep their types.
     """
     if name == "ARRAY_CONTAINS" and types[0].element is not None:
-        element = find_common_nested(types[0].element, types[1], ansi=typer.ansi)
+        element = find_common_nested_type(types[0].element, types[1], ansi=typer.ansi)
         return None if element is None else [build_array_type(element), element]
     if name not in UNIFIED_FUNCTIONS or all(type_.family not in NESTED for type_ in types):
         return None
     if name in COMPARISONS and len({number_fields(type_) for type_ in types}) == 1:
         return None  # the names of fields do not matter
-    common = find_common_nested(types[0], types[1], ansi=typer.ansi)
+    common = find_common_nested_type(types[0], types[1], ansi=typer.ansi)
     return None if common is None else [common, common]

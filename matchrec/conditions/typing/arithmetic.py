@@ -31,7 +31,7 @@ from matchrec.conditions.types import (
     is_wide_decimal,
 )
 from matchrec.conditions.typing import calls
-from matchrec.conditions.typing.numbers import compute_days, compute_numbers, negate
+from matchrec.conditions.typing.numbers import build_day_arithmetic, build_number_arithmetic, negate
 from matchrec.conditions.typing.typer import (
     Typer,
     are_columns,
@@ -98,7 +98,7 @@ def type_days_between(typer: Typer, step: TypedOperation) -> TypedStep:
     if not are_columns(*step.operands):
         return calls.type_call(typer, step)
     end, start = [typer.cast_column(operand, DATE) for operand in step.operands]
-    return TypedStep(compute_days(ArithmeticOperator.SUBTRACT, end, start), INT)
+    return TypedStep(build_day_arithmetic(ArithmeticOperator.SUBTRACT, end, start), INT)
 
 
 def type_number_arithmetic(
@@ -119,7 +119,7 @@ def type_number_arithmetic(
     left_type, right_type = find_operand_types(operator, left.type, right.type, ansi=typer.ansi)
     left_value = typer.convert_number(step, left, left_type)
     right_value = typer.convert_number(step, right, right_type)
-    typed = compute_numbers(operator, left_value, right_value, ansi=typer.ansi)
+    typed = build_number_arithmetic(operator, left_value, right_value, ansi=typer.ansi)
     if typed is None:
         raise make_types_error(step, left.type, right.type)
     return typed

@@ -17,7 +17,7 @@ from matchrec.conditions.residual import TypedOperation, TypedStep
 from matchrec.conditions.run_condition import ArithmeticOperator, PythonCall
 from matchrec.conditions.types import INTERVAL, TIMESTAMP_NTZ, Family, ValueType
 from matchrec.conditions.typing.arguments import convert_argument, unify_arguments
-from matchrec.conditions.typing.numbers import compute_times
+from matchrec.conditions.typing.numbers import build_time_arithmetic
 from matchrec.conditions.typing.typer import Typer, are_columns, make_types_error
 from matchrec.errors import MatchRecognizeError, conditions
 
@@ -84,7 +84,7 @@ def type_time_arithmetic(typer: Typer, step: TypedOperation) -> TypedStep:
         MatchRecognizeUnsupportedError: there is no such arithmetic on these types.
     """
     left, right = step.operands
-    typed = compute_times_in_search(typer, ArithmeticOperator(step.operator), left, right)
+    typed = build_time_arithmetic_in_search(typer, ArithmeticOperator(step.operator), left, right)
     if typed is not None:
         return typed
     if left.type == INTERVAL and step.operator == "+":
@@ -99,7 +99,7 @@ def type_time_arithmetic(typer: Typer, step: TypedOperation) -> TypedStep:
     return type_call(typer, replace(step, operator=name, operands=operands))
 
 
-def compute_times_in_search(
+def build_time_arithmetic_in_search(
     typer: Typer, operator: ArithmeticOperator, left: TypedStep, right: TypedStep
 ) -> TypedStep | None:
     """Return arithmetic of times and intervals that the search computes; None if it cannot.
@@ -113,9 +113,9 @@ def compute_times_in_search(
     has_instant_and_interval = families == {Family.TIMESTAMP, Family.INTERVAL}
     is_in_local_time = are_instants or has_instant_and_interval
     if not is_in_local_time or has_fixed_offset(typer.settings.time_zone):
-        return compute_times(operator, left, right)
+        return build_time_arithmetic(operator, left, right)
     if operator is ArithmeticOperator.SUBTRACT and are_instants and are_columns(left, right):
         local_left = typer.cast_column(left, TIMESTAMP_NTZ)
         local_right = typer.cast_column(right, TIMESTAMP_NTZ)
-        return compute_times(operator, local_left, local_right)
+        return build_time_arithmetic(operator, local_left, local_right)
     return None

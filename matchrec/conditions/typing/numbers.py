@@ -1,8 +1,12 @@
-"""Arithmetic of typed values: integers, floats, decimals, dates, timestamps and intervals.
+"""Build arithmetic that the search computes: of numbers, dates, timestamps and intervals.
 
-A decimal is held as its digits, an int64; its type says where the point is. Results have the type
-that Spark gives them. A number that does not fit an int64 ends the query with an error that says
-so. For decimals of more than 18 digits, Spark would go on there.
+Each function takes values with their types, and returns the run expression with the type that Spark
+gives to the result. `price * 2`, with a decimal(5,2) and an integer, becomes the product of two
+int64 and has the type decimal(16,2).
+
+A decimal is held as its digits, an int64; its type says where the point is. A number that does not
+fit an int64 ends the query with an error that says so, although Spark would go on with decimals of
+up to 38 digits.
 """
 
 from __future__ import annotations
@@ -23,16 +27,11 @@ from matchrec.conditions.types import (
     FLOAT,
     INT,
     INTERVAL,
-    NESTED,
-    NUMBERS,
-    VOID,
     Family,
     Kind,
     ValueType,
-    build_nested_type,
     find_arithmetic_type,
     find_average_type,
-    find_comparison_type,
     find_decimal_type,
     is_wide_decimal,
 )
@@ -40,72 +39,58 @@ from matchrec.conditions.types import (
 MICROSECONDS_PER_DAY = 86_400_000_000
 LARGEST_INT64 = 2**63 - 1
 
-# Short, for the patterns in `compute_times`.
+# Short, for the patterns in `build_time_arithmetic`.
 F = Family
 
 
-def find_common_nested(left: ValueType, right: ValueType, *, ansi: bool) -> ValueType | None:
-    """Return the type to which Spark brings parts of nested values, or None if there is none."""
-    if left == right or right == VOID:
-        return left
-    if left == VOID:
-        return right
-    if left.family in NUMBERS and right.family in NUMBERS:
-        return find_comparison_type(left, right, ansi=ansi)
-    if left.family is not right.family or left.family not in NESTED or left.names != right.names:
-        return None
-    parts = []
-    for left_part, right_part in zip(left.parts, right.parts, strict=True):
-        part = find_common_nested(left_part, right_part, ansi=ansi)
-        if part is None:
-            return None
-        parts.append(part)
-    return build_nested_type(left.family, left.names, tuple(parts))
-
-
-def widen(typed: TypedStep, type_: ValueType) -> TypedStep:
+def widen(number: TypedStep, type_: ValueType) -> TypedStep:
     """Return a number as a value of a wider type.
 
-    The type is floating, or a decimal with at least as many digits after the point.
+    Args:
+        number: the number.
+        type_: a floating type; or an integer or decimal type with at least as many digits after the
+            point as the number.
     """
-    if typed.type == type_:
-        return typed
+    if number.type == type_:
+        return number
     if type_.family is Family.FLOATING:
-        return convert_to_floating(typed, type_)
-    added_digits = type_.scale - typed.type.scale
+        return convert_to_floating(number, type_)
+    added_digits = type_.scale - number.type.scale
     if not added_digits:
-        return TypedStep(typed.expression, type_)
+        return TypedStep(number.expression, type_)
     power = Constant(10**added_digits, Kind.INTEGER)
-    digits = make_integer_arithmetic(ArithmeticOperator.MULTIPLY, typed.expression, power)
+    digits = make_integer_arithmetic(ArithmeticOperator.MULTIPLY, number.expression, power)
     return TypedStep(digits, type_)
 
 
-def convert_to_floating(typed: TypedStep, type_: ValueType) -> TypedStep:
+def convert_to_floating(number: TypedStep, type_: ValueType) -> TypedStep:
     """Return a number as a FLOAT or a DOUBLE. Only integers and FLOAT become FLOAT."""
-    if typed.type.family is Family.FLOATING:
-        return TypedStep(typed.expression, type_)  # the search holds a FLOAT as a double
+    if number.type.family is Family.FLOATING:
+        return TypedStep(number.expression, type_)  # the search holds a FLOAT as a double
     if type_ == FLOAT:
-        return TypedStep(build_operation(BasicOperator.NARROW, typed.expression), type_)
-    expression: RunExpression = build_operation(BasicOperator.WIDEN, typed.expression)
-    scale = typed.type.scale
+        return TypedStep(build_operation(BasicOperator.NARROW, number.expression), type_)
+    expression: RunExpression = build_operation(BasicOperator.WIDEN, number.expression)
+    scale = number.type.scale
     if scale:  # a decimal, whose digits have been widened
         power = Constant(float(10**scale), Kind.FLOATING)
         expression = Arithmetic(ArithmeticOperator.DIVIDE, (expression, power), Kind.FLOATING)
     return TypedStep(expression, type_)
 
 
-def widen_clamped(typed: TypedStep, type_: ValueType) -> TypedStep:
+def widen_clamped(integer: TypedStep, type_: ValueType) -> TypedStep:
     """Return an integer as a decimal for a comparison, clamped to an int64.
 
     An integer that has too many digits for an int64 at the scale of the decimal becomes the largest
     int64, or its negative. The comparison has the same result, because the decimals on the other
     side have at most 18 digits.
+
+        IF(i > limit, largest, IF(i < -limit, -largest, i * 10^scale))
     """
     limit = LARGEST_INT64 // 10**type_.scale
-    expression = widen(typed, type_).expression
+    expression = widen(integer, type_).expression
     for comparison, sign in ((Comparison.LESS, -1), (Comparison.GREATER, 1)):
         is_beyond = build_operation(
-            comparison, typed.expression, Constant(sign * limit, Kind.INTEGER)
+            comparison, integer.expression, Constant(sign * limit, Kind.INTEGER)
         )
         clamped = Constant(sign * LARGEST_INT64, Kind.INTEGER)
         expression = build_operation(BasicOperator.CHOOSE, is_beyond, clamped, expression)
@@ -119,15 +104,15 @@ def make_integer_arithmetic(
     return Arithmetic(operator, (left, right), Kind.INTEGER)
 
 
-def compute_numbers(
+def build_number_arithmetic(
     operator: ArithmeticOperator, left: TypedStep, right: TypedStep, *, ansi: bool
 ) -> TypedStep | None:
-    """Return arithmetic of two numbers of one family with its type.
+    """Return arithmetic of two numbers with its type. Integers and decimals may be mixed.
 
     None if the search does not have it: division and remainder of decimals.
     """
     if Family.DECIMAL in (left.type.family, right.type.family):
-        return compute_decimals(operator, left, right)
+        return build_decimal_arithmetic(operator, left, right)
     type_ = left.type if left.type.bits >= right.type.bits else right.type
     operands = (left.expression, right.expression)
     on_error = OnFailure.find(ansi=ansi)
@@ -138,12 +123,13 @@ def compute_numbers(
     return TypedStep(expression, type_)
 
 
-def compute_decimals(
+def build_decimal_arithmetic(
     operator: ArithmeticOperator, left: TypedStep, right: TypedStep
 ) -> TypedStep | None:
     """Return the sum or difference of decimals of one scale, or the product of any decimals.
 
-    None for any other operator: the search cannot divide decimals as Spark does.
+    Integers count as decimals without digits after the point. None for any other operator: the
+    search cannot divide decimals as Spark does.
     """
     if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
         return None
@@ -175,8 +161,10 @@ def negate(value: TypedStep, *, ansi: bool) -> TypedStep:
     return TypedStep(difference, type_)
 
 
-def average_decimals(total: RunExpression, count: RunExpression, type_: ValueType) -> TypedStep:
-    """Return Spark's `avg` of decimals, which has four more digits after the point.
+def build_decimal_average(
+    total: RunExpression, count: RunExpression, type_: ValueType
+) -> TypedStep:
+    """Return Spark's `avg` of decimals with its type: it has four more digits after the point.
 
     Args:
         total: the sum of the decimals.
@@ -191,12 +179,16 @@ def average_decimals(total: RunExpression, count: RunExpression, type_: ValueTyp
     return TypedStep(average, find_average_type(type_))
 
 
-def compute_times(
+def build_time_arithmetic(
     operator: ArithmeticOperator, left: TypedStep, right: TypedStep
 ) -> TypedStep | None:
-    """Return arithmetic of dates, timestamps and day-time intervals, or None if Spark has none.
+    """Return arithmetic of dates, timestamps and day-time intervals, with its type.
 
-    The difference of two times is an interval. A time plus an interval is a time.
+    A date is a number of days, the others are numbers of microseconds. The difference of two times
+    is an interval. A time plus an interval is a time.
+
+    Returns:
+        None if Spark has no such operation, or if Python must compute it.
     """
     expression = make_integer_arithmetic(operator, left.expression, right.expression)
     match left.type.family, operator.value, right.type.family:
@@ -204,7 +196,7 @@ def compute_times(
             days = right if left.type == DATE else left
             if days.type.bits > INT.bits:
                 return None  # Spark does not add a bigint to a date
-            return TypedStep(compute_days(operator, left, right), DATE)
+            return TypedStep(build_day_arithmetic(operator, left, right), DATE)
         case (F.INTERVAL, "*" | "/", F.INTEGER | F.DECIMAL):
             return scale_interval(operator, left, right)
         case (F.INTEGER | F.DECIMAL, "*", F.INTERVAL):
@@ -226,23 +218,27 @@ def compute_times(
 def scale_interval(
     operator: ArithmeticOperator, interval: TypedStep, number: TypedStep
 ) -> TypedStep | None:
-    """Return an interval times or divided by an exact number, rounded half away from zero.
+    """Return an interval times or divided by an exact number, with its type.
 
-    None if the number is a decimal too wide for an int64.
+    The result is rounded half away from zero. None if the number is a decimal too wide for an
+    int64.
     """
     if is_wide_decimal(number.type):
         return None
-    # The value of a decimal is its digits divided by this power.
-    power = Constant(10**number.type.scale, Kind.INTEGER)
-    factor: RunExpression = number.expression
-    divisor: RunExpression = power
+    # The number is its digits divided by this power of ten; the power of an integer is 1.
+    digits: RunExpression = number.expression
+    power: RunExpression = Constant(10**number.type.scale, Kind.INTEGER)
     if operator is ArithmeticOperator.DIVIDE:
-        factor, divisor = divisor, factor
+        factor, divisor = power, digits
+    else:
+        factor, divisor = digits, power
     product = make_integer_arithmetic(ArithmeticOperator.MULTIPLY, interval.expression, factor)
     return TypedStep(make_integer_arithmetic(ArithmeticOperator.DIVIDE, product, divisor), INTERVAL)
 
 
-def compute_days(operator: ArithmeticOperator, left: TypedStep, right: TypedStep) -> RunExpression:
-    """Return arithmetic of days. It wraps around in 32 bits, in ANSI mode, too."""
+def build_day_arithmetic(
+    operator: ArithmeticOperator, left: TypedStep, right: TypedStep
+) -> RunExpression:
+    """Return arithmetic of days as an expression. It wraps around in 32 bits, even in ANSI mode."""
     operands = (left.expression, right.expression)
     return Arithmetic(operator, operands, Kind.INTEGER, INT.bits, OnFailure.WRAP)

@@ -1,11 +1,16 @@
-"""The columns that run conditions read.
+"""The columns that run conditions read, and their indexes in the search.
 
-While a condition is typed, Spark may still cast a column to another type, so that the expression
-reads a new column instead and nothing reads the old one. So at first, an expression reads *drafts*.
-`RunColumns` has only those that the finished expression still reads:
+While a condition is typed, a column may turn out to need a cast by Spark. Then the expression reads
+the column of the cast, and perhaps nothing reads the old column any more. So the columns get their
+indexes in two steps:
+
+1. While a condition is typed, `Typer.drafts` lists every column that it reads, with repeats. The
+   expression reads columns by their indexes in this list.
+2. `RunColumns.place_columns` gives an index in the search to each draft that the finished
+   expression still reads.
 
     condition            price < LAST(A.d), with a decimal price and a double d
-    drafts               price, d, CAST(price AS double)
+    drafts               price, d, CAST(price AS double)    nothing reads `price` in the end
     RunColumns.floats    CAST(price AS double): 0, d: 1
 """
 
@@ -52,10 +57,10 @@ class RunColumns:
     # all these columns.
     ranked: set[RowColumn] = field(default_factory=set)
 
-    def add_columns_of(
+    def place_columns(
         self, expression: RunExpression, drafts: Sequence[DraftedColumn]
     ) -> RunExpression:
-        """Add the columns that an expression reads, and return the expression over their indexes.
+        """Add the columns that an expression reads; return the expression with their new indexes.
 
         Args:
             expression: the expression. It reads columns by their indexes in `drafts`.
@@ -63,10 +68,10 @@ class RunColumns:
         """
         match expression:
             case ReadValue(column=int(draft)) | RunAggregate(column=int(draft)):
-                return replace(expression, column=self.add(drafts[draft], expression.kind))
+                return replace(expression, column=self.place_column(drafts[draft], expression.kind))
             case PythonAggregate(items_by_variable=items_by_variable):
                 placed_items = tuple(
-                    tuple(self.add_columns_of_item(item, drafts) for item in items)
+                    tuple(self.place_columns_of_item(item, drafts) for item in items)
                     for items in items_by_variable
                 )
                 return replace(expression, items_by_variable=placed_items)
@@ -75,16 +80,16 @@ class RunColumns:
                 | Arithmetic(operands=operands)
                 | PythonCall(operands=operands)
             ):
-                placed_operands = tuple(self.add_columns_of(part, drafts) for part in operands)
+                placed_operands = tuple(self.place_columns(part, drafts) for part in operands)
                 return replace(expression, operands=placed_operands)
             case _:
                 return expression
 
-    def add_columns_of_item(self, item: ListItem, drafts: Sequence[DraftedColumn]) -> ListItem:
-        """Add the columns that an item of a list reads, and return it over their indexes."""
-        return replace(item, expression=self.add_columns_of(item.expression, drafts))
+    def place_columns_of_item(self, item: ListItem, drafts: Sequence[DraftedColumn]) -> ListItem:
+        """Do as `place_columns` for an item of a list."""
+        return replace(item, expression=self.place_columns(item.expression, drafts))
 
-    def add(self, draft: DraftedColumn, kind: Kind) -> int:
+    def place_column(self, draft: DraftedColumn, kind: Kind) -> int:
         """Return the index of a column among all of its kind. A new column is added."""
         if draft.is_ranked:
             self.ranked.add(draft.column)

@@ -30,7 +30,7 @@ from matchrec.conditions.types import (
     find_sum_type,
     is_wide_decimal,
 )
-from matchrec.conditions.typing.numbers import average_decimals
+from matchrec.conditions.typing.numbers import build_decimal_average
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import filter_not_boolean, wrong_aggregate_argument_type
 
@@ -85,7 +85,7 @@ def type_average(typer: Typer, step: RunningAggregate, column: RowColumn) -> Typ
     type_ = typer.types[column]
     if type_.family is Family.DECIMAL:
         total = reduce_column(typer, Reduction.SUM, step, column, type_)
-        return average_decimals(total, type_count(typer, step), type_)
+        return build_decimal_average(total, type_count(typer, step), type_)
     if type_.family is not Family.FLOATING:
         column = cast_column(column, "DOUBLE")
     return TypedStep(reduce_column(typer, Reduction.AVG, step, column, DOUBLE), DOUBLE)

@@ -36,13 +36,14 @@ from matchrec.conditions.types import (
     VOID,
     Family,
     ValueType,
+    find_common_nested_type,
     find_comparison_type,
     is_ranked,
     is_wide_decimal,
     number_fields,
 )
 from matchrec.conditions.typing.constants import find_constant, make_null
-from matchrec.conditions.typing.numbers import find_common_nested, widen
+from matchrec.conditions.typing.numbers import widen
 from matchrec.conditions.typing.run_columns import TRUE_COLUMN, DraftedColumn, RunColumns
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import not_boolean, types_cannot_be_combined
@@ -112,7 +113,7 @@ class Typer(ABC):
 
     def place_columns(self, expression: RunExpression) -> RunExpression:
         """Return an expression over `drafts` as one over `columns`, to which it adds new ones."""
-        return self.columns.add_columns_of(expression, self.drafts)
+        return self.columns.place_columns(expression, self.drafts)
 
     def read_value(self, step: ColumnRead, type_: ValueType) -> RunExpression:
         """Return the expression that reads a column on its row.
@@ -251,7 +252,7 @@ class Typer(ABC):
         have_same_fields = number_fields(left.type) == number_fields(right.type)
         if step.operator in COMPARISONS and have_same_fields:
             return left, right  # the names of fields do not matter
-        common = find_common_nested(left.type, right.type, ansi=self.ansi)
+        common = find_common_nested_type(left.type, right.type, ansi=self.ansi)
         if common is None:
             raise make_types_error(step, left.type, right.type)
         return self.convert(step, left, common), self.convert(step, right, common)
