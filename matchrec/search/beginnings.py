@@ -1,18 +1,25 @@
 """Find the rows with which a match may begin, so that a search need not try the others.
 
-A search may leave out rows if, after a starting row without a match, it begins again with the next
-row. There are two ways to find the rows with which a match may begin:
+This is for searches that go from starting row to starting row. Two functions find the rows:
 
-1. `compare_first_rows` compares the row conditions of the first rows of a match for all rows at
+1. `unmark_by_first_rows` compares the row conditions of the first rows of a match for all rows at
    once. It is cheap, and enough if such rows are rare.
-2. `kernels.beginnings` follows all choices from the last row back. It finds exactly the rows with
-   which a match begins, if conditions read only the data. It is for quantifiers with large bounds,
-   such as A{5,50}, if most rows satisfy A. A search that begins with an A takes up to 100 steps to
-   fail, and fails in other states than the searches before it, so what they remember does not help.
+2. `follow_moves_back` follows all choices from the last row back, by `kernels.beginnings`. It finds
+   exactly the rows with which a match begins, if conditions read only the data. It is for
+   quantifiers with large bounds, such as A{5,50}, if most rows satisfy A. There, a search from each
+   row would take up to 100 steps to fail, and would fail in other states than the searches before
+   it, so remembered failures would not help.
 
-Both stop at a choice whose mapping evaluates a condition on the run, so that a row whose search
-would raise an error is never left out. If steps are limited, a search may also fail because it maps
-one row too many. Then only the first row of a match is compared.
+For example, `unmark_by_first_rows` for PATTERN (A B C), with rows that satisfy A B A B C:
+
+    row 0 of the match satisfies A    rows 0 and 2 are left
+    row 1 of the match satisfies B    rows 0 and 2
+    row 2 of the match satisfies C    row 2
+
+A row must not be left out if a search from it would raise an error. So both functions count a
+choice that evaluates a condition on the run as one that may lead to a match, and look no further.
+If steps are limited, a search may also fail because it maps one row too many. Then only the first
+row of a match is compared.
 
 A search of all runs at once, which a stream resumes, does not leave out rows one by one. But a
 stream need not search a key without live runs if none of its new rows can begin a run.
@@ -24,7 +31,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +50,7 @@ from matchrec.search.partitions import NO_EDGE, BoolArray, Partitions
 from matchrec.search.task import Task
 
 # How many rows at the beginning of a match are compared at most.
-ROWS_COMPARED = 8
+MOST_ROWS_COMPARED = 8
 # Comparing stops when a smaller share of the rows than this one is left.
 SMALL_SHARE = 1 / 16
 # Leaving out rows pays if a smaller share than this one is left.
@@ -51,6 +58,8 @@ WORTHWHILE_SHARE = 1 / 2
 # Choices are followed back if a move stands for at least this number of them on average.
 # Otherwise, a search takes hardly more steps than there are moves.
 LEAST_CHOICES_PER_MOVE = 4
+# Instead of a mark for each row: any row may begin a match.
+ANY_ROW: BoolArray = np.ones(0, np.bool_)
 # The columns of `layout.Rules.program` from which moves are built.
 COLUMNS_OF_MOVES = [
     layout.SOURCE,
@@ -60,36 +69,41 @@ COLUMNS_OF_MOVES = [
     layout.CODE,
     layout.CODE_END,
 ]
-# Choices are followed back if all moves of a row change at most this number of words: 30 ns.
+# Choices are followed back if all moves of a row change at most this number of words, which takes
+# about 30 ns.
 MOST_WORDS_PER_ROW = 32
 
 
 def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
     """Return for each row whether a match may begin with it: bool[n].
 
-    The result is bool[0] if all rows should be tried, because it does not pay to leave rows out.
+    The result is ANY_ROW if all rows should be tried, because it does not pay to leave rows out.
     """
-    edges = arrays.rows.frontier.edge
-    may_begin = np.ones(len(arrays.rows.satisfied), np.bool_)
+    rows = arrays.rows
+    row_count = len(rows.satisfied)
+    edges = rows.frontier.edge
+    # If rows are missing, then only at the end of the last partition. Otherwise all rows are tried.
     if task.stages is not None or (edges[:-1] != NO_EDGE).any():
-        return may_begin[:0]
-    known_rows = min([len(may_begin), *edges[-1:].tolist()])
+        return ANY_ROW
+    present_rows = min([row_count, *edges[-1:].tolist()])
     program = arrays.rules.program
     has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
     is_limited = task.max_steps is not None and has_run_condition.any()
     moves = None if is_limited else find_moves(arrays.compiled_task)
-    # If moves are followed, it is of no use to compare more rows: most rows satisfy the conditions.
-    rows_compared = ROWS_COMPARED if moves is None and not is_limited else 1
-    remaining_count = compare_first_rows(arrays, may_begin, known_rows, rows_compared)
-    if moves is not None and remaining_count >= SMALL_SHARE * len(may_begin):
-        follow_moves_back(moves, arrays, may_begin, known_rows)
+
+    may_begin = np.ones(row_count, np.bool_)
+    # If moves are followed, most rows satisfy the conditions, so comparing more rows is of no use.
+    rows_compared = MOST_ROWS_COMPARED if moves is None and not is_limited else 1
+    remaining_count = unmark_by_first_rows(arrays, may_begin, present_rows, rows_compared)
+    if moves is not None and remaining_count >= SMALL_SHARE * row_count:
+        follow_moves_back(moves, arrays, may_begin, present_rows)
         return may_begin
-    is_worthwhile = remaining_count < WORTHWHILE_SHARE * len(may_begin)
-    return may_begin if is_worthwhile else may_begin[:0]
+    is_worthwhile = remaining_count < WORTHWHILE_SHARE * row_count
+    return may_begin if is_worthwhile else ANY_ROW
 
 
-def compare_first_rows(
-    arrays: SearchInput, may_begin: BoolArray, known_rows: int, rows_compared: int
+def unmark_by_first_rows(
+    arrays: SearchInput, may_begin: BoolArray, present_rows: int, rows_compared: int
 ) -> int:
     """Unmark rows with which no match can begin; return how many rows are still marked.
 
@@ -100,11 +114,11 @@ def compare_first_rows(
     Args:
         arrays: the task and its partitions.
         may_begin: bool[n], the marks, which are set for all rows.
-        known_rows: how many rows have arrived.
+        present_rows: how many rows have arrived.
         rows_compared: how many rows at the beginning of a match are compared at most.
     """
     remaining_count = len(may_begin)
-    satisfied = arrays.rows.satisfied[:known_rows]
+    satisfied = arrays.rows.satisfied[:present_rows]
     program = arrays.rules.program
     has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
     masks = program[:, layout.MASK].astype(np.uint64)
@@ -121,7 +135,8 @@ def compare_first_rows(
         words = program[is_possible, layout.WORD].tolist()
         row_conditions = {*zip(words, masks[is_possible].tolist(), strict=True)}
         if all(mask for _, mask in row_conditions):
-            may_begin[: len(satisfied) - depth] &= satisfy_one(bits[depth:], row_conditions)
+            satisfies_one = find_rows_satisfying_one(bits[depth:], row_conditions)
+            may_begin[: len(satisfied) - depth] &= satisfies_one
             remaining_count = int(np.count_nonzero(may_begin))
             if remaining_count < SMALL_SHARE * len(may_begin):
                 break
@@ -130,7 +145,7 @@ def compare_first_rows(
     return remaining_count
 
 
-def satisfy_one(
+def find_rows_satisfying_one(
     satisfied: npt.NDArray[np.integer[Any]], row_conditions: Iterable[tuple[int, int]]
 ) -> BoolArray:
     """Return for each row whether it satisfies at least one row condition: bool[n].
@@ -146,7 +161,7 @@ def satisfy_one(
 
 
 def follow_moves_back(
-    moves: Moves, arrays: SearchInput, may_begin: BoolArray, known_rows: int
+    moves: Moves, arrays: SearchInput, may_begin: BoolArray, present_rows: int
 ) -> None:
     """Mark the rows with which a match may begin, and unmark the other ones.
 
@@ -154,13 +169,14 @@ def follow_moves_back(
         moves: the moves of the task.
         arrays: the task and its partitions.
         may_begin: bool[n], the marks. Rows that have not arrived yet keep their marks.
-        known_rows: how many rows have arrived.
+        present_rows: how many rows have arrived.
     """
     rows = arrays.rows
+    # The states that are viable after the last row, twice: see `mark_beginnings`.
     viable = np.concatenate([moves.accepting, moves.accepting])
     if (rows.frontier.edge[-1:] != NO_EDGE).any():
         viable[:] = ALL_STATES  # rows that have not arrived yet may satisfy any condition
-    mark_beginnings(rows.starts, rows.satisfied, moves, viable, may_begin[:known_rows])
+    mark_beginnings(rows.starts, rows.satisfied, moves, viable, may_begin[:present_rows])
 
 
 # Cached because the worker of a stream calls this for every key.
@@ -193,19 +209,21 @@ def build_moves(compiled: CompiledTask) -> Moves:
     for source, target, word, mask, code, code_end in rules.program[:, COLUMNS_OF_MOVES].tolist():
         if target == layout.ACCEPT:
             accepting.append(source)
-        else:
-            reached = target if code == code_end else always_viable
-            pairs_by_condition[word, mask].append((source, reached))
+            continue
+        evaluates_run_condition = code < code_end
+        reached_state = always_viable if evaluates_run_condition else target
+        pairs_by_condition[word, mask].append((source, reached_state))
 
     word_count = always_viable // STATES_PER_WORD + 1
     table: list[tuple[int, ...]] = []
     sources: list[list[int]] = []
-    for condition, pairs in pairs_by_condition.items():
+    for (word, mask), pairs in pairs_by_condition.items():
         by_distance, by_target = group_sources(pairs)
         for is_shift, groups in ((True, by_distance), (False, by_target)):
             for distance_or_target, group in groups.items():
-                word_and_bit = divmod(distance_or_target, STATES_PER_WORD)
-                table.append((*condition, is_shift, *word_and_bit))
+                target_word, target_bit = divmod(distance_or_target, STATES_PER_WORD)
+                # In the order of the columns of `Moves.table`.
+                table.append((word, mask, is_shift, target_word, target_bit))
                 sources.append(pack_states(group, word_count))
     return Moves(
         table=np.array(table, np.int64).reshape(-1, MOVE_SIZE),
@@ -214,14 +232,20 @@ def build_moves(compiled: CompiledTask) -> Moves:
     )
 
 
-Groups = Mapping[int, list[int]]
+class SourceGroups(NamedTuple):
+    """The sources of choices, in groups that one move can stand for."""
+
+    # By the distance from the source to the target, the sources of choices with this distance.
+    by_distance: Mapping[int, list[int]]
+    # By the target, the sources of the other choices.
+    by_target: Mapping[int, list[int]]
 
 
-def group_sources(pairs: Iterable[tuple[int, int]]) -> tuple[Groups, Groups]:
+def group_sources(pairs: Iterable[tuple[int, int]]) -> SourceGroups:
     """Group the sources of choices by the distance to the target, and the others by the target.
 
-    A source is grouped by the distance if the target is after it, and other choices have the same
-    distance.
+    A source is grouped by the distance if its target is a later state, and if other choices have
+    the same distance.
 
     Args:
         pairs: the source and the target of each choice.
@@ -240,16 +264,16 @@ def group_sources(pairs: Iterable[tuple[int, int]]) -> tuple[Groups, Groups]:
             by_distance[distance].append(source)
         else:
             by_target[target].append(source)
-    return by_distance, by_target
+    return SourceGroups(by_distance, by_target)
 
 
-def pack_states(states: Iterable[int], words: int) -> list[int]:
-    """Return a set of states as the bits of some words.
+def pack_states(states: Iterable[int], word_count: int) -> list[int]:
+    """Return a set of states as the bits of some words, STATES_PER_WORD in each.
 
     >>> pack_states([1, 3, 64], 2)
     [10, 2]
     """
-    packed = [0] * words
+    packed = [0] * word_count
     for state in states:
         word, bit = divmod(state, STATES_PER_WORD)
         packed[word] |= 1 << bit
@@ -258,6 +282,8 @@ def pack_states(states: Iterable[int], words: int) -> list[int]:
 
 def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     """Return for each row whether its row conditions allow a run to begin with it: bool[n].
+
+    Unlike `find_possible_beginnings`, this is for event selection, and looks at one row only.
 
     Args:
         task: a task with event selection.
@@ -269,4 +295,6 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     if (first_choices[:, layout.TARGET] < 0).any():
         return np.ones(partitions.rows, np.bool_)
     satisfied = build_row_arrays(partitions, for_event_selection=True).satisfied
-    return satisfy_one(satisfied, first_choices[:, [layout.WORD, layout.MASK]].tolist())
+    return find_rows_satisfying_one(
+        satisfied, first_choices[:, [layout.WORD, layout.MASK]].tolist()
+    )
