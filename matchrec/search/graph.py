@@ -1,11 +1,13 @@
 """The graph of all matches: the pointers of the shared buffer, with Dewey version numbers.
 
-An entry is an event in the stack of a state. A pointer leads from it to the entry selected before
-it, and is labelled with the version of its run in that state. Runs that share events share
-pointers, so the versions say which pointers belong to the same run.
+In the SASE+ paper, each state has a stack of the events that runs have selected in it. An *entry*
+of the graph is an event in the stack of a state. A *pointer* leads from an entry to the entry that
+the same run has selected before, and is labelled with the *version* of the run. Runs that share
+events share entries, so the versions say which pointers belong to the same run.
 
-Versions are numbered along the tree of pointers. The pointers that lead to the same pointer are in
-the order of their rows; a row that leaves a loop comes before the same row taken by the loop.
+Pointers form a tree: each pointer comes after one other pointer, and several pointers, its
+*siblings*, may come after the same one. Siblings are in the order of their rows; a row that leaves
+a loop comes before the same row taken by the loop. Versions are numbered along the tree:
 
 1. The k-th start of a partition has version k.
 2. After a pointer the run waits: in the same state if that is a loop, otherwise in the next state,
@@ -39,44 +41,47 @@ import numpy.typing as npt
 from matchrec.jit.decorators import allocating
 from matchrec.search.partitions import BoolArray, IntArray
 
-# The digits of version i are digits[offsets[i] : offsets[i + 1]].
-Versions = tuple[IntArray, npt.NDArray[np.int32]]
+DigitArray = npt.NDArray[np.int32]
+
+# The offsets and the digits of version numbers: the digits of version i are
+# digits[offsets[i] : offsets[i + 1]].
+Versions = tuple[IntArray, DigitArray]
 
 
 def number_versions(
     partition: IntArray, row: IntArray, state: IntArray, before: IntArray, is_loop: BoolArray
 ) -> Versions:
-    """Return the versions of pointers, as offsets and digits.
+    """Return the versions of g pointers, as offsets and digits.
 
     Args:
         partition: int64[g], the partition of each pointer's entry.
         row: int64[g], its row.
         state: int64[g], its state. States are numbered in the order of the pattern.
-        before: int64[g], the pointer to which each one leads; -1 at the start of a run.
+        before: int64[g], the pointer that comes before each one; -1 at the start of a run.
         is_loop: by state, whether it is a loop.
     """
     has_previous = before >= 0
-    # The state in which the run of the pointer before waits.
-    waiting = np.where(is_loop[state], state, state + 1)[before]
-    stays_in_loop = has_previous & is_loop[state] & (state == waiting)
-    order = np.lexsort((stays_in_loop, row, before, partition)).astype(np.int64)
-    rank, is_last = rank_siblings(order, partition, before)
-    enters_state = has_previous & ~is_loop[state[before]]
-    leaves_loop = has_previous & (state != waiting)
-    appends_digit = leaves_loop | (stays_in_loop & ~is_last)
-    added_digits = np.where(has_previous, enters_state.astype(np.int64) + appends_digit, 1)
-    return number_digits(before, rank, enters_state, added_digits)
+    # The state in which the run of the pointer before waits. It has no meaning at a start.
+    waiting_state = np.where(is_loop[state], state, state + 1)[before]
+    stays_in_loop = has_previous & is_loop[state] & (state == waiting_state)
+    siblings_together = np.lexsort((stays_in_loop, row, before, partition)).astype(np.int64)
+    rank, is_last_sibling = rank_siblings(siblings_together, partition, before)
+
+    waits_in_next_state = has_previous & ~is_loop[state[before]]  # rule 2
+    leaves_loop = has_previous & (state != waiting_state)
+    goes_on_waiting = ~is_last_sibling  # other rows follow the same pointer
+    appends_digit = leaves_loop | (stays_in_loop & goes_on_waiting)  # rule 4
+    added_digits = np.where(has_previous, waits_in_next_state.astype(np.int64) + appends_digit, 1)
+    return number_digits(before, rank, waits_in_next_state, added_digits)
 
 
 def rank_siblings(
     order: IntArray, partition: IntArray, before: IntArray
 ) -> tuple[IntArray, BoolArray]:
-    """Rank each pointer among its siblings: the pointers that lead to the same one.
-
-    The starts of a partition are siblings too.
+    """Rank each pointer among its siblings. The starts of a partition are siblings, too.
 
     Args:
-        order: int64[g], the pointers, sorted by partition and `before`, then as siblings follow.
+        order: int64[g], the pointers, sorted so that siblings follow each other in their order.
         partition: see `number_versions`.
         before: see `number_versions`.
 
@@ -86,24 +91,27 @@ def rank_siblings(
     rank = np.empty(len(order), np.int64)
     is_last = np.ones(len(order), np.bool_)
     indices = np.arange(len(order))
-    keys = np.stack([partition, before])[:, order]
-    differs_from_previous = (np.diff(keys, axis=1) != 0).any(axis=0)
-    first = np.maximum.accumulate(np.where(np.append(True, differs_from_previous), indices, 0))
-    rank[order] = indices - first
-    is_last[order[:-1]] = differs_from_previous
+    sorted_keys = np.stack([partition, before])[:, order]
+    # For each pointer in the order but the first one, whether it begins other siblings.
+    begins_siblings = (np.diff(sorted_keys, axis=1) != 0).any(axis=0)
+    is_first = np.append(True, begins_siblings)
+    index_of_first = np.maximum.accumulate(np.where(is_first, indices, 0))
+    rank[order] = indices - index_of_first
+    is_last[order[:-1]] = begins_siblings
     return rank, is_last
 
 
 @allocating
 def number_digits(
-    before: IntArray, rank: IntArray, enters_state: BoolArray, added_digits: IntArray
+    before: IntArray, rank: IntArray, waits_in_next_state: BoolArray, added_digits: IntArray
 ) -> Versions:
     """Return the versions of pointers, each from the version of the pointer before.
 
     Args:
-        before: int64[g], the pointer to which each one leads, an earlier one; -1 at a start.
+        before: int64[g], the pointer before each one, which has a smaller index; -1 at a start.
         rank: int64[g], the rank of a pointer among its siblings, which is added to a digit.
-        enters_state: bool[g], whether the run waits in another state, with another digit.
+        waits_in_next_state: bool[g], whether the run waits in the next state after the pointer
+            before, so that its version has another digit there.
         added_digits: int64[g], how many digits the version has more than the one before.
     """
     offsets = np.zeros(len(before) + 1, np.int64)
@@ -120,9 +128,11 @@ def number_digits(
             continue
         length = offsets[previous + 1] - offsets[previous]
         digits[begin : begin + length] = digits[offsets[previous] : offsets[previous + 1]]
-        # The digit of the state in which the run waits. It is a new digit if it is another state.
-        current = begin + length if enters_state[pointer] else begin + length - 1
-        digits[current] += rank[pointer]
+        # The digit of the state in which the run waits, which siblings count up: see rule 3.
+        waiting_digit = begin + length - 1
+        if waits_in_next_state[pointer]:
+            waiting_digit += 1
+        digits[waiting_digit] += rank[pointer]
     return offsets, digits
 
 
