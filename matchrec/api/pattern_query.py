@@ -159,10 +159,10 @@ def lower_over_events(
         MatchRecognizeError: the Pattern has a mistake.
     """
     df = events.df
-    stages, condition_columns = name_columns(pattern.stages)
+    stages, condition_columns = name_columns(pattern._stages)
     frame = add_condition_columns(df, condition_columns)
     query = PatternQuery(
-        pattern=replace(pattern, stages=stages),
+        pattern=replace(pattern, _stages=stages),
         order_by=events.order_by,
         partition_by=events.partition_by,
         columns=tuple(df.columns),

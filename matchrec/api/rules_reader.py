@@ -197,8 +197,8 @@ class RulesReader:
         """
         # The hash keeps the columns of several rules apart, whichever rules a call has.
         prefix = f"{sha256(written_rule.name.encode()).hexdigest()[:8]}_"
-        stages, conditions = name_columns(pattern.stages, prefix)
-        lowered = lower_over_events(replace(pattern, stages=stages), self.events)
+        stages, conditions = name_columns(pattern._stages, prefix)
+        lowered = lower_over_events(replace(pattern, _stages=stages), self.events)
         with locate_errors(lowered.source, PATTERN_CALLS):
             frame = add_condition_columns(frame, conditions)
         column_texts = tuple(str(column) for column in conditions.values())

@@ -100,13 +100,13 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "between": ("None",),
     "match": ("None", *TEXTS),
     "count": ("3",),
-    "most_matches": ("None", "3"),
+    "_most_matches": ("None", "3"),
     "page": ("3",),
     "panels": ("3",),
     "transpile.query": STAGE,
     "text": TEXTS,
     "events": ("text",),
-    "stage": ("None",),
+    "_stage": ("None",),
     "args": ("None", "list", "list of 3", "dict"),
     "frames": LITERALS,
     "max_steps": ("None", "3"),
@@ -130,13 +130,13 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "least": INTEGERS,
     "most": ("None", *INTEGERS),
     "timeout": ("3", "1.5"),
-    "throws": ("True",),
+    "_throws": ("True",),
     "timeouts": ("True",),
-    "to": ("None",),
+    "_to": ("None",),
     "engine": ("None",),
     "cores": ("None", "3"),
     "memory": ("None",),
-    "stages": ("tuple",),
+    "_stages": ("tuple",),
 }
 RIGHT_KINDS["skip_to_first.stage"] = RIGHT_KINDS["skip_to_last.stage"] = TEXTS
 
@@ -196,7 +196,7 @@ def make_right_call(function: Callable[..., Any], spark: SparkSession) -> Callab
         "count": 1,
         "window": 10,
         "stage": "a",
-        "stages": (),
+        "_stages": (),
     }
     if function is matchrec.explode_matches:
         right["df"] = df.selectExpr("array(struct(t, v)) AS rows")
@@ -242,7 +242,7 @@ def test_wrong_kinds(spark: SparkSession, function: Callable[..., Any], paramete
             with pytest.raises(MatchRecognizeError) as refused:
                 call(**arguments)
             message = str(refused.value)
-            assert next(iter(arguments)) in message, (name, message)
+            assert next(iter(arguments)).lstrip("_") in message, (name, message)
             assert len(message) < 600, (name, message)
 
 

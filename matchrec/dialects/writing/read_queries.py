@@ -49,10 +49,10 @@ def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
     """
     query = PatternQuery(pattern, streams.order_by, streams.partition_by, ())
     plan, source = lower_to_clause(query)
-    if pattern.most_matches is not None:  # a clause numbers its matches in another order
-        raise errors.option_not_convertible(option=f"first_matches({pattern.most_matches})")
-    if pattern.skip.to is SkipTo.PAST_LAST_ROW and starts_one_match(plan):
+    if pattern._most_matches is not None:  # a clause numbers its matches in another order
+        raise errors.option_not_convertible(option=f"first_matches({pattern._most_matches})")
+    if pattern._strategy._to is SkipTo.PAST_LAST_ROW and starts_one_match(plan):
         plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
-    elif pattern.skip.to is not None:
-        raise errors.option_not_convertible(option=f"after_match({pattern.skip!r})")
+    elif pattern._strategy._to is not None:
+        raise errors.option_not_convertible(option=f"after_match({pattern._strategy!r})")
     return ReadQuery(plan, source)

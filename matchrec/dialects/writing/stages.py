@@ -69,7 +69,7 @@ def lower_to_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     Raises:
         MatchRecognizeUnsupportedError: one strategy cannot express a part of the pattern.
     """
-    stages = query.pattern.stages
+    stages = query.pattern._stages
     contiguity = find_contiguity(stages)
     for stage in list_single_stages(stages):
         if not all(isinstance(test.expression, str) for test in stage.conditions):

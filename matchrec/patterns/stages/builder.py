@@ -41,7 +41,8 @@ NO_STAGE = ArgumentKind(
 )
 
 
-@dataclass(frozen=True, slots=True)
+# No public class has slots: `help` would show the methods that dataclasses add for pickling them.
+@dataclass(frozen=True)
 class AfterMatch:
     """Where the search resumes after a match of a Pattern, and so which other matches are dropped.
 
@@ -57,25 +58,26 @@ class AfterMatch:
     AfterMatch.skip_to_last('b').throw_on_miss()
     """
 
+    # Private to users. The modules that lower and write a Pattern read these fields.
     # The row to skip to; None for NO_SKIP.
-    to: SkipTo | None = None
+    _to: SkipTo | None = None
     # The name of the stage, for skip_to_first and skip_to_last.
-    stage: str | None = None
+    _stage: str | None = None
     # Whether `throw_on_miss` was called.
-    throws: bool = False
+    _throws: bool = False
 
     NO_SKIP: ClassVar[AfterMatch]
     SKIP_TO_NEXT: ClassVar[AfterMatch]
     SKIP_PAST_LAST_EVENT: ClassVar[AfterMatch]
 
     def __post_init__(self) -> None:
-        """Check the fields, because the class is public."""
-        SKIP_TARGET.check("`AfterMatch`", "to", self.to)
-        needs_stage = self.to in (SkipTo.FIRST, SkipTo.LAST)
+        """Check the types of the fields, and that `throw_on_miss` has a stage."""
+        SKIP_TARGET.check("`AfterMatch`", "to", self._to)
+        needs_stage = self._to in (SkipTo.FIRST, SkipTo.LAST)
         stage_kind = arguments.TEXT if needs_stage else NO_STAGE
-        stage_kind.check("`AfterMatch`", "stage", self.stage)
-        arguments.FLAG.check("`AfterMatch`", "throws", self.throws)
-        if self.throws and self.stage is None:
+        stage_kind.check("`AfterMatch`", "stage", self._stage)
+        arguments.FLAG.check("`AfterMatch`", "throws", self._throws)
+        if self._throws and self._stage is None:
             raise errors.throw_without_stage(strategy=repr(self))
 
     @staticmethod
@@ -108,14 +110,14 @@ class AfterMatch:
         >>> AfterMatch.skip_to_first("b").throw_on_miss()
         AfterMatch.skip_to_first('b').throw_on_miss()
         """
-        return replace(self, throws=True)
+        return replace(self, _throws=True)
 
     def __repr__(self) -> str:
-        if self.stage is None:
-            return f"AfterMatch.{CONSTANT_NAMES[self.to]}"
-        function = "skip_to_first" if self.to is SkipTo.FIRST else "skip_to_last"
-        suffix = ".throw_on_miss()" if self.throws else ""
-        return f"AfterMatch.{function}({self.stage!r}){suffix}"
+        if self._stage is None:
+            return f"AfterMatch.{CONSTANT_NAMES[self._to]}"
+        function = "skip_to_first" if self._to is SkipTo.FIRST else "skip_to_last"
+        suffix = ".throw_on_miss()" if self._throws else ""
+        return f"AfterMatch.{function}({self._stage!r}){suffix}"
 
 
 # The names of the strategies without a stage.
@@ -155,9 +157,11 @@ STAGES = ArgumentKind(
 )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Pattern:
-    """A pattern of events: stages, one after the other. Each call returns a new pattern.
+    """A pattern of events: stages, one after the other.
+
+    `Pattern.begin` starts a pattern, and each call returns a new one.
 
     A condition is SQL text over the columns of one event, or a Spark Column. SQL text may also read
     the events accepted so far, without the event that it tests: sum, count, avg, min, max, first
@@ -167,15 +171,16 @@ class Pattern:
     Pattern.begin('a').where('x > 1').followed_by('b').one_or_more().within('10 minutes')
     """
 
-    stages: tuple[Stage, ...]
-    skip: AfterMatch = AfterMatch.NO_SKIP
-    most_matches: int | None = None  # of each partition; None for all
+    # Private to users. The modules that lower and write a Pattern read these fields.
+    _stages: tuple[Stage, ...]
+    _strategy: AfterMatch = AfterMatch.NO_SKIP
+    _most_matches: int | None = None  # of each partition; None for all
 
     def __post_init__(self) -> None:
-        """Check the types of the fields, because the class is public."""
-        STAGES.check("`Pattern`", "stages", self.stages)
-        SKIP.check("`Pattern`", "skip", self.skip)
-        arguments.COUNT.allow_none().check("`Pattern`", "most_matches", self.most_matches)
+        """Check the types of the fields."""
+        STAGES.check("`Pattern`", "stages", self._stages)
+        SKIP.check("`Pattern`", "strategy", self._strategy)
+        arguments.COUNT.allow_none().check("`Pattern`", "most_matches", self._most_matches)
 
     @staticmethod
     @check_arguments(content=CONTENT)
@@ -326,7 +331,7 @@ class Pattern:
         >>> Pattern.begin("a").followed_by("b").optional().next("c")
         Pattern.begin('a').followed_by('b').optional().next('c')
         """
-        checks.check_can_be_optional(self.stages)
+        checks.check_can_be_optional(self._stages)
         return self._change_last(optional=True)
 
     def greedy(self) -> Pattern:
@@ -388,7 +393,7 @@ class Pattern:
             raise errors.neighbour_window_on_negated_stage(stage=stage.label)
         else:
             pattern = self._change_last(near=choose_smaller(stage.near, length))
-        checks.check_neighbour_windows(pattern.stages)
+        checks.check_neighbour_windows(pattern._stages)
         return pattern
 
     @check_arguments(strategy=SKIP)
@@ -400,7 +405,7 @@ class Pattern:
         >>> Pattern.begin("a").next("b").after_match(AfterMatch.SKIP_TO_NEXT)
         Pattern.begin('a').next('b').after_match(AfterMatch.SKIP_TO_NEXT)
         """
-        return replace(self, skip=strategy)
+        return replace(self, _strategy=strategy)
 
     @check_arguments(count=arguments.COUNT)
     def first_matches(self, count: int) -> Pattern:
@@ -411,7 +416,7 @@ class Pattern:
         >>> Pattern.begin("a").next("b").first_matches(10)
         Pattern.begin('a').next('b').first_matches(10)
         """
-        return replace(self, most_matches=count)
+        return replace(self, _most_matches=count)
 
     def _append(self, content: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
         """Return the pattern with one more stage.
@@ -431,13 +436,13 @@ class Pattern:
             calls = list_calls_of_whole(content)
             if calls:
                 raise errors.group_with_pattern_calls(call=call, calls=", ".join(calls))
-            if not content.stages:
+            if not content._stages:
                 raise errors.empty_group(call=call)
-            added = Stage("group", contiguity, content.stages)
+            added = Stage("group", contiguity, content._stages)
         for stage in list_single_stages((added,)):
-            checks.check_new_name(self.stages, stage.name, call)
-        longer = replace(self, stages=(*self.stages, added))
-        checks.check_neighbour_windows(longer.stages)
+            checks.check_new_name(self._stages, stage.name, call)
+        longer = replace(self, _stages=(*self._stages, added))
+        checks.check_neighbour_windows(longer._stages)
         return longer
 
     def _append_not(self, name: str, contiguity: Contiguity, call: str) -> Pattern:
@@ -455,10 +460,10 @@ class Pattern:
         before = self._last
         if not isinstance(name, str):
             raise errors.negated_group(call=call)
-        checks.check_new_name(self.stages, name, call)
+        checks.check_new_name(self._stages, name, call)
         if before.may_be_missing:
             raise errors.negation_after_optional(call=call, name=name, before=before.label)
-        return replace(self, stages=(*self.stages, Stage(name, contiguity, negated=True)))
+        return replace(self, _stages=(*self._stages, Stage(name, contiguity, negated=True)))
 
     def _repeat(self, call: str, least: int, most: int | None, gap: DurationLike | None) -> Pattern:
         """Return the pattern with the last stage repeated.
@@ -478,7 +483,7 @@ class Pattern:
         if stage.quantified:
             raise errors.two_quantifiers_of_stage(call=call, stage=stage.label)
         if least == 0:
-            checks.check_can_be_optional(self.stages)
+            checks.check_can_be_optional(self._stages)
         return self._change_last(
             quantified=True,
             least=max(least, 1),
@@ -490,7 +495,7 @@ class Pattern:
     @property
     def _about(self) -> str:
         """The label of the stage that a call changes: see `arguments.check_arguments`."""
-        return self.stages[-1].label if self.stages else ""
+        return self._stages[-1].label if self._stages else ""
 
     @property
     def _last(self) -> Stage:
@@ -499,11 +504,11 @@ class Pattern:
         Raises:
             MatchRecognizePlanError: there are no stages.
         """
-        return checks.find_last_stage(self.stages)
+        return checks.find_last_stage(self._stages)
 
     def _change_last(self, **changes: Any) -> Pattern:
         """Return the pattern with changed fields of its last stage."""
-        return replace(self, stages=(*self.stages[:-1], replace(self._last, **changes)))
+        return replace(self, _stages=(*self._stages[:-1], replace(self._last, **changes)))
 
     # A type checker knows the attributes itself, and must not see that every name is allowed.
     if not TYPE_CHECKING:
@@ -513,7 +518,7 @@ class Pattern:
             raise no_attribute(self, name)
 
     def __repr__(self) -> str:
-        return ".".join((show_pattern(self.stages), *list_calls_of_whole(self)))
+        return ".".join((show_pattern(self._stages), *list_calls_of_whole(self)))
 
     def _repr_html_(self) -> str:
         """Return a diagram of the stages, and the calls below it."""
@@ -522,19 +527,19 @@ class Pattern:
         from matchrec.explain.pictures.html import wrap_in_scroll_block, write_preformatted
 
         calls = write_preformatted(repr(self))
-        if not self.stages:
+        if not self._stages:
             return calls
-        steps = PictureStepBuilder().build_steps(self.stages)
+        steps = PictureStepBuilder().build_steps(self._stages)
         return wrap_in_scroll_block(draw_stages(steps, {})) + calls
 
 
 def list_calls_of_whole(pattern: Pattern) -> list[str]:
     """Return the calls that belong to a whole pattern, so that a group may not have them."""
     calls = []
-    if pattern.skip != AfterMatch.NO_SKIP:
-        calls.append(f"after_match({pattern.skip!r})")
-    if pattern.most_matches is not None:
-        calls.append(f"first_matches({pattern.most_matches})")
+    if pattern._strategy != AfterMatch.NO_SKIP:
+        calls.append(f"after_match({pattern._strategy!r})")
+    if pattern._most_matches is not None:
+        calls.append(f"first_matches({pattern._most_matches})")
     return calls
 
 

@@ -170,7 +170,7 @@ class TestDefinitions(StepBuilder):
         """
         if window is None:
             return None
-        match_window = checks.find_match_window(self.query.pattern.stages)
+        match_window = checks.find_match_window(self.query.pattern._stages)
         is_superfluous = match_window is not None and window >= match_window
         if is_superfluous:
             return None

@@ -76,22 +76,23 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
         MatchRecognizeError: the pattern or a condition is wrong.
     """
     pattern = query.pattern
-    checks.check_negations(pattern.stages)
+    checks.check_negations(pattern._stages)
     check_skip_target(query)
-    written = write_conditions(pattern.stages)
+    written = write_conditions(pattern._stages)
     with locate_errors(written.source, PATTERN_CALLS):
         tests = TestDefinitions(query, written)
-        steps = tests.build_steps(pattern.stages)
-        match_window = checks.find_match_window(pattern.stages)
+        steps = tests.build_steps(pattern._stages)
+        match_window = checks.find_match_window(pattern._stages)
         skip = None
-        if pattern.skip.to is not None:
-            skip = Skip(pattern.skip.to, pattern.skip.stage, pattern.skip.throws)
+        strategy = pattern._strategy
+        if strategy._to is not None:
+            skip = Skip(strategy._to, strategy._stage, strategy._throws)
         within = None
         if match_window is not None:
             within = clauses.Within(match_window.build_expression())
         first_matches = None
-        if pattern.most_matches is not None:
-            first_matches = clauses.FirstMatches(pattern.most_matches)
+        if pattern._most_matches is not None:
+            first_matches = clauses.FirstMatches(pattern._most_matches)
         plan = MatchPlan(
             pattern=build_row_pattern(steps),
             partition_by=tuple(make_key_expression(text) for text in query.partition_by),
@@ -120,7 +121,8 @@ def check_skip_target(query: PatternQuery) -> None:
     Raises:
         MatchRecognizePlanError: the pattern has no such stage.
     """
-    skip = query.pattern.skip
-    if skip.stage is not None and skip.stage not in query.stage_names:
-        call = "skip_to_first" if skip.to is clauses.SkipTo.FIRST else "skip_to_last"
-        raise errors.unknown_skip_target(call=call, name=skip.stage, stages=query.stage_names)
+    strategy = query.pattern._strategy
+    stage = strategy._stage
+    if stage is not None and stage not in query.stage_names:
+        call = "skip_to_first" if strategy._to is clauses.SkipTo.FIRST else "skip_to_last"
+        raise errors.unknown_skip_target(call=call, name=stage, stages=query.stage_names)

@@ -39,5 +39,5 @@ class PatternQuery:
     @cached_property
     def stage_names(self) -> tuple[str, ...]:
         """The names of the stages that have events."""
-        stages = tree.list_single_stages(self.pattern.stages)
+        stages = tree.list_single_stages(self.pattern._stages)
         return tuple(stage.name for stage in stages if not stage.negated)

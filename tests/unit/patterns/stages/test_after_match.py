@@ -14,7 +14,7 @@ from matchrec.plan.clauses import SkipTo
 @pytest.mark.parametrize(("to", "name"), [(None, "NO_SKIP"), (SkipTo.NEXT_ROW, "SKIP_TO_NEXT")])
 @pytest.mark.parametrize(
     "make",
-    [lambda to: AfterMatch(to, throws=True), lambda to: AfterMatch(to).throw_on_miss()],
+    [lambda to: AfterMatch(to, _throws=True), lambda to: AfterMatch(to).throw_on_miss()],
     ids=["field", "call"],
 )
 def test_only_a_skip_to_a_stage_can_throw(
@@ -27,4 +27,4 @@ def test_only_a_skip_to_a_stage_can_throw(
 
 def test_the_field_and_the_call_are_the_same() -> None:
     called = AfterMatch.skip_to_first("b").throw_on_miss()
-    assert AfterMatch(SkipTo.FIRST, "b", throws=True) == called
+    assert AfterMatch(SkipTo.FIRST, "b", _throws=True) == called
