@@ -123,6 +123,7 @@ PICTURES = {
         "WITHIN 4 limits the search",
         (
             Line("without WITHIN", (V_SHAPE,)),
+            Line("", (NEXT_V_SHAPE,)),
             Line("WITHIN 4", (Match(2, ("TOP", "FALL", "FALL", "RISE")), NEXT_V_SHAPE)),
         ),
     ),
