@@ -63,7 +63,7 @@ def demo(picture: Path, engine: str | None) -> None:
             plot = falls.plot(x="date", y="close", by="ticker")
             with replace_when_complete(picture) as part:
                 plot.save(part)
-    print(f"\n{len(plot.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
+    print(f"\n{len(plot._page.spans)} matches, {time.monotonic() - began:.1f} s in all")
     print(f"picture written to {picture.absolute()}\n\nTo run the query again:")
     words = ("run", f"{DATA}/v_shapes.sql", "--table", f"stocks={DATA}/stocks.csv")
     print(f"{show_program()} {shlex.join(words)}")

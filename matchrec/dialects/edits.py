@@ -123,7 +123,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> EditedText:
     return EditedText(text, tuple(sorted_edits))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TranslationNote:
     """A difference between a text and its translation, from `Conversion.notes`.
 

@@ -237,13 +237,14 @@ class MatchRecognizeRunError(MatchRecognizeError):
     partition: Mapping[str, object] = MappingProxyType({})
     row_number: int | None = None
 
-    # All fields as one line of text, for an error that a worker raises; else None.
-    _fields: str | None = None
+    # All fields as one line of text, for an error that a worker raises; else None. The name is not
+    # `_fields`: `help` would take the class for a named tuple, and show all private names.
+    _fields_line: str | None = None
 
     def __init__(
         self, message: str, *spans: Span | None, location: RowLocation | None = None, **parts: Any
     ) -> None:
-        """Every argument but `location`, the row that the error is about, is one of the base."""
+        """Take the arguments of the base class, and `location`, the row that the error is about."""
         super().__init__(message, *spans, **parts)
         if location is not None:
             self.partition = location.partition
@@ -252,7 +253,7 @@ class MatchRecognizeRunError(MatchRecognizeError):
     def _format_labelled_lines(self) -> list[str]:
         """Return the notes and the hint, and last the fields if a worker raises the error."""
         lines = super()._format_labelled_lines()
-        return lines if self._fields is None else [*lines, f"  {self._fields}"]
+        return lines if self._fields_line is None else [*lines, f"  {self._fields_line}"]
 
     @classmethod
     def from_exception(cls, error: BaseException) -> MatchRecognizeRunError | None:
@@ -325,7 +326,7 @@ def with_fields(error: MatchRecognizeRunError) -> MatchRecognizeRunError:
     raised = MatchRecognizeRunError(
         error.message, notes=error.notes, hint=error.hint, code=error.code
     )
-    raised._fields = locations.write_fields(fields)
+    raised._fields_line = locations.write_fields(fields)
     return raised
 
 

@@ -33,7 +33,8 @@ class ExplainedClause:
     """The explanation of one clause, or of one SASE+ query or Pattern.
 
     It is one of `Explanation.clauses`, and prints as text. `svg` is its railroad diagram and `dot`
-    its automaton, as texts. `summary` is the row pattern and the search for it in one line.
+    its automaton, as texts. `summary` is the row pattern and the search for it in one line. The
+    other attributes are internal.
 
     >>> clause = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A B+)"
     >>> explained = matchrec.query(spark.range(3), clause).explain()
@@ -71,7 +72,7 @@ class ExplainedClause:
         plan, compiled_query = self.plan, self.compiled_query
         return [
             ExplainedSection("row pattern", [compiled_query.pattern]),
-            ExplainedSection("partitions and order", self.describe_input()),
+            ExplainedSection("partitions and order", self._describe_input()),
             ExplainedSection("event selection", describe_selection(plan)),
             ExplainedSection("window", describe_windows(plan)),
             ExplainedSection("negation and conditions on the whole match", describe_absences(plan)),
@@ -83,7 +84,9 @@ class ExplainedClause:
                 describe_nearby_conditions(compiled_query),
             ),
             ExplainedSection("conditions", describe_conditions(plan, compiled_query)),
-            ExplainedSection("program (NFA^b; edges in preferment order)", self.describe_program()),
+            ExplainedSection(
+                "program (NFA^b; edges in preferment order)", self._describe_program()
+            ),
             ExplainedSection(
                 "value vector V of a run, and what each state needs (bitmask M)",
                 describe_registers(compiled_query),
@@ -102,14 +105,14 @@ class ExplainedClause:
             ExplainedSection("warnings", self.warnings),
         ]
 
-    def describe_input(self) -> Iterator[str]:
+    def _describe_input(self) -> Iterator[str]:
         """Yield lines about the partitions: their keys and order, and which ones are searched."""
         yield from describe_partitions(self.plan, self.key_filters, self.sorter)
         if self.ranges:
             yield self.ranges
         yield from describe_needed_partitions(self.compiled_query, self.sorter)
 
-    def describe_program(self) -> Iterator[str]:
+    def _describe_program(self) -> Iterator[str]:
         """Yield the first states of the program, each with its edges."""
         program = self.compiled_query.task.pattern.program
         formulas = write_formulas(self.plan, self.compiled_query.task)

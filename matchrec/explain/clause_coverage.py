@@ -85,7 +85,7 @@ class OccurrenceCoverage:
     loop: tuple[LoopCoverage, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClauseCoverage:
     """How far the starting rows of one clause got through its pattern, from `Coverage.clauses`.
 

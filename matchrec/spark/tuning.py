@@ -35,7 +35,7 @@ LOCAL_MASTER = re.compile(r"local(?:\[(\d+|\*)(?:, *\d+)?\])?")
 _checked_applications: set[Hashable] = set()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TunedSetting:
     """A setting of Spark that `tune` may change, from `TuningReport.settings`.
 

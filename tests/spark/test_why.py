@@ -75,7 +75,7 @@ row 1 (day = 2024-01-01): no match
     assert frame["outcome"].tolist() == ["taken", "taken", "taken", "failed", "failed", "failed"]
     assert frame["row"].tolist() == [1, 2, 3, 4, 4, 3]
     assert set(frame["start"]) == {1}
-    (panel,) = draw_story(answer.story).axes
+    (panel,) = draw_story(answer._story).axes
     marks = [line.get_marker() for line in panel.lines]
     assert (marks.count("o"), marks.count("x")) == (3, 3)
     assert "the search goes back to row 3:" in [text.get_text() for text in panel.texts]
@@ -122,7 +122,7 @@ def test_a_window_between_rows_is_a_condition(spark: SparkSession) -> None:
     """Days 6 and 7 are one day apart, and the window is shorter."""
     query = V_SHAPE.replace("DEFINE", "WITHIN INTERVAL 1 DAY FROM DOWN TO UP DEFINE")
     answer = matchrec.query(spark, query).why(partition={"ticker": "AAPL"}, row=date(2024, 1, 5))
-    up = next(line for line in answer.story.attempts[0].lines if line.variable == "UP")
+    up = next(line for line in answer._story.attempts[0].lines if line.variable == "UP")
     window = "WITHIN INTERVAL 1 DAY"
     assert up.conditions == (
         "price > FIRST(price) * 1.1: 50 > 39.6 is true (FIRST(price) = 36 from row 5)",
@@ -136,10 +136,10 @@ def test_a_window_between_rows_is_a_condition(spark: SparkSession) -> None:
 
 def test_matches_and_the_attempts_that_came_furthest(spark: SparkSession) -> None:
     answer = matchrec.query(spark, V_SHAPE).why(partition={"TICKER": "AAPL"}, limit=2)
-    assert answer.story.results == ("match 1: rows 4 to 7: STRT DOWN{2} UP",)
-    titles = [attempt.title for attempt in answer.story.attempts]
+    assert answer._story.results == ("match 1: rows 4 to 7: STRT DOWN{2} UP",)
+    titles = [attempt.title for attempt in answer._story.attempts]
     assert titles == ["row 1 (day = 2024-01-01): no match", "row 2 (day = 2024-01-02): no match"]
-    assert answer.story.attempts[1].ends == (
+    assert answer._story.attempts[1].ends == (
         "got as far as rows 2 to 3: STRT DOWN",
         "then row 4 (day = 2024-01-04) had to be DOWN or UP",
     )
@@ -147,13 +147,13 @@ def test_matches_and_the_attempts_that_came_furthest(spark: SparkSession) -> Non
 
 def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
     answer = matchrec.query(spark, V_SHAPE).why(partition={"ticker": "AAPL"}, row="2024-01-06")
-    assert answer.story.results == (
+    assert answer._story.results == (
         "row 6 (day = 2024-01-06): no search started here",
         "  it is inside match 1, rows 4 to 7: STRT DOWN{2} UP, mapped to DOWN",
         "  AFTER MATCH SKIP PAST LAST ROW: the search continued at row 8",
         "  write AFTER MATCH SKIP TO NEXT ROW to search from every row",
     )
-    assert answer.story.attempts == ()
+    assert answer._story.attempts == ()
 
 
 @pytest.mark.parametrize(
@@ -256,8 +256,8 @@ def test_one_of_several_clauses(spark: SparkSession) -> None:
     answer = matchrec.query(spark, query, args).why(clause="y")
     (failed,) = answer.toPandas().query("outcome == 'failed'")["condition"].unique()
     assert failed == "top > :least: 37 > 38 is false"
-    assert answer.story.results == ("match 1: rows 2 to 3: A{2}",)
-    assert matchrec.query(spark, query, args).why(clause=1).story.heading[0] == "PATTERN (A+)"
+    assert answer._story.results == ("match 1: rows 2 to 3: A{2}",)
+    assert matchrec.query(spark, query, args).why(clause=1)._story.heading[0] == "PATTERN (A+)"
 
 
 def test_every_kind_of_reference_has_its_value(spark: SparkSession) -> None:
@@ -274,7 +274,7 @@ def test_every_kind_of_reference_has_its_value(spark: SparkSession) -> None:
         "stddev(U.price) < 0 OR day > FIRST(U.day, 5): NULL, so not true (stddev(U.price)"
         " = 2.1213203435596424, day = 2024-01-06, FIRST(U.day, 5) finds no row)"
     )
-    lines = answer.story.attempts[0].lines
+    lines = answer._story.attempts[0].lines
     assert [line.conditions for line in lines] == [
         ("price > avg(price) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW): 39 > 37.0 is true",),
         (
@@ -292,7 +292,7 @@ def test_a_query_of_another_product(spark: SparkSession) -> None:
     answer = matchrec.query(spark, query, dialect="snowflake").why(
         partition=partition, row="2024-01-02"
     )
-    condition = answer.story.attempts[0].lines[-1].conditions
+    condition = answer._story.attempts[0].lines[-1].conditions
     assert condition == ("zeroifnull(price) > 45: 39 > 45 is false (price = 39)",)
 
 
@@ -305,7 +305,7 @@ def test_sase_skips_rows(spark: SparkSession) -> None:
     """
     df = spark.table("why_ticks").where("ticker = 'AAPL'")
     answer = matchrec.query(df, text, order_by="day", type_column="ticker").why(row="2024-01-02")
-    (attempt,) = answer.story.attempts
+    (attempt,) = answer._story.attempts
     assert [(line.row, line.variable, line.outcome.value) for line in attempt.lines] == [
         (2, "a[1]", "taken"),
         (3, "a[i]", "failed"),
@@ -345,7 +345,7 @@ def test_a_pattern_of_stages(spark: SparkSession) -> None:
     answer = matchrec.query(df, pattern, order_by="day", partition_by="ticker").why(
         partition=partition, row="2024-01-04"
     )
-    (attempt,) = answer.story.attempts
+    (attempt,) = answer._story.attempts
     assert [(line.row, line.variable, line.outcome.value) for line in attempt.lines][-2:] == [
         (6, "low where", "may not be skipped"),
         (6, "higher", "failed"),
@@ -371,7 +371,7 @@ def test_rows_that_are_left_out_before_the_search(spark: SparkSession) -> None:
     clause = "ORDER BY day PATTERN (A) DEFINE A AS price > 100"
     df = spark.table("why_ticks").where("ticker = 'GOOG'")
     answer = matchrec.query(df, clause).why(row=date(2024, 1, 1))
-    assert answer.story.attempts[0].ends == (
+    assert answer._story.attempts[0].ends == (
         "this row is left out before the search: only loops could take it",
         "no row could be mapped",
         "then row 1 (day = 2024-01-01) had to be A",
@@ -506,7 +506,7 @@ def test_the_hint_names_a_partition_with_a_number(spark: SparkSession) -> None:
         matchrec.query(rows, ups).why()
     with pytest.raises(MatchRecognizeError, match=r'partition={"k": 7, "s": "a"}'):
         matchrec.query(rows, ups).why(partition={"k": 8, "s": "a"})
-    assert len(matchrec.query(rows, ups).why(partition={"k": 7, "s": "a"}).story.results) == 1
+    assert len(matchrec.query(rows, ups).why(partition={"k": 7, "s": "a"})._story.results) == 1
 
 
 def test_the_hint_names_a_partition_with_null(spark: SparkSession) -> None:
@@ -514,7 +514,7 @@ def test_the_hint_names_a_partition_with_null(spark: SparkSession) -> None:
     ups = "PARTITION BY k ORDER BY day PATTERN (A) DEFINE A AS day > 0"
     with pytest.raises(MatchRecognizeError, match=r'partition={"k": None}'):
         matchrec.query(rows, ups).why()
-    assert len(matchrec.query(rows, ups).why(partition={"k": None}).story.results) == 1
+    assert len(matchrec.query(rows, ups).why(partition={"k": None})._story.results) == 1
     texts = spark.sql("VALUES ('NULL', 1), ('x', 1) AS t(k, day)")
     with pytest.raises(MatchRecognizeError, match=r'partition={"k": "NULL"}'):
         matchrec.query(texts, ups).why()

@@ -84,6 +84,6 @@ def check_conditions(answer: matchrec.Why) -> None:
     """Check that each condition is explained."""
     assert answer.text
     assert answer.svg()
-    for attempt in answer.story.attempts:
+    for attempt in answer._story.attempts:
         for line in attempt.lines:
             assert all(": " in condition for condition in line.conditions), line

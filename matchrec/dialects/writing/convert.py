@@ -32,7 +32,7 @@ from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import find_data_frames
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Conversion:
     """A query written in the SQL of a product, from `transpile` or `Query.to_sql`.
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Plot:
     """A picture of matches, from `Query.plot`. A notebook shows it.
 
@@ -43,12 +43,12 @@ class Plot:
     ...     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
     ...     PATTERN (FALL+) DEFINE FALL AS price < PREV(price)
     ... ''')
-    >>> len(falls.plot(x="day", y="price").page.spans)
-    1
+    >>> falls.plot(x="day", y="price")
+    <Plot: 1 match in 1 series, page 1 of 1>
     """
 
     figure: Figure
-    page: Page
+    _page: Page
 
     def svg(self) -> str:
         """Return the picture as an SVG drawing.
@@ -93,10 +93,19 @@ class Plot:
 
     @property
     def summary(self) -> str:
-        """The number of matches and series, and the number of the page."""
-        matches = show_count(len(self.page.spans), "match", "matches")
-        counts = f"{matches} in {len(self.page.series)} series"
-        return f"{counts}, page {self.page.number} of {self.page.pages}"
+        """The number of matches and series, and the number of the page.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80) AS t(day, price)")
+        >>> falls = matchrec.query(ticks, '''
+        ...     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
+        ...     PATTERN (FALL) DEFINE FALL AS price < PREV(price)
+        ... ''')
+        >>> falls.plot(x="day", y="price").summary
+        '1 match in 1 series, page 1 of 1'
+        """
+        matches = show_count(len(self._page.spans), "match", "matches")
+        counts = f"{matches} in {len(self._page.series)} series"
+        return f"{counts}, page {self._page.number} of {self._page.pages}"
 
 
 def plot(source: ChartSource, page: int, panels: int) -> Plot:

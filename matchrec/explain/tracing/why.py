@@ -39,20 +39,20 @@ class Why(figures.PicturedText):
     ...
     """
 
-    story: Story
+    _story: Story
 
     @property
     def text(self) -> str:
         """The text that `print` shows: the matches, or the result for the chosen row, then each
         attempt.
         """
-        return replace_control_characters(show_story(self.story))
+        return replace_control_characters(show_story(self._story))
 
     def __repr__(self) -> str:
         """Return the matches, and the title and the end of the first attempt."""
-        lines = [*self.story.results]
-        if self.story.attempts:
-            attempt = self.story.attempts[0]
+        lines = [*self._story.results]
+        if self._story.attempts:
+            attempt = self._story.attempts[0]
             lines += [attempt.title, *attempt.ends]
         return f"<Why: {'; '.join(line.strip() for line in lines)}>"
 
@@ -77,7 +77,7 @@ class Why(figures.PicturedText):
         ['failed']
         """
         rows: list[tuple[object, ...]] = []
-        for attempt in self.story.attempts:
+        for attempt in self._story.attempts:
             for line in attempt.lines:
                 row = (
                     attempt.start,
@@ -124,4 +124,4 @@ class Why(figures.PicturedText):
 
     def figure(self) -> Figure:
         """Return the picture as a figure of matplotlib."""
-        return draw_story(self.story)
+        return draw_story(self._story)
