@@ -28,7 +28,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_scalar
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExplainedClause:
     """The explanation of one clause, or of one SASE+ query or Pattern.
 
@@ -62,6 +62,10 @@ class ExplainedClause:
     reason_for_building_matches: str | None = None
     # A line that says whether large partitions are cut into ranges; empty if there is none.
     ranges: str = ""
+
+    def __repr__(self) -> str:
+        """Return the summary."""
+        return f"<ExplainedClause: {self.summary}>"
 
     def __str__(self) -> str:
         """Return all sections that have lines, with their titles."""

@@ -85,7 +85,7 @@ class OccurrenceCoverage:
     loop: tuple[LoopCoverage, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClauseCoverage:
     """How far the starting rows of one clause got through its pattern, from `Coverage.clauses`.
 
@@ -115,6 +115,10 @@ class ClauseCoverage:
     nearest: NearestStart | None
     selects: bool = False
     asked_for_ranges: bool = False
+
+    def __repr__(self) -> str:
+        """Return the summary."""
+        return f"<ClauseCoverage: {self.summary}>"
 
     @property
     def tried(self) -> int:

@@ -285,7 +285,9 @@ def test_a_pattern_by_hand(spark: SparkSession) -> None:
     endings = covered.clauses[1].occurrences[2].stop_reasons
     assert str(endings[1]) == "a forbidden row came before p"
     assert "2 starting rows begin a match" in str(covered)
-    assert repr(covered) == "<Coverage: `v` `c` `p`, 2 of 9 starting rows begin a match>"
+    summary = "`v` `c` `p`, 2 of 9 starting rows begin a match"
+    assert repr(covered) == f"<Coverage: {summary}>"
+    assert repr(covered.clauses[1]) == f"<ClauseCoverage: {summary}>"
 
 
 def test_a_sase_text_by_hand(spark: SparkSession) -> None:

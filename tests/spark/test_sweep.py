@@ -53,6 +53,7 @@ def test_a_point_without_a_match_has_a_row(spark: SparkSession) -> None:
         " 9        0           0     0                          ",
     ]
     assert repr(swept) == "<Sweep: 2 combinations of id>"
+    assert repr(matchrec.sweep(rows, clause, {"id": [2]})) == "<Sweep: 1 combination of id>"
     assert swept.toPandas().shape == (2, 6)
     assert "<svg" in swept.svg()
     assert swept._repr_html_().count("<tr") == 3

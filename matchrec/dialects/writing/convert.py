@@ -32,7 +32,7 @@ from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import find_data_frames
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Conversion:
     """A query written in the SQL of a product, from `transpile` or `Query.to_sql`.
 
@@ -58,6 +58,9 @@ class Conversion:
         for note in self.notes:
             lines += [f"-- {line}" for line in note.show(self.source).split("\n")]
         return "\n".join(lines)
+
+    # A cell of a notebook shows the SQL, as `print` does.
+    __repr__ = __str__
 
 
 def convert_to_sql(query: ReadQuery, table: str, product: Product) -> Conversion:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from matchrec.errors.wording import show_count
 from matchrec.explain.charts.sweep_picture import draw_sweep, group_points
 from matchrec.explain.pictures.figures import PicturedText, render
 from matchrec.explain.pictures.html import build_html_table, make_data_frame
@@ -85,7 +86,8 @@ class Sweep(PicturedText):
 
     def __repr__(self) -> str:
         """Return the number of combinations and the names of the parameters."""
-        return f"<Sweep: {len(self.rows)} combinations of {', '.join(self.parameters)}>"
+        combinations = show_count(len(self.rows), "combination")
+        return f"<Sweep: {combinations} of {', '.join(self.parameters)}>"
 
     def _repr_html_(self) -> str:
         """Return the table as HTML."""

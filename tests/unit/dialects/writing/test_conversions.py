@@ -55,6 +55,19 @@ def test_notes_of_sase() -> None:
     ]
 
 
+def test_a_conversion_shows_its_sql() -> None:
+    """A cell of a notebook that ends with a conversion shows what `print` shows."""
+    begin = "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A B) DEFINE B AS "
+    converted = matchrec.transpile(f"{begin}x < PREV(x) / 2)\n", write="trino")
+    assert repr(converted) == (
+        f"{begin}x < CAST(PREV(x) AS DOUBLE) / NULLIF(2, 0))\n"
+        "-- the quotient of two integers is an integer in Trino, and has a fraction in Spark SQL\n"
+        "--   line 1, column 60\n"
+        f"--       {begin}x < PREV(x) / 2)\n"
+        f"--       {' ' * 59}{'^' * 15}"
+    )
+
+
 def test_sql_says_what_it_sorts_by() -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="missing order_by"):
         matchrec.transpile(SASE, read="sase", write="spark")
