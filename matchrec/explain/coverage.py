@@ -71,14 +71,16 @@ class Coverage(PicturedText):
         return f"<Coverage: {'; '.join(clause.summary for clause in self.clauses.values())}>"
 
     def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
-        """Return a pandas DataFrame with one row for each occurrence of a variable in PATTERN.
+        """Return a pandas DataFrame with a row for each reason why starting rows stopped.
 
-        Occurrence 0 is the place before any row. The other columns are:
+        Each occurrence of a variable in PATTERN has one row for each reason, the most frequent
+        reason first. If nothing stopped there, it has one row without a reason. Occurrence 0 is the
+        place before any row. The other columns are:
 
         - `reached`: the number of starting rows that reached this occurrence;
-        - `stopped`: how many of these got no further;
-        - `stop_reason`: what stopped most of them;
-        - `stopped_for_reason`: how many stopped for that reason.
+        - `stopped`: how many of these got no further, for any reason;
+        - `stop_reason`: what stopped them; None if nothing stopped;
+        - `stopped_for_reason`: how many stopped for this reason.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> covered = matchrec.query(ticks, '''
@@ -93,19 +95,17 @@ class Coverage(PicturedText):
         rows = list[tuple[object, ...]]()
         for number, clause in self.clauses.items():
             for occurrence in clause.occurrences:
-                reasons = count_reasons(occurrence.stop_reasons).most_common(1)
-                reason, count = reasons[0] if reasons else (None, 0)
-                rows.append(
-                    (
-                        number,
-                        occurrence.number,
-                        occurrence.variable,
-                        occurrence.reached,
-                        occurrence.stopped,
-                        reason,
-                        count,
-                    )
+                first_columns = (
+                    number,
+                    occurrence.number,
+                    occurrence.variable,
+                    occurrence.reached,
+                    occurrence.stopped,
                 )
+                reasons = count_reasons(occurrence.stop_reasons).most_common()
+                rows += [(*first_columns, reason, count) for reason, count in reasons]
+                if not reasons:
+                    rows.append((*first_columns, None, 0))
         return make_data_frame(COLUMNS, rows)
 
     def svg(self) -> str:

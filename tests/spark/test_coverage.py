@@ -67,6 +67,7 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
         (1, 0, None, 8, 4, "V's condition was false", 4),
         (1, 1, "V", 4, 1, "C's condition was false", 1),
         (1, 2, "C", 3, 2, "P's condition was false", 1),
+        (1, 2, "C", 3, 2, "the partition ended before P", 1),
         (1, 3, "P", 1, 0, None, 0),
     ]
     assert clause.nearest is not None
@@ -88,6 +89,7 @@ def test_all_conditions_that_stopped_a_run_are_named(spark: SparkSession) -> Non
     assert [row[2:] for row in rows] == [
         (None, 6, 2, "the conditions of V, C, P were false", 2),
         ("V", 4, 4, "the conditions of C, P were false", 3),
+        ("V", 4, 4, "the partition ended before C or P", 1),
         ("C", 0, 0, None, 0),
         ("P", 0, 0, None, 0),
     ]

@@ -144,6 +144,21 @@ def test_why_and_coverage(embedded: Path) -> None:
     assert "<svg" in (embedded / "far.svg").read_text()
 
 
+def test_a_table_of_coverage_has_all_reasons(embedded: Path) -> None:
+    """Rows 1 of X and Y have no UP in the window and no UP; rows 9 of X and 2 of Y are the last."""
+    (embedded / "prices.csv").write_text("sym,ts,price\nX,1,10\nX,9,11\nY,1,5\nY,2,4\n")
+    query = STREAKS.replace("(A UP+)", "(A UP) WITHIN 5")
+    shown = invoke("coverage", "-", *STOCKS, "--format", "json", stdin=query).stdout
+    rows = [tuple(row.values()) for row in json.loads(shown)]
+    assert rows[0] == (1, 0, None, 4, 0, None, 0)
+    assert rows[1] == (1, 1, "A", 4, 4, "the partition ended before UP", 2)
+    assert sorted(rows[2:4]) == [
+        (1, 1, "A", 4, 4, "UP's condition was false", 1),
+        (1, 1, "A", 4, 4, "the window ended before UP", 1),
+    ]
+    assert rows[4:] == [(1, 2, "UP", 0, 0, None, 0)]
+
+
 def test_why_says_how_long_the_window_is(embedded: Path) -> None:
     del embedded
     query = STREAKS.replace("(A UP+)", "(A UP{2}) WITHIN 2").replace("price >", "price + 9 >")
