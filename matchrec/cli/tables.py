@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from matchrec.cli.engine_errors import explain_engine_error, is_engine_error
 from matchrec.cli.files import (
     COMPRESSIONS,
@@ -27,6 +29,8 @@ from matchrec.cli.files import (
     strip_compression,
 )
 from matchrec.cli.messages import print_notice, show_busy
+from matchrec.cli.schemas import make_empty_frame
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.plan.text import quote_name
 
@@ -56,15 +60,12 @@ class EmptyTable:
         """Make the table a temporary view. It never has rows, whatever `only_schema` is.
 
         Raises:
-            MatchRecognizeError: Spark cannot read the columns.
+            click.UsageError: the columns have a mistake.
         """
         try:
-            frame = spark.createDataFrame([], self.columns)
-        except Exception as error:
-            if not is_engine_error(error):
-                raise
-            reason = explain_engine_error(error)
-            raise errors.invalid_schema(name=self.name, reason=reason) from error
+            frame = make_empty_frame(spark, self.name, self.columns)
+        except MatchRecognizeError as error:
+            raise click.UsageError(str(error)) from error
         create_view(frame, self.name)
 
 

@@ -440,15 +440,6 @@ def malformed_schema(*, argument: str, example: str) -> MatchRecognizeError:
     )
 
 
-def invalid_schema(*, name: str, reason: str) -> MatchRecognizeError:
-    """Return the error for columns in --schema that the engine cannot read."""
-    return MatchRecognizeError(
-        f"the columns of --schema for `{name}` are not SQL: {reason}",
-        hint="write a name and a type for each column, such as ticker STRING, price DOUBLE",
-        code="invalid-schema",
-    )
-
-
 def output_to_stdout(*, path: str) -> MatchRecognizeError:
     """Return the error for --output with a path that means stdout, such as `-`."""
     return MatchRecognizeError(
