@@ -15,6 +15,8 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import query as errors
 from matchrec.errors.sql.clause import (
     bracket_not_closed,
+    brackets_open_at_end,
+    clause_bracket_not_closed,
     clause_closed_too_early,
     clause_not_closed,
     part_outside_clause,
@@ -26,7 +28,7 @@ from matchrec.errors.sql.tokens import (
 )
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.function_names import FUNCTIONS_OF_MATCH
-from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
+from matchrec.syntax.tokens import OPENING, TokenKind, TokenSequence, split_words
 
 # Words after which MATCH_RECOGNIZE is a name, because they are not the end of a relation.
 _WORDS_BEFORE_RELATION = split_words("FROM JOIN USING")
@@ -119,6 +121,12 @@ def _reject_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> No
             raise unclosed_bracket_in_expression(
                 tokens[opening].span, opening="(", where="the query"
             )
+    for opening in tokens.indices_by_key.get("[", ()):
+        is_in_clause = any(word < opening < tokens.pairs[word + 1] for word in clause_words)
+        if opening not in tokens.pairs and not is_in_clause:
+            raise unclosed_bracket_in_expression(
+                tokens[opening].span, opening="[", where="the query"
+            )
 
 
 # For the keyword of a part: the distance to a token that follows it in no other place, and that
@@ -186,7 +194,8 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     1. one in which another part or a definition of the clause starts, or else
     2. the last one that is closed if its `)` is alone at the start of a line, so that it was
        probably meant for the clause, or else
-    3. the clause's own parenthesis.
+    3. the innermost one that is still open at the end of the text, which may be the clause's own
+       parenthesis.
     """
     for opening in _walk_pairs_outside_clauses(tokens, word + 2):
         for index in tokens.walk_level(opening + 1, tokens.pairs[opening]):
@@ -206,7 +215,29 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     is_empty = last_closing == opening + 1
     if is_inside_clause and not is_empty and _starts_line(tokens, last_closing):
         return clause_not_closed(tokens[opening].span, clause_start, query=tokens.text)
-    return bracket_not_closed(clause_start, query=tokens.text)
+    open_at_end = _list_open_at_end(tokens, word + 1)
+    if open_at_end[-1] == word + 1:
+        return clause_bracket_not_closed(tokens[word + 1].span, query=tokens.text)
+    open_at_end.reverse()
+    return brackets_open_at_end(
+        *(tokens[opening].span for opening in open_at_end),
+        query=tokens.text,
+        openings=[tokens.key(opening) for opening in open_at_end],
+    )
+
+
+def _list_open_at_end(tokens: TokenSequence, start: int) -> list[int]:
+    """Return the opening brackets from `start` on that are open at the end of the text.
+
+    Others that are not closed are between the brackets of a pair, as in `( [ )`.
+    """
+    open_brackets: list[int] = []
+    index = start
+    while index < len(tokens):
+        if tokens.key(index) in OPENING and index not in tokens.pairs:
+            open_brackets.append(index)
+        index = tokens.pairs.get(index, index) + 1
+    return open_brackets
 
 
 def _walk_pairs_outside_clauses(tokens: TokenSequence, start: int) -> Iterator[int]:

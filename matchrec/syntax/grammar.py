@@ -37,7 +37,10 @@ from matchrec.syntax.amounts import read_whole_number
 from matchrec.syntax.clause_tokens import NOT_AT_END_OF_EXPRESSION, ClauseTokens, make_clause_tokens
 from matchrec.syntax.expressions.reader import ClausePart, split_items
 from matchrec.syntax.function_names import CALLS_OVER_SEVERAL_ROWS
-from matchrec.syntax.misplaced_patterns import explain_symbol_outside_pattern
+from matchrec.syntax.misplaced_patterns import (
+    explain_symbol_outside_pattern,
+    explain_unclosed_parenthesis,
+)
 from matchrec.syntax.parameter_values import read_parameter
 from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.syntax.sections import Section, find_sections, read_words_after_pattern
@@ -395,6 +398,8 @@ def _is_computed_from_one_row(expression: TokenSequence) -> bool:
 def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     """Read an item of SUBSET: `name = (variable, ...)`."""
     name = clause[start]
+    if clause.has_keys(start + 1, "=", "(") and start + 2 not in clause.pairs:
+        raise explain_unclosed_parenthesis(clause, start + 2)
     has_list = clause.has_keys(start + 1, "=", "(") and clause.pairs.get(start + 2) == end - 1
     members = _read_names(clause, start + 3, end - 1) if has_list else None
     if members is None or not name.can_name:

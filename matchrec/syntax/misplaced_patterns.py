@@ -1,4 +1,4 @@
-"""Errors about the parentheses of PATTERN, and about symbols of a row pattern outside of them.
+"""Errors about the parentheses of PATTERN and SUBSET, and about symbols of a row pattern outside.
 
 PATTERN A B+ DEFINE ...          no parentheses
 PATTERN (A B+ DEFINE ...         no closing parenthesis
@@ -17,8 +17,8 @@ from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
 _SYMBOLS_OF_PATTERNS = split_words("^ $ * + ? { |")
 
 
-def explain_unclosed_pattern(clause: ClauseTokens, opening: int) -> MatchRecognizeError:
-    """Return the error for PATTERN whose parenthesis at `opening` is not closed.
+def explain_unclosed_parenthesis(clause: ClauseTokens, opening: int) -> MatchRecognizeError:
+    """Return the error for PATTERN or SUBSET whose parenthesis at `opening` is not closed.
 
     It names the next part, before which the closing parenthesis may be missing.
     """

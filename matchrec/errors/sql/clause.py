@@ -190,7 +190,7 @@ def clause_not_closed(*spans: Span, query: str) -> MatchRecognizeParseError:
 def bracket_not_closed(
     *spans: Span, query: str, opening: str = "(", keyword: str | None = None
 ) -> MatchRecognizeParseError:
-    """Return the error for a bracket of the clause, or in it, that is not closed.
+    """Return the error for a bracket in the clause that is not closed.
 
     Args:
         spans: the locations in the text of the query, the main one first.
@@ -199,12 +199,47 @@ def bracket_not_closed(
         keyword: the part before which it should be closed, if there is one.
     """
     missing_at = f"before {keyword}" if keyword else "where it ends"
-    return MatchRecognizeParseError(
+    return _bracket_error(
         f"`{opening}` is not closed in MATCH_RECOGNIZE",
         *spans,
-        notes=list_comment_notes(query),
+        query=query,
         hint=f"add `{CLOSING_BRACKETS[opening]}` {missing_at}",
-        code="bracket-not-closed",
+    )
+
+
+def clause_bracket_not_closed(span: Span, *, query: str) -> MatchRecognizeParseError:
+    """Return the error for the opening parenthesis of the clause if only it is not closed."""
+    return _bracket_error(
+        "`(` of MATCH_RECOGNIZE is not closed",
+        span,
+        query=query,
+        hint="add `)` at the end of the clause",
+    )
+
+
+def brackets_open_at_end(
+    *spans: Span, query: str, openings: Sequence[str]
+) -> MatchRecognizeParseError:
+    """Return the error for a text that ends inside of a bracket of the clause.
+
+    Args:
+        spans: the brackets that are not closed, the innermost one first.
+        query: the text of the query.
+        openings: these brackets.
+    """
+    closings = "".join(CLOSING_BRACKETS[opening] for opening in openings)
+    return _bracket_error(
+        f"`{openings[0]}` is not closed in MATCH_RECOGNIZE",
+        *spans,
+        query=query,
+        hint=f"add `{closings}` at the end",
+    )
+
+
+def _bracket_error(headline: str, *spans: Span, query: str, hint: str) -> MatchRecognizeParseError:
+    """Return an error for a bracket that is not closed."""
+    return MatchRecognizeParseError(
+        headline, *spans, notes=list_comment_notes(query), hint=hint, code="bracket-not-closed"
     )
 
 

@@ -460,6 +460,9 @@ _HINTS_AROUND_CLAUSES = {
         "write the name of a table, a subquery in parentheses, or a table function such as "
         "range(10)"
     ),
+    r"Syntax error at or near '(?P<bracket>[])}])'": (
+        "remove the `{bracket}`, or add the bracket that it closes"
+    ),
     r"near end of input": "write what is missing after the last word, or remove the last word",
     r"Syntax error at or near": (
         "write a comma or an operator before it; write it in backticks if it is a name; or "

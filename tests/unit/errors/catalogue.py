@@ -108,6 +108,8 @@ def make_example(module: str, name: str) -> Located | None:
         argument = ARGUMENTS.get(parameter.annotation)
         if parameter.name == "opening":
             argument = "("
+        elif parameter.name == "openings":
+            argument = ("[", "(")
         if argument is None:
             return None
         if isinstance(argument, str):
