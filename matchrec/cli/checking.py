@@ -76,9 +76,11 @@ def check_statement(
         content: the text of the statement, or the Pattern.
     """
     from matchrec.spark.backends import make_runner
+    from matchrec.syntax.misspelt_clauses import reject_misspelt_text
 
     prefix = f"{statement.label}: " if statement.label else ""
     if request.language is QueryLanguage.SQL and not (statement.is_query or statement.creates_view):
+        reject_misspelt_text(statement.text)
         print_notice(f"{prefix}not a query; only its MATCH_RECOGNIZE clauses were checked")
         return
     frame = request.build_query(spark, content).to_df()

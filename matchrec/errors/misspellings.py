@@ -31,6 +31,42 @@ def find_keyword(word: str) -> str | None:
     return None if first_word is None else parts_by_first_word[first_word]
 
 
+# The words with which a statement of SQL begins.
+STATEMENT_KEYWORDS = (
+    *("SELECT", "WITH", "FROM", "VALUES", "TABLE", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE"),
+    *("REPLACE", "ALTER", "DROP", "TRUNCATE", "CACHE", "UNCACHE", "REFRESH", "EXPLAIN", "DESCRIBE"),
+    *("DESC", "SHOW", "SET", "RESET", "USE", "ANALYZE", "EXECUTE", "DECLARE", "BEGIN", "CALL"),
+)
+
+# The words that follow an item or a table of a query.
+_QUERY_KEYWORDS = (
+    *("SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "WINDOW", "VALUES"),
+    *("JOIN", "INNER", "CROSS", "NATURAL", "OUTER", "USING", "LATERAL", "UNION", "INTERSECT"),
+    *("EXCEPT", "DISTINCT", "PARTITION", "BETWEEN", "LIKE", "CASE", "WHEN", "THEN", "ELSE"),
+)
+
+
+def find_query_keyword(word: str) -> str | None:
+    """Return the keyword of a query that `word` probably misspells, or None.
+
+    It may be one of those with which a statement begins.
+
+    >>> find_query_keyword("WHER"), find_query_keyword("gruop"), find_query_keyword("INSRT")
+    ('WHERE', 'GROUP', 'INSERT')
+    >>> find_query_keyword("WHERE"), find_query_keyword("ord"), find_query_keyword("price")
+    (None, None, None)
+    """
+    upper = word.upper()
+    keywords = (*_QUERY_KEYWORDS, *STATEMENT_KEYWORDS)
+    if upper in keywords or len(upper) < 3:
+        return None
+    for keyword in keywords:
+        most = 1 if len(keyword) < 8 else 2
+        if len(keyword) > 3 and count_misspelt_letters(upper, keyword, most) <= most:
+            return keyword
+    return None
+
+
 def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
     """Return the known name that `name` is probably a misspelling of, or None.
 

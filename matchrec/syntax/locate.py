@@ -37,6 +37,8 @@ from matchrec.syntax.misspelt_clauses import (
     CLAUSE_NAME,
     reject_clause_without_parenthesis,
     reject_misspelt_clause,
+    reject_misspelt_statement,
+    reject_misspelt_word_after_clause,
     reject_window_without_pattern,
 )
 from matchrec.syntax.nodes import Site
@@ -132,6 +134,7 @@ def _parse_tokens(source: Source, tokens: TokenSequence, frames: Collection[str]
         if tokens.has_keys(0, "EXECUTE", "IMMEDIATE") and _CLAUSE_START.search(source.text):
             raise errors.clause_in_execute_immediate(tokens.span(0, 2))
         return QueryNode(source, frames=passed_frames, keeps_text=stores_text(tokens))
+    reject_misspelt_statement(tokens)
     blocks = _read_blocks(tokens, windows, clauses)
     sites = _read_sites(tokens, clauses, blocks)
     _reject_several_statements(tokens)
@@ -272,7 +275,7 @@ def _read_clause_sites(
     for clause in clauses:
         reject_stored_text(tokens, clause)
     for clause in clauses:
-        _reject_alias_in_double_quotes(tokens, clause)
+        _reject_wrong_alias(tokens, clause)
     relations = [find_relation(tokens, clause) for clause in clauses]
     for clause, relation in zip(clauses, relations, strict=True):
         relation_span = tokens.span(relation.start, clause.word)
@@ -290,11 +293,14 @@ def _read_clause_sites(
         )
 
 
-def _reject_alias_in_double_quotes(tokens: TokenSequence, clause: ClauseLocation) -> None:
-    """Raise an error if the alias of a clause is a string in double quotes."""
+def _reject_wrong_alias(tokens: TokenSequence, clause: ClauseLocation) -> None:
+    """Raise an error if the alias of a clause is in double quotes, or a misspelt keyword."""
     alias = find_alias(tokens, clause.closing + 1)
-    if alias is not None and tokens[alias].in_double_quotes:
+    if alias is None:
+        return
+    if tokens[alias].in_double_quotes:
         raise errors.alias_in_double_quotes(tokens[alias].span, text=tokens[alias].text)
+    reject_misspelt_word_after_clause(tokens, alias)
 
 
 def _find_result_name(alias: Token) -> str | None:

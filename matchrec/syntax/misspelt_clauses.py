@@ -5,17 +5,24 @@ Spark would reject these queries with an error about something else:
     FROM t MATCH RECOGNIZE (PATTERN ...)      two words
     FROM t MATCH_RECOGNISE (PATTERN ...)      a wrong letter
     FROM t MATCH_RECOGNIZE PATTERN (A B)      no parentheses
+    SELEC * FROM t MATCH_RECOGNIZE (...)      no statement begins like this
 """
 
 from __future__ import annotations
 
 import re
 
-from matchrec.errors.misspellings import count_misspelt_letters, find_keyword
+from matchrec.errors.kinds import locate_errors
+from matchrec.errors.misspellings import (
+    STATEMENT_KEYWORDS,
+    count_misspelt_letters,
+    find_keyword,
+    find_query_keyword,
+)
 from matchrec.errors.sql import query as errors
 from matchrec.errors.sql.clause import misspelt_pattern, pattern_without_parentheses
 from matchrec.errors.sql.tokens import strange_sign
-from matchrec.source import Span
+from matchrec.source import Source, Span
 from matchrec.syntax.clause_locations import find_part_at
 from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import TokenSequence
@@ -102,6 +109,45 @@ def reject_clause_without_parenthesis(tokens: TokenSequence) -> None:
     is_name = after == "(" or before in (".", "AS")
     if not is_name:
         raise errors.clause_without_parenthesis(tokens[word].span)
+
+
+def reject_misspelt_statement(tokens: TokenSequence) -> None:
+    """Raise an error if the first word of a statement, such as SELEC, is a misspelt keyword.
+
+    Errors about the clauses of the query come later.
+    """
+    if len(tokens) == 0 or not tokens[0].is_word:
+        return
+    keyword = find_query_keyword(tokens[0].text)
+    if keyword in STATEMENT_KEYWORDS:
+        raise errors.misspelt_keyword(tokens[0].span, text=tokens[0].text, keyword=keyword)
+
+
+def reject_misspelt_word_after_clause(tokens: TokenSequence, alias: int) -> None:
+    """Raise an error if the alias of a clause is a misspelt keyword before an expression.
+
+    In `) WHER (x > 1)`, the parentheses would be read as a list of column names. If something else
+    follows the misspelt word, the engine finds it.
+
+    Args:
+        tokens: the tokens of the query.
+        alias: the index of the alias.
+    """
+    word = tokens[alias]
+    closing = tokens.pairs.get(alias + 1)
+    if not word.is_word or tokens.key(alias - 1) == "AS" or tokens.key(alias + 1) != "(":
+        return
+    inside = tokens.tokens[alias + 2 : closing]
+    keyword = find_query_keyword(word.text)
+    has_expression = any(not token.can_name and token.key != "," for token in inside)
+    if keyword is not None and has_expression:
+        raise errors.misspelt_keyword(word.span, text=word.text, keyword=keyword)
+
+
+def reject_misspelt_text(text: str) -> None:
+    """Raise the error of `reject_misspelt_statement` for a text; its tokens may not be readable."""
+    with locate_errors(Source(text)):
+        reject_misspelt_statement(read_tokens(text))
 
 
 def _is_near_clause_name(text: str) -> bool:

@@ -31,7 +31,10 @@ from matchrec.syntax.clause_locations import find_part_at
 from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.expressions.reader import ClausePart, reject_unquoted_characters
-from matchrec.syntax.misplaced_patterns import explain_missing_parentheses, explain_unclosed_pattern
+from matchrec.syntax.misplaced_patterns import (
+    explain_missing_parentheses,
+    explain_unclosed_parenthesis,
+)
 from matchrec.syntax.parameter_values import read_parameter
 
 _PARTS_IN_ORDER = tuple(ClausePart)
@@ -149,7 +152,7 @@ def _find_part_starts(clause: ClauseTokens) -> Iterator[PartStart]:
         if part is ClausePart.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
-                raise explain_unclosed_pattern(clause, index + 1)
+                raise explain_unclosed_parenthesis(clause, index + 1)
             pattern_end = read_words_after_pattern(clause, closing).end - 1
 
 

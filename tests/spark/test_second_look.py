@@ -196,10 +196,10 @@ def test_an_error_around_the_clause_has_no_location_in_it(
 
 
 def test_a_syntax_error_needs_no_second_look(spark: SparkSession, rows: DataFrame) -> None:
-    query = f"SELCT * FROM {{rows}} MATCH_RECOGNIZE ({FAILING})"
+    query = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({FAILING}) m n"
     with (
         settings(spark, ansi__enabled="true"),
-        pytest.raises(PySparkException, match="Syntax error at or near 'SELCT'"),
+        pytest.raises(PySparkException, match="Syntax error at or near 'n'"),
     ):
         matchrec.sql(spark, query, rows=rows)
 

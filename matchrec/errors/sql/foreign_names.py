@@ -107,8 +107,6 @@ def find_dialect_syntax_hint(text: str) -> str | None:
     'write LIMIT 5 at the end, or pass dialect="snowflake"'
     >>> find_dialect_syntax_hint('SELECT * FROM "ticks"')
     'write `ticks` in backticks'
-    >>> find_dialect_syntax_hint("SELEC")
-    'write SELECT'
     """
     top = re.search(r"\bTOP\s*\(?\s*(\d+)\s*\)?\s*\S?$", text, re.IGNORECASE)
     if top is not None:
@@ -117,11 +115,6 @@ def find_dialect_syntax_hint(text: str) -> str | None:
         return add_dialect_hint("write SELECT * FROM (SELECT ...) WHERE ... around it", "snowflake")
     if re.search(r"\b(RUNNING|FINAL)\s+\w+\s*\($", text, re.IGNORECASE):
         return INSIDE
-    first_word = re.fullmatch(r"\s*(\w+)", text)
-    if first_word is not None:
-        word = first_word[1].upper()
-        near = find_nearest(word, ("SELECT", "WITH", "FROM", "VALUES", "INSERT", "CREATE"))
-        return f"write {near}" if near and near != word else None
     name = re.search(r'"([^"\n]+)"$', text)
     return f"write `{name[1]}` in backticks" if name else None
 

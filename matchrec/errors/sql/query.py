@@ -14,7 +14,7 @@ from matchrec.errors.kinds import (
     point_at,
 )
 from matchrec.errors.language import current_surface, name_part
-from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.misspellings import find_nearest, find_query_keyword
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
 from matchrec.errors.wording import join_names, quote_in_backticks, show_list, write_name
 from matchrec.source import Span, read_table
@@ -121,6 +121,42 @@ def misspelt_from(span: Span, *, text: str) -> MatchRecognizeParseError:
         hint="write FROM",
         code="misspelt-from",
     )
+
+
+def misspelt_keyword(span: Span, *, text: str, keyword: str) -> MatchRecognizeParseError:
+    """Return the error for a word such as SELEC or WHER outside of the clause.
+
+    Args:
+        span: the location in the text of the query.
+        text: the word.
+        keyword: the keyword that it probably misspells.
+    """
+    return MatchRecognizeParseError(
+        f"unknown keyword `{text}` in the query",
+        span,
+        hint=f"write {keyword}",
+        code="misspelt-keyword",
+    )
+
+
+def find_misspelt_keyword(text: str, span: Span) -> MatchRecognizeParseError | None:
+    """Return the error for a misspelt keyword that makes an engine's parser fail, or None.
+
+    The parser may fail one word later, because it reads the first one as an alias: in
+    `FROM t WHER x > 1` at `x`.
+
+    Args:
+        text: the query.
+        span: the word at which the parser fails.
+    """
+    word_before = re.search(r"(?<![\w`.])[A-Za-z]+(?=\s+$)", text[: span.start])
+    spans = [span] if word_before is None else [span, Span(*word_before.span())]
+    for word_span in spans:
+        word = text[word_span.start : word_span.end]
+        keyword = find_query_keyword(word)
+        if keyword is not None:
+            return misspelt_keyword(word_span, text=word, keyword=keyword)
+    return None
 
 
 def table_in_quotes(span: Span, *, name: str) -> MatchRecognizeParseError:
@@ -384,6 +420,8 @@ def advise_on_column_around(name: str, columns: Iterable[str]) -> Advice:
         )
     near = find_nearest(name, columns)
     hint = f"write {write_name(near)}" if near else "write one of these"
+    if near is None and find_query_keyword(name) == "DISTINCT":
+        hint = "write DISTINCT"
     return Advice(show_list("the clause returns", columns, "columns"), hint)
 
 

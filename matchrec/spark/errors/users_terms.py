@@ -44,6 +44,7 @@ from matchrec.errors.sql.foreign_names import (
     find_function_hint,
     find_table_hint,
 )
+from matchrec.errors.sql.query import find_misspelt_keyword
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.sql.unknown_names import find_unknown_function_hint
 from matchrec.plan.text import quote_name
@@ -149,11 +150,15 @@ def rewrite_engine_error(
     sentence, position = split_position(simplify_refusal(error_text))
     sentence, advice = split_help(sentence)
     span = locate_error(error, error_text, position, filled)
+    misspelt: MatchRecognizeError | None = None
     if span and not has_context(error) and "Syntax error" in sentence:
         advice = find_syntax_hint(error_text, span, filled) or advice
+        misspelt = find_misspelt_keyword(filled.source.text, span)
     # Imported here, because it loads sqlglot, which no session needs before its first query.
     from matchrec.errors.sql.ungrouped import find_ungrouped_column
 
+    if misspelt is not None:
+        span, sentence, advice = misspelt.span, misspelt.message, misspelt.hint
     ungrouped = find_ungrouped_column(error_text, filled.text)
     if ungrouped is not None:
         span = filled.locate(ungrouped.start, ungrouped.end)
@@ -166,6 +171,8 @@ def rewrite_engine_error(
 
     parameters = read_parameters(error, error_text)
     rewritten = shorten(error, sentence, advice, parameters, list_users_tables, filled.show)
+    if misspelt is not None:
+        rewritten.code = misspelt.code
     rewritten.spans = () if span is None else (filled.source.trace_to_author(span)[1],)
     rewritten.source = filled.source.author
     if rewritten.hint is None:

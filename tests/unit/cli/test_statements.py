@@ -172,9 +172,22 @@ def test_check_changes_nothing(embedded: Path) -> None:
     )
 
 
+def test_check_takes_a_misspelt_statement_for_no_other_statement(embedded: Path) -> None:
+    message = catch_message("check", "-", stdin="SELECT 1 AS one;\nINSRT INTO t SELECT 1")
+    headline, *lines = message.removeprefix("matchrec: error: ").strip().split("\n")
+    assert headline == "statement 2 of 2: unknown keyword `INSRT` in the query [misspelt-keyword]"
+    assert lines == [
+        "  line 2, column 1",
+        "      INSRT INTO t SELECT 1",
+        "      ^^^^^",
+        "  help: write INSERT",
+    ]
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [
+        (STREAKS.replace("SELECT", "SELEC"), "help: write SELECT\n"),
         (STREAKS.replace("UP+)", "UP+"), "^"),
         (STREAKS.replace("price > PREV", "prize > PREV"), "prize"),
         ("SELECT prize FROM t", "prize"),
