@@ -121,7 +121,7 @@ class SplitQuery(ResolvedQuery):
             conjuncts += condition.test_conjuncts
         return any(can_fail_besides_overflow(conjunct.operations) for conjunct in conjuncts)
 
-    def compute_unused_outputs(self) -> SplitQuery:
+    def select_unused_outputs(self) -> SplitQuery:
         """Return the query of the columns that nobody uses, instead of those that are used."""
         outputs = self.unused_outputs
         measures = tuple(output for output in outputs if isinstance(output, Measure))

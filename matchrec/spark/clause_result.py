@@ -9,9 +9,9 @@ It takes these steps:
 - `compile_request` compiles the plan to a `CompiledQuery`, and prepares the rows in Spark.
 - `check_unused_outputs` lets Spark check the output columns that nobody uses.
 - `choose_ranges` chooses how large partitions are cut into ranges, if that is possible and pays.
-- `match_and_project` builds the DataFrame. For that, `Preparation.send` writes the query of the
-  rows that are sent to the workers, `run_workers` lets the workers match them, and `project` lets
-  Spark compute the columns of the result over what the workers read of the matches.
+- `plan_result` builds the DataFrame. For that, `plan_reads` builds the DataFrame of what the
+  workers will read of the matches, and `project` adds the columns of the result, which Spark
+  computes over the reads.
 
 If something goes wrong once a job runs, `Backend.watch_rows` and `Backend.watch_matches` make it
 possible to say which expression failed, and `watch_ties` says which rows have no order.
@@ -49,7 +49,7 @@ from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.backends import find_backend
-from matchrec.spark.columns import UnsortedPreparation
+from matchrec.spark.columns import Preparation, UnsortedPreparation
 from matchrec.spark.compile import CompiledRules, compile_request, compile_unused_outputs
 from matchrec.spark.ranges import (
     WITHOUT_WINDOW,
@@ -64,10 +64,8 @@ from matchrec.spark.relation import Relation
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.runner import Runner
 from matchrec.spark.session import silence_analysis
-from matchrec.spark.transport import SentRows, build_output_schema
 from matchrec.spark.types import is_nested, to_value_type
 from matchrec.worker import wire
-from matchrec.worker.query_worker import QueryWorker
 from matchrec.worker.wire import SelectItem
 
 # The types of measures that `find_known_type` finds.
@@ -126,7 +124,7 @@ def build_clause_result(request: MatchRequest) -> ClauseResult:
     with silence_analysis(), request.locate_rule_errors(rule):
         compiled = compile_request(request)
         check_unused_outputs(compiled)
-        return match_and_project(compiled, choose_ranges(compiled))
+        return plan_result(compiled, choose_ranges(compiled))
 
 
 def check_unused_outputs(compiled: CompiledRules) -> None:
@@ -151,8 +149,8 @@ def check_unused_outputs(compiled: CompiledRules) -> None:
     analyse_result(request, unused_query, project(request.relation, unused_query, no_rows), schema)
 
 
-def match_and_project(compiled: CompiledRules, ranges: Ranges | WholePartitions) -> ClauseResult:
-    """Return the result of a compiled clause.
+def plan_result(compiled: CompiledRules, ranges: Ranges | WholePartitions) -> ClauseResult:
+    """Return the result of a compiled clause. Nothing runs.
 
     Args:
         compiled: the clause.
@@ -167,13 +165,10 @@ def match_and_project(compiled: CompiledRules, ranges: Ranges | WholePartitions)
     if isinstance(ranges, Ranges):
         assert isinstance(preparation, UnsortedPreparation), "`choose_ranges` has looked"
         preparation = preparation.cut_partitions(ranges)
-    sent_rows = preparation.send(compiled_query.sent_columns.columns, compiled.fields)
-    schema = build_read_schema(compiled_query, sent_rows.fields)
-    if isinstance(sent_rows, SentRows):
-        matched = run_workers(compiled, sent_rows, schema, ranges)
-    else:
-        matched = sent_rows.run_query(compiled_query, schema, name_operator(compiled_query))
-    dataframe = project(request.relation, compiled_query, matched)
+    fields = preparation.find_fields(compiled_query.sent_columns.columns, compiled.fields)
+    schema = build_read_schema(compiled_query, fields)
+    reads = plan_reads(request, compiled_query, preparation, schema, ranges)
+    dataframe = project(request.relation, compiled_query, reads)
     if compiled_query.result_form is ResultForm.COMPUTED:
         result_fields = infer_result_fields(request, clause.query.outputs, compiled_query, schema)
         if result_fields is None:
@@ -295,8 +290,8 @@ def describe_range_savings(result: ClauseResult) -> str:
     if isinstance(ranges, WholePartitions):
         return ""
     columns = result.compiled_query.sent_columns.columns
-    all_rows = preparation.compute_rows(columns)
-    cut_rows = preparation.cut_partitions(ranges).compute_rows(columns)
+    all_rows = preparation.build_rows(columns)
+    cut_rows = preparation.cut_partitions(ranges).build_rows(columns)
     range_sizes = [row[1] for row in cut_rows.groupBy(wire.RANGE).count().collect()]
     return show_range_sizes(all_rows.count(), range_sizes)
 
@@ -320,46 +315,38 @@ def show_range_sizes(rows: int, range_sizes: Sequence[int]) -> str:
     return f"ranges: {text}; without ranges, one task would get all rows of a key"
 
 
-def run_workers(
-    compiled: CompiledRules,
-    sent_rows: SentRows,
+def plan_reads(
+    request: MatchRequest,
+    compiled_query: CompiledQuery,
+    preparation: Preparation,
     schema: StructType,
     ranges: Ranges | WholePartitions,
 ) -> DataFrame:
-    """Let the workers match the rows that are sent to them, and return their reads.
+    """Return the DataFrame of what the workers will read of the matches. Nothing runs.
+
+    If the options have counters, they get values once the DataFrame has run.
 
     Args:
-        compiled: the clause.
-        sent_rows: the rows, as they are sent.
+        request: the request, with the options.
+        compiled_query: the query to match.
+        preparation: prepares the rows. It has cut the partitions.
         schema: the schema of the reads.
         ranges: how partitions are cut, for the counters.
     """
-    request = compiled.request
-    (clause,) = compiled.rules
-    compiled_query = clause.compiled_query
     counters = request.options.counters
-    pandas_query = compiled_query if request.sends_pandas else None
-    name = name_operator(compiled_query)
+    name = f"match_recognize[PATTERN ({compiled_query.pattern})]"
     if counters is None:
-        worker = QueryWorker(compiled_query, sent_rows.task_input)
-        return sent_rows.run(worker, schema, name, pandas_query)
+        return preparation.plan_query(request, compiled_query, schema, name)
     from matchrec.spark.counters import observe_workers
     from matchrec.spark.tallies import append_counters_column
 
-    schema = append_counters_column(schema)
-    worker = QueryWorker(compiled_query, sent_rows.task_input, build_output_schema(schema))
-    rows = sent_rows.run(worker, schema, name, pandas_query)
+    counted_schema = append_counters_column(schema)
     return observe_workers(
         counters,
-        rows,
+        preparation.plan_query(request, compiled_query, counted_schema, name),
         counts_runs=compiled_query.task.needs_event_selection,
         kept_whole=isinstance(ranges, WholePartitions) and ranges.because_counted,
     )
-
-
-def name_operator(compiled_query: CompiledQuery) -> str:
-    """Return the name of the operator that matches the rows in Spark's plans."""
-    return f"match_recognize[PATTERN ({compiled_query.pattern})]"
 
 
 def project(relation: Relation, compiled_query: CompiledQuery, matched: DataFrame) -> DataFrame:

@@ -25,6 +25,7 @@ from matchrec.errors import inspection as errors
 from matchrec.errors.run.location import RowLocation
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.search.partitions import BoolArray, Partitions
+from matchrec.spark.columns import PartitionPreparation
 from matchrec.spark.compile import CompiledRules, compile_request
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.relation import Relation
@@ -101,8 +102,8 @@ def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) ->
     filters = clause.query.row_filters
     columns = (*search_columns, *order_columns, *target_tests, *filters)
     preparation = compiled.preparation.with_key_filters(finder.key_tests)
-    sent = preparation.send(columns, compiled.fields)
-    table = collect_table(sent.rows)
+    assert isinstance(preparation, PartitionPreparation), "the caller has rejected streams"
+    table = collect_table(preparation.build_worker_rows(columns))
     if not table.num_rows:
         raise finder.explain_no_rows()
     starts = np.array([0, table.num_rows], np.int64)
@@ -120,7 +121,7 @@ def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) ->
         compiled_query=compiled_query,
         table=table,
         partitions=encode_partitions(compiled_query, table, starts),
-        fields=sent.fields[: len(search_columns)],
+        fields=preparation.find_fields(search_columns, compiled.fields),
         keys=finder.sort_key_values(),
         orders=tuple(request.columns.find_by_text(text) or text for text in order_texts),
         order_values=order_values,

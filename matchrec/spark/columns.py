@@ -2,7 +2,8 @@
 
 Columns of values are sent, and columns of bits, which hold the truth values of conditions. There
 are two forms of the query, and a third one for streams (`streaming.prepare.EventPreparation`).
-`column_names` names the columns. The examples are the queries of
+`column_names` names the columns. A preparation also plans what the workers return: everything here
+builds DataFrames, and nothing runs before a user collects one. The examples are the queries of
 
     PARTITION BY sym ORDER BY ts MEASURES LAST(A.price * 2) AS x PATTERN (A B+)
     DEFINE A AS price > 10, B AS price < PREV(price)
@@ -49,7 +50,7 @@ from pyspark.sql.functions import expr
 from pyspark.sql.types import LongType, StructField, StructType
 from typing_extensions import Self, override
 
-from matchrec.compile.compiled_query import Sorter
+from matchrec.compile.compiled_query import CompiledQuery, Sorter
 from matchrec.compile.joined_queries import JoinedQueries
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import BOOLEAN, ValueType
@@ -66,12 +67,13 @@ from matchrec.spark.backends import find_backend
 from matchrec.spark.column_names import ColumnNames, add_columns, find_field_texts, name_values
 from matchrec.spark.ranges import Ranges
 from matchrec.spark.relation import Relation
+from matchrec.spark.request import MatchRequest
 from matchrec.spark.substitutes import build_sent_schema, encode_columns
 from matchrec.spark.ties import watch_ties
-from matchrec.spark.transport import SentRows
+from matchrec.spark.transport import build_output_schema, plan_worker_output
 from matchrec.spark.types import is_nested, normalize_value
 from matchrec.worker import wire
-from matchrec.worker.query_worker import TaskInput
+from matchrec.worker.query_worker import QueryWorker, TaskInput
 from matchrec.worker.wire import (
     OrderColumn,
     PlannedColumn,
@@ -83,7 +85,7 @@ from matchrec.worker.wire import (
 )
 
 if TYPE_CHECKING:
-    from matchrec.spark.streaming.sent_events import SentEvents
+    from matchrec.worker.rule_set import RuleSetOutput
 
 # Names of the time zone UTC, in lower case, as the settings of a session are read.
 UTC_NAMES = {"utc", "etc/utc", "gmt", "etc/gmt", "z", "+00:00"}
@@ -112,6 +114,40 @@ class Preparation(ABC):
         """Return the backend of the session: what differs between Spark, Connect and Sail."""
         return find_backend(self.relation.runner.spark)
 
+    # What the workers return.
+
+    @abstractmethod
+    def plan_query(
+        self, request: MatchRequest, compiled_query: CompiledQuery, schema: StructType, name: str
+    ) -> DataFrame:
+        """Return the DataFrame of what the workers will read of the matches. Nothing runs.
+
+        Args:
+            request: the request of the query, with its options.
+            compiled_query: the query to match.
+            schema: the schema of the DataFrame: the reads of the query, then the counters if the
+                options have some.
+            name: the name of the operator in Spark's plan.
+
+        Raises:
+            MatchRecognizeUnsupportedError: pandas would alter a column that is sent.
+        """
+
+    @abstractmethod
+    def plan_rules(self, output: RuleSetOutput, schema: StructType, name: str) -> DataFrame:
+        """Return the DataFrame of the output rows of a rule set. Nothing runs.
+
+        Args:
+            output: the rules to match, and how a worker makes output rows of their matches.
+            schema: the schema of the DataFrame.
+            name: the name of the operator in Spark's plan.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the rows are a stream, and pandas would alter a column.
+        """
+
+    # What the workers get.
+
     def analyse_columns(self) -> KnownFields:
         """Return the fields of all columns of the queries.
 
@@ -120,11 +156,11 @@ class Preparation(ABC):
         Raises one of Spark's `QUERY_ERRORS`.
         """
         columns = self.joined.columns
-        rows = self.rows
+        rows = self.build_rows(columns)
         row_fields = self.infer_fields(columns)
         if row_fields is None:
             runner = self.relation.runner
-            runner.analyse(rows, self.query)
+            runner.analyse(rows, self.template)
             row_fields = runner.find_fields(rows, str(columns))
             self.remember_fields(row_fields)
         return self.map_fields(row_fields, columns)
@@ -139,28 +175,32 @@ class Preparation(ABC):
         )
 
     @cached_property
-    def query(self) -> Template:
+    def template(self) -> Template:
         """Return the query of all columns of the queries."""
         return self.build_query(self.joined.columns)
-
-    @cached_property
-    def rows(self) -> DataFrame:
-        """Return the rows with all columns of the queries. Raises one of Spark's `QUERY_ERRORS`."""
-        return self.distribute_rows(self.relation.runner.sql(self.query), self.joined.columns)
 
     def with_key_filters(self, key_filters: tuple[str, ...]) -> Self:
         """Return the preparation of only those rows that pass these tests of partition columns."""
         return replace(self, key_filters=key_filters)
 
-    def compute_rows(self, columns: RowColumns) -> DataFrame:
-        """Return the rows with these columns. Raises one of Spark's `QUERY_ERRORS`."""
-        if columns == self.joined.columns:
-            return self.rows
-        return self.distribute_rows(self.relation.runner.sql(self.build_query(columns)), columns)
+    def build_rows(self, columns: RowColumns) -> DataFrame:
+        """Return the DataFrame of the rows with these columns. Nothing runs.
 
-    @abstractmethod
-    def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
-        """Return the rows of a query, divided into tasks as the workers need them.
+        Raises one of Spark's `QUERY_ERRORS`.
+        """
+        if columns not in self._rows:
+            is_template = columns == self.joined.columns
+            query = self.template if is_template else self.build_query(columns)
+            self._rows[columns] = self.finish_rows(self.relation.runner.sql(query), columns)
+        return self._rows[columns]
+
+    @cached_property
+    def _rows(self) -> dict[RowColumns, DataFrame]:
+        """The results of `build_rows`, which is called several times for the same columns."""
+        return {}
+
+    def finish_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:  # noqa: ARG002 -- others do
+        """Return the rows of a query with what the query does not do, such as a shuffle.
 
         Args:
             rows: the rows of the query that `build_query` returns for the columns.
@@ -168,6 +208,7 @@ class Preparation(ABC):
 
         Raises one of Spark's `QUERY_ERRORS`.
         """
+        return rows
 
     @abstractmethod
     def build_query(self, columns: RowColumns) -> Template:
@@ -186,88 +227,20 @@ class Preparation(ABC):
         """
         return dict(zip(columns, row_fields, strict=False))  # the fields of bits follow
 
-    def build_task_input(
-        self, columns: RowColumns, planned: tuple[PlannedColumn, ...]
-    ) -> TaskInput:
-        """Return how rows with these columns reach a worker, and what it does to them first.
-
-        Args:
-            columns: the columns.
-            planned: see `TaskInput`.
-        """
-        orders = self.list_order_columns(self.name_columns(columns))
-        sent_names = {wire.name_column(index) for index in range(len(columns))}
-        are_sent = all(key.name in sent_names for key in orders)
-        return TaskInput(planned=planned, orders=orders if are_sent else ())
-
-    def list_order_columns(self, names: ColumnNames) -> tuple[OrderColumn, ...]:
-        """Return the ORDER BY keys with the names of their columns."""
-        texts = [item.expression.text for item in self.joined.order_by]
-        return tuple(OrderColumn(text, names.by_text[text]) for text in texts)
-
-    def send(self, columns: RowColumns, known_fields: KnownFields) -> SentRows | SentEvents:
-        """Return the rows with these columns, as workers will get them. Nothing is sent yet.
-
-        If the engine's error would not name the expression that failed, the rows are marked, so
-        that `errors.second_look` finds it after a failure.
-
-        Args:
-            columns: the columns.
-            known_fields: what `analyse_columns` has returned.
-
-        Raises:
-            MatchRecognizeUnsupportedError: the rows are a stream, and pandas would alter a column.
-        """
-        rows = self.compute_rows(columns)
-        fields = self.find_fields(columns, known_fields, rows)
-        planned = self.plan_columns(rows, columns)
-        encoded_rows = encode_columns(rows)
-        sent_rows = self.backend.watch_rows(encoded_rows, self.relation, self.joined.queries)
-        return SentRows(sent_rows, fields, self.build_task_input(columns, planned))
-
     def find_fields(
-        self, columns: RowColumns, known_fields: KnownFields, rows: DataFrame | None = None
+        self, columns: RowColumns, known_fields: KnownFields
     ) -> tuple[StructField, ...]:
         """Return the fields of these columns. If one is not known yet, the session analyses them.
 
         Args:
             columns: the columns.
             known_fields: what `analyse_columns` has returned.
-            rows: the rows with these columns, if they exist already.
         """
         fields = known_fields
         if not fields.keys() >= set(columns):
-            if rows is None:
-                rows = self.compute_rows(columns)
+            rows = self.build_rows(columns)
             fields = self.map_fields(self.relation.runner.find_fields(rows), columns)
         return tuple(fields[column] for column in columns)
-
-    def plan_columns(self, rows: DataFrame, columns: RowColumns) -> tuple[PlannedColumn, ...]:
-        """Return the names and types that the sent columns have while the query is planned.
-
-        A session may analyse a DataFrame again when it runs, and find that a view has other types
-        by then. So the workers compare the columns that arrive with these. There are none if the
-        session analyses a DataFrame only once, when it is made.
-        """
-        runner = self.relation.runner
-        if not self.backend.analyses_again:
-            return ()
-        texts = {name: text for text, name in self.name_columns(columns).by_text.items()}
-        texts |= {
-            wire.name_column(index): show_column(column) for index, column in enumerate(columns)
-        }
-        fields = runner.find_fields(rows, " ".join(texts.values()))
-        schema = to_arrow_schema(build_sent_schema(StructType(fields)))
-        in_utc = runner.settings["spark.sql.session.timeZone"] in UTC_NAMES
-        return tuple(
-            PlannedColumn(
-                text=texts.get(field.name, field.name),
-                type_name=field.dataType.simpleString(),
-                field=arrow_field,
-                in_utc=in_utc,
-            )
-            for field, arrow_field in zip(fields, schema, strict=True)
-        )
 
     def name_columns(self, columns: RowColumns) -> ColumnNames:
         """Return the names of everything that Spark computes for these columns and the bits."""
@@ -320,7 +293,82 @@ class Preparation(ABC):
 
 
 @dataclass(frozen=True)
-class SortedPreparation(Preparation):
+class PartitionPreparation(Preparation):
+    """A preparation of whole partitions. A stream has none: its partitions never end."""
+
+    @override
+    def plan_query(
+        self, request: MatchRequest, compiled_query: CompiledQuery, schema: StructType, name: str
+    ) -> DataFrame:
+        """Return the DataFrame of what the workers will read of the matches. Nothing runs."""
+        columns = compiled_query.sent_columns.columns
+        counted_schema = None if request.options.counters is None else build_output_schema(schema)
+        worker = QueryWorker(compiled_query, self.build_task_input(columns), counted_schema)
+        in_pandas = compiled_query if request.sends_pandas else None
+        return plan_worker_output(self.build_worker_rows(columns), worker, schema, name, in_pandas)
+
+    @override
+    def plan_rules(self, output: RuleSetOutput, schema: StructType, name: str) -> DataFrame:
+        """Return the DataFrame of the output rows of a rule set. Nothing runs."""
+        from matchrec.worker.rule_set import RuleSetWorker  # which loads what workers need
+
+        columns = output.rule_set.columns
+        worker = RuleSetWorker(output, self.build_task_input(columns))
+        return plan_worker_output(self.build_worker_rows(columns), worker, schema, name)
+
+    def build_worker_rows(self, columns: RowColumns) -> DataFrame:
+        """Return the DataFrame of the rows with these columns, as workers get them. Nothing runs.
+
+        If the engine's error would not name the expression that failed, the rows are marked, so
+        that `errors.second_look` finds it after a failure.
+
+        Raises one of Spark's `QUERY_ERRORS`.
+        """
+        rows = encode_columns(self.build_rows(columns))
+        return self.backend.watch_rows(rows, self.relation, self.joined.queries)
+
+    def build_task_input(self, columns: RowColumns) -> TaskInput:
+        """Return how rows with these columns reach a worker, and what it does to them first."""
+        orders = self.list_order_columns(self.name_columns(columns))
+        sent_names = {wire.name_column(index) for index in range(len(columns))}
+        are_sent = all(key.name in sent_names for key in orders)
+        return TaskInput(planned=self.plan_columns(columns), orders=orders if are_sent else ())
+
+    def list_order_columns(self, names: ColumnNames) -> tuple[OrderColumn, ...]:
+        """Return the ORDER BY keys with the names of their columns."""
+        texts = [item.expression.text for item in self.joined.order_by]
+        return tuple(OrderColumn(text, names.by_text[text]) for text in texts)
+
+    def plan_columns(self, columns: RowColumns) -> tuple[PlannedColumn, ...]:
+        """Return the names and types that the sent columns have while the query is planned.
+
+        A session may analyse a DataFrame again when it runs, and find that a view has other types
+        by then. So the workers compare the columns that arrive with these. There are none if the
+        session analyses a DataFrame only once, when it is made.
+        """
+        runner = self.relation.runner
+        if not self.backend.analyses_again:
+            return ()
+        texts = {name: text for text, name in self.name_columns(columns).by_text.items()}
+        texts |= {
+            wire.name_column(index): show_column(column) for index, column in enumerate(columns)
+        }
+        fields = runner.find_fields(self.build_rows(columns), " ".join(texts.values()))
+        schema = to_arrow_schema(build_sent_schema(StructType(fields)))
+        in_utc = runner.settings["spark.sql.session.timeZone"] in UTC_NAMES
+        return tuple(
+            PlannedColumn(
+                text=texts.get(field.name, field.name),
+                type_name=field.dataType.simpleString(),
+                field=arrow_field,
+                in_utc=in_utc,
+            )
+            for field, arrow_field in zip(fields, schema, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class SortedPreparation(PartitionPreparation):
     """A preparation whose rows Spark sorts."""
 
     def build_query(self, columns: RowColumns) -> Template:
@@ -361,11 +409,6 @@ class SortedPreparation(Preparation):
         # The first bit marks the first row of a partition, which only the window tells.
         return pack_bit_columns(["FALSE", *tests], wire.name_bits)
 
-    @override
-    def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
-        """Return the rows as they are, because the window of the query distributes them."""
-        return rows
-
     def number_rows(self, names: ColumnNames) -> Template:
         """Return the query of the sorted rows, with row numbers and values of other rows."""
         frame = self.backend.running_frame
@@ -391,7 +434,7 @@ class SortedPreparation(Preparation):
 
 
 @dataclass(frozen=True)
-class UnsortedPreparation(Preparation):
+class UnsortedPreparation(PartitionPreparation):
     """A preparation whose rows the workers sort. Rows with equal keys come to the same task."""
 
     # Whether the workers count rows that the order does not tell apart: see `spark.ties`.
@@ -474,7 +517,7 @@ class UnsortedPreparation(Preparation):
         return self.relation.find_known_type(leaf) if isinstance(leaf, str) else None
 
     @override
-    def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
+    def finish_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
         """Return the rows, unsorted. All rows of a partition are in one task."""
         rows = self.shuffle_rows(rows, self.write_shuffle_keys(columns))
         fields = self.infer_fields(columns)
@@ -508,9 +551,8 @@ class UnsortedPreparation(Preparation):
             column: fields_by_name[wire.name_column(index)] for index, column in enumerate(columns)
         }
 
-    def build_task_input(
-        self, columns: RowColumns, planned: tuple[PlannedColumn, ...]
-    ) -> TaskInput:
+    @override
+    def build_task_input(self, columns: RowColumns) -> TaskInput:
         """Return how a worker sorts rows with these columns, and puts structs together."""
         names = self.name_columns(columns)
         sorting = self.build_sorting(names)
@@ -521,7 +563,7 @@ class UnsortedPreparation(Preparation):
             sorting=sorting,
             structs=self.find_structs(columns),
             task_count=(self.relation.tasks if sorting.keys else None) or 1,
-            planned=planned,
+            planned=self.plan_columns(columns),
             orders=self.list_order_columns(names),
         )
 
@@ -562,7 +604,7 @@ class CutPreparation(UnsortedPreparation):
         """Return None: only the session knows the fields of rows that are joined with ranges."""
 
     @override
-    def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
+    def finish_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
         """Return the rows that may be in a match, unsorted. All rows of a range are in one task."""
         order = self.name_columns(columns).by_text[self.joined.order_by[0].expression.text]
         shuffle_keys = self.write_shuffle_keys(columns)

@@ -35,7 +35,6 @@ from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import COMPARED_BY_SPARK, Family, ValueType
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import rule_versions_need_workers, worker_cannot_sort_rows
-from matchrec.errors.machine import streams_not_supported
 from matchrec.errors.rule_sets import equivalence_test_in_rule_set
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts
@@ -153,8 +152,8 @@ def compile_rules(request: MatchRequest) -> CompiledRules:
 
     - `resolve_rules` resolves names, compiles row patterns, and drops output columns that nobody
       uses.
-    - `propose_sorter` chooses who sorts the rows, with the reason. For a stream, a trace and rows
-      that are sent as pandas data, this choice is final. Otherwise it proposes the workers.
+    - `propose_sorter` chooses who sorts the rows, with the reason. For a trace and for rows that
+      are sent as pandas data, this choice is final. Otherwise it proposes the workers.
     - `split_rules` splits each condition for who reads neighbouring rows, finds the rows that no
       rule needs, and joins what Spark computes for all rules.
     - If the workers are proposed, `choose_sorter` can decide for Spark by the form of the split
@@ -168,6 +167,8 @@ def compile_rules(request: MatchRequest) -> CompiledRules:
     - `build_compiled_rules` lists the columns that are sent, chooses the strategy of each search
       with the reason, and returns the compiled queries.
 
+    `compile_stream` takes the same steps for a stream, where nobody sorts.
+
     Args:
         request: the rules, their input, their options and their purpose.
 
@@ -175,7 +176,7 @@ def compile_rules(request: MatchRequest) -> CompiledRules:
         MatchRecognizeError: a rule is wrong or not supported, or the workers must sort and cannot.
     """
     if request.is_stream:
-        check_stream(request)
+        return compile_stream(request)
     resolved_queries = resolve_rules(request)
     sorter = propose_sorter(request)
     joined = split_rules(request, resolved_queries, sorter.kind)
@@ -202,23 +203,31 @@ def compile_rules(request: MatchRequest) -> CompiledRules:
     return build_compiled_rules(request, preparation, fields, conditions)
 
 
-# Resolve.
+def compile_stream(request: MatchRequest) -> CompiledRules:
+    """Compile the rules of a request over a stream, and check everything that a stream restricts.
 
+    Each restriction is checked after the first step that shows it: see the checks in
+    `streaming.prepare`. Runs no job.
 
-def check_stream(request: MatchRequest) -> None:
-    """Check that the options and plans of a request can be used with a stream.
-
-    Raises:
-        MatchRecognizeError: they cannot, or the session has no watermarks.
+    Raises as `compile_request`.
     """
-    from matchrec.spark.streaming.prepare import check_options, check_plan
+    from matchrec.spark.streaming import prepare
 
-    if not request.backend.has_watermarks:
-        raise streams_not_supported()
-    check_options(request.options)
-    for rule in request.rules:
-        with rule.name_in_errors():
-            check_plan(rule.plan)
+    prepare.check_request(request)
+    joined = split_rules(request, resolve_rules(request), SorterKind.STREAM)
+    prepare.check_split_queries(request, joined.queries)
+    preparation = prepare.EventPreparation(request.relation, joined)
+    fields = analyse_columns(request, preparation)
+    preparation.check_watermark()
+    conditions = type_rules(request, joined, fields)
+    compiled = build_compiled_rules(request, preparation, fields, conditions)
+    for compiled_rule in compiled.rules:
+        with request.locate_rule_errors(compiled_rule.rule):
+            prepare.check_compiled_query(compiled_rule.compiled_query)
+    return compiled
+
+
+# Resolve.
 
 
 def resolve_rules(request: MatchRequest) -> tuple[ResolvedQuery, ...]:
@@ -253,8 +262,6 @@ def propose_sorter(request: MatchRequest) -> Sorter:
     Raises:
         MatchRecognizeError: the workers must sort and cannot.
     """
-    if request.is_stream:
-        return Sorter(SorterKind.STREAM)
     if request.purpose is Purpose.TRACE:
         # The partition is collected, so no worker sees it.
         return Sorter(SorterKind.SPARK_SORTS_AND_READS, "the rows of one partition are shown")
@@ -339,7 +346,7 @@ def find_scope(kind: SorterKind, query: ResolvedQuery) -> RowScope:
     if kind is not SorterKind.STREAM:
         return RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
     # If matches are contiguous, the search reads the neighbouring rows. With event selection nobody
-    # can: `streaming.prepare.check_queries` rejects the columns of several rows that SPARK makes.
+    # can: `compile_stream` rejects the columns of several rows that SPARK makes.
     return RowScope.SPARK if query.plan.needs_event_selection else RowScope.SEARCH
 
 
@@ -361,10 +368,6 @@ def split_rules(
         with request.locate_rule_errors(rule):
             scope = find_scope(kind, resolved_query)
             queries.append(split_rule(request, rule, resolved_query, scope))
-    if request.is_stream:
-        from matchrec.spark.streaming.prepare import check_queries
-
-        check_queries(request, queries)
     return join_rules(request, queries)
 
 
@@ -419,10 +422,6 @@ def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool
 
 def build_preparation(request: MatchRequest, joined: JoinedQueries, sorter: Sorter) -> Preparation:
     """Return the preparation of the rows in Spark, which the workers or Spark then sort."""
-    if sorter.kind is SorterKind.STREAM:
-        from matchrec.spark.streaming.prepare import EventPreparation
-
-        return EventPreparation(request.relation, joined)
     key_filters = find_key_filters(request, joined.queries[0].plan)
     if sorter.is_worker:
         watches_ties = request.purpose is Purpose.RESULT
@@ -467,7 +466,7 @@ def analyse_columns(request: MatchRequest, preparation: Preparation) -> KnownFie
         for rule, query in zip(request.rules, preparation.joined.queries, strict=True):
             with request.locate_rule_errors(rule):
                 single = replace(preparation, joined=join_query(query), key_filters=())
-                request.runner.analyse(single.compute_rows(query.columns))
+                request.runner.analyse(single.build_rows(query.columns))
         raise
 
 
@@ -518,8 +517,8 @@ def build_compiled_rules(
         conditions: the typed conditions of each rule.
 
     Raises:
-        MatchRecognizeError: a type is not supported, the options or a stream do not allow a rule,
-            or workers cannot divide partitions by a column of a rule.
+        MatchRecognizeError: a type is not supported, the options do not allow a rule, or workers
+            cannot divide partitions by a column of a rule.
     """
     joined = preparation.joined
     check_types(request, joined)
@@ -555,12 +554,17 @@ def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
     if not clause.query.unused_outputs:
         return None
     joined = compiled.preparation.joined
-    unused_query = clause.query.compute_unused_outputs()
+    unused_query = clause.query.select_unused_outputs()
     indices = joined.number_shared_columns()
     outputs = translate_outputs(unused_query, clause.conditions, indices)
-    return compile_rule(
+    compiled_query = compile_rule(
         compiled.request, unused_query, clause.conditions, joined, outputs, tuple(indices)
     )
+    if compiled.request.is_stream:
+        from matchrec.spark.streaming.prepare import check_compiled_query
+
+        check_compiled_query(compiled_query)
+    return compiled_query
 
 
 def check_types(request: MatchRequest, joined: JoinedQueries) -> None:
@@ -607,14 +611,9 @@ def compile_rule(  # noqa: PLR0913 -- what earlier steps return
         columns: the columns that are sent for all rules.
 
     Raises:
-        MatchRecognizeError: the options or a stream do not allow this rule.
+        MatchRecognizeError: the options do not allow this rule.
     """
     options = request.options
-    compiled_query = build_compiled_query(
+    return build_compiled_query(
         query, conditions, joined, outputs, columns, options.algorithm, max_steps=options.max_steps
     )
-    if request.is_stream:
-        from matchrec.spark.streaming.prepare import check_compiled_query
-
-        check_compiled_query(compiled_query)
-    return compiled_query

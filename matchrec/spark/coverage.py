@@ -13,11 +13,12 @@ from matchrec.compile import coverage
 from matchrec.compile.counted_coverage import CountedCoverage, NearestStart
 from matchrec.errors.inspection import method_not_for_stream
 from matchrec.plan.text import quote_name
+from matchrec.spark.columns import PartitionPreparation
 from matchrec.spark.compile import compile_request
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import silence_analysis
 from matchrec.spark.substitutes import write_text
-from matchrec.spark.transport import SentRows, Worker, build_output_schema
+from matchrec.spark.transport import Worker, build_output_schema, plan_worker_output
 from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.attempts import ATTEMPT_NOTES, AttemptWorker
@@ -179,13 +180,15 @@ def follow_starting_rows(
         compiled_query = compiled_rule.compiled_query
         task = coverage.build_coverage_task(query, compiled_query)
         columns = compiled_query.sent_columns.columns
-        sent_rows = compiled.preparation.send(columns, compiled.fields)
-        assert isinstance(sent_rows, SentRows), "callers have rejected streams"
+        preparation = compiled.preparation
+        assert isinstance(preparation, PartitionPreparation), "callers have rejected streams"
+        schema = build_schema(task, preparation.find_fields(columns, compiled.fields))
+        task_input = preparation.build_task_input(columns)
+        worker = make_worker(task, build_output_schema(schema), task_input)
+        worker_rows = preparation.build_worker_rows(columns)
         name = f"match_recognize_coverage[PATTERN ({compiled_query.pattern})]"
-        schema = build_schema(task, sent_rows.fields)
-        worker = make_worker(task, build_output_schema(schema), sent_rows.task_input)
-        rows = request.runner.analyse(sent_rows.run(worker, schema, name))
-        return FollowedQuery(query, task, rows)
+        rows = plan_worker_output(worker_rows, worker, schema, name)
+        return FollowedQuery(query, task, request.runner.analyse(rows))
 
 
 def build_counts_schema(

@@ -9,12 +9,10 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import types as spark_types
 from pyspark.sql.types import StructType
 
 from matchrec.compile.compiled_query import CompiledQuery
@@ -24,7 +22,6 @@ from matchrec.spark.arrow_tables import to_arrow_schema
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.pandas_encoding import build_encoding
 from matchrec.spark.substitutes import build_sent_schema, decode_columns
-from matchrec.worker.query_worker import TaskInput
 
 
 class Worker(Protocol):
@@ -34,40 +31,34 @@ class Worker(Protocol):
         """Yield the output rows of a task."""
 
 
-@dataclass(frozen=True)
-class SentRows:
-    """The rows of a query as they are sent to its workers: whole partitions, so not of a stream."""
+def plan_worker_output(
+    rows: DataFrame,
+    worker: Worker,
+    schema: StructType,
+    name: str,
+    in_pandas: CompiledQuery | None = None,
+) -> DataFrame:
+    """Return the DataFrame of what a worker returns for the rows of each task. Nothing runs.
 
-    rows: DataFrame
-    # The fields of the columns that the query uses. A struct has one here, even if its fields are
-    # sent as columns.
-    fields: tuple[spark_types.StructField, ...]
-    task_input: TaskInput
+    Args:
+        rows: the rows as the worker gets them. All rows of a partition are in one task.
+        worker: the worker. It yields batches of the schema `build_output_schema(schema)`.
+        schema: the schema of the DataFrame.
+        name: the name of the operator in Spark's plan.
+        in_pandas: the query, to send the rows through pandas; None to send them in Arrow.
 
-    def run(
-        self, worker: Worker, schema: StructType, name: str, in_pandas: CompiledQuery | None = None
-    ) -> DataFrame:
-        """Return the output of a worker over the rows as a DataFrame. Runs no job.
-
-        Args:
-            worker: the worker. It yields batches of the schema `build_output_schema(schema)`.
-            schema: the schema of the DataFrame.
-            name: the name of the operator in Spark's plan.
-            in_pandas: the query, to send the rows through pandas; None to send them in Arrow.
-
-        Raises:
-            MatchRecognizeUnsupportedError: pandas would alter a column.
-        """
-        rows = self.rows
-        run = make_task_function(worker)
-        if in_pandas is not None:
-            encoding = build_encoding(rows, in_pandas)
-            rows = encoding.encode(rows)
-            run = encoding.adapt_to_pandas(run)
-        run.__name__ = name
-        with use_own_interpreter(rows.sparkSession):
-            map_batches: Any = rows.mapInArrow if in_pandas is None else rows.mapInPandas
-            return decode_columns(map_batches(run, build_sent_schema(schema)), schema)
+    Raises:
+        MatchRecognizeUnsupportedError: pandas would alter a column.
+    """
+    run = make_task_function(worker)
+    if in_pandas is not None:
+        encoding = build_encoding(rows, in_pandas)
+        rows = encoding.encode(rows)
+        run = encoding.adapt_to_pandas(run)
+    run.__name__ = name
+    with use_own_interpreter(rows.sparkSession):
+        map_batches: Any = rows.mapInArrow if in_pandas is None else rows.mapInPandas
+        return decode_columns(map_batches(run, build_sent_schema(schema)), schema)
 
 
 def build_output_schema(schema: StructType) -> pa.Schema:

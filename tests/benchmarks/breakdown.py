@@ -18,7 +18,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.transport import SentRows, make_task_function
+from matchrec.spark import columns
+from matchrec.spark.transport import make_task_function, plan_worker_output
 from matchrec.worker.query_worker import QueryWorker
 from tests.benchmarks.compare import create_table_view
 from tests.benchmarks.markdown import format_table
@@ -45,12 +46,11 @@ def find_crossing(spark: SparkSession, query: str) -> Crossing:
     """Plan a query and return what it would send to the workers, without a run."""
     crossings: list[Crossing] = []
 
-    def keep_crossing(sent: SentRows, worker: QueryWorker, *rest: Any) -> DataFrame:
-        crossings.append(Crossing(sent.rows, worker))
-        return original(sent, worker, *rest)
+    def keep_crossing(rows: DataFrame, worker: QueryWorker, *rest: Any) -> DataFrame:
+        crossings.append(Crossing(rows, worker))
+        return plan_worker_output(rows, worker, *rest)
 
-    original = SentRows.run
-    with patch.object(SentRows, "run", keep_crossing):
+    with patch.object(columns, "plan_worker_output", keep_crossing):
         matchrec.sql(spark, query)
     (crossing,) = crossings
     return crossing

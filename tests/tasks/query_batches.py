@@ -197,7 +197,7 @@ class QueryBatch:
         plan = next(iter(self.split_queries.values())).plan
         return SortedPreparation(
             self.relation, JoinedQueries((), plan.partition_keys, plan.order_by, (), ())
-        ).compute_rows(columns)
+        ).build_rows(columns)
 
     def prepared(
         self, compiled_queries: Iterable[CompiledQuery], others: Sequence[RowColumn] = ()

@@ -23,10 +23,10 @@ from pyspark.sql import DataFrame
 from matchrec import RuleMatches
 from matchrec.search.partitions import IntArray, find_group_starts
 from matchrec.spark import request
+from matchrec.spark.streaming import prepare
 from matchrec.spark.streaming.arrival import sort_rows
 from matchrec.spark.streaming.memory import BucketMemory, read_memory
 from matchrec.spark.streaming.prepare import WATERMARK
-from matchrec.spark.streaming.sent_events import SentEvents
 from matchrec.spark.streaming.stream_worker import RuleSetStreamWorker, StreamWorker
 from matchrec.worker import wire
 from matchrec.worker.batches import Piece
@@ -90,9 +90,10 @@ class Group:
 class Keys:
     """The keys of a stream, and a worker that processes their events."""
 
-    def __init__(self, sent_events: SentEvents, worker: StreamWorker):
+    def __init__(self, events: DataFrame, worker: StreamWorker):
         self.worker = worker
-        self.frame = sent_events.rows.toPandas()
+        encoding = worker.event_layout.encoding
+        self.frame = encoding.encode(events, *prepare.UNCHANGED).toPandas()
         self.number = self.numbers(self.frame)
         keys = range(self.number.max() + 1)
         self.by_key = [self.frame[self.number == key].reset_index(drop=True) for key in keys]
@@ -200,7 +201,7 @@ def remove_marks(row: dict[str, Any]) -> str:
 
 def build_over_stream(
     make: Callable[[DataFrame], T], events: DataFrame, time: str
-) -> tuple[T, SentEvents, Any]:
+) -> tuple[T, DataFrame, Any]:
     """Build a query over a stream of events, without starting it.
 
     Args:
@@ -208,22 +209,22 @@ def build_over_stream(
         time: the column that has the watermark.
 
     Returns:
-        What `make` returns, the events as they are sent, and the worker that would search them.
+        What `make` returns, the events, and the worker that would search them.
     """
-    kept: list[tuple[SentEvents, Any]] = []
+    kept: list[tuple[DataFrame, Any]] = []
 
-    def keep(sent_events: SentEvents, worker: StreamWorker, schema: Any, _: str) -> DataFrame:
-        """Keep what `SentEvents.run` would start, and return an empty result."""
-        kept.append((sent_events, replace(worker, query_digest=QUERY)))
+    def keep(planned_events: DataFrame, worker: StreamWorker, schema: Any, _: str) -> DataFrame:
+        """Keep what `plan_stream_output` would plan, and return an empty result."""
+        kept.append((planned_events, replace(worker, query_digest=QUERY)))
         return events.sparkSession.createDataFrame([], schema)
 
     with (
         patch.object(request, "is_streaming", return_value=True),
-        patch.object(SentEvents, "run", keep),
+        patch.object(prepare, "plan_stream_output", keep),
     ):
         result = make(events.withMetadata(time, {WATERMARK: 0}))
-    ((sent_events, worker),) = kept
-    return result, sent_events, worker
+    ((planned_events, worker),) = kept
+    return result, planned_events, worker
 
 
 class Streamed(Keys):
@@ -232,9 +233,9 @@ class Streamed(Keys):
     def __init__(self, make: Callable[[DataFrame], DataFrame], events: DataFrame, time: str):
         """Build the query; `build_over_stream` explains the arguments."""
         worker: StreamWorker
-        _, sent_events, worker = build_over_stream(make, events, time)
+        _, planned_events, worker = build_over_stream(make, events, time)
         self.compiled_query = worker.searches[0].compiled_query
-        super().__init__(sent_events, worker)
+        super().__init__(planned_events, worker)
 
     def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
         """Return the output of the events of a bucket, matched as in a batch query."""

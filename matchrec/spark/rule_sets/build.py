@@ -38,11 +38,11 @@ from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import QUERY_ERRORS, silence_analysis
 from matchrec.spark.streaming.stream_worker import digest
-from matchrec.spark.transport import SentRows, build_output_schema
+from matchrec.spark.transport import build_output_schema
 from matchrec.spark.types import find_padding, make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.rule_batches import VARIABLE, RowKind
-from matchrec.worker.rule_set import RuleSetOutput, RuleSetWorker
+from matchrec.worker.rule_set import RuleSetOutput
 from matchrec.worker.wire import SelectItem
 
 StructFields = Sequence[StructField]
@@ -173,7 +173,7 @@ def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
         check_may_stay_whole(request, "rules share the rows of a partition")
         compiled = compile_request(request)
         rule_set = link_rules(compiled)
-        rows, slots = build_rows(compiled, rule_set)
+        rows, slots = plan_output_rows(compiled, rule_set)
         return BuiltRuleSet(rows, rule_set, slots, compiled)
 
 
@@ -266,21 +266,19 @@ def compute_identity(request: MatchRequest, compiled: CompiledRule, version: Ver
     return identity[:IDENTITY_DIGITS]
 
 
-def build_rows(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
-    """Build the DataFrame in which the workers match all rules. Runs no job.
+def plan_output_rows(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
+    """Return the DataFrame of the rows that the workers will return. Nothing runs.
 
     Returns:
-        the rows of the workers, and the slots of the rules' reads.
+        The DataFrame, and the slots of the rules' reads.
     """
-    sent_rows = compiled.preparation.send(rule_set.columns, compiled.fields)
-    slots, slot_fields = find_slots(rule_set, sent_rows.fields)
-    schema = build_row_schema(rule_set, sent_rows.fields, slot_fields)
+    preparation = compiled.preparation
+    fields = preparation.find_fields(rule_set.columns, compiled.fields)
+    slots, slot_fields = find_slots(rule_set, fields)
+    schema = build_row_schema(rule_set, fields, slot_fields)
     output = RuleSetOutput(rule_set, slots, build_output_schema(schema), compiled.request.on_error)
     name = f"match_recognize[{len(rule_set.rules)} rules]"
-    if isinstance(sent_rows, SentRows):
-        worker = RuleSetWorker(output, sent_rows.task_input)
-        return sent_rows.run(worker, schema, name), slots
-    return sent_rows.run_rules(output, schema, name), slots
+    return preparation.plan_rules(output, schema, name), slots
 
 
 # Results of a set.

@@ -3,8 +3,8 @@
 A match is output once no later row can change it. Spark's `applyInPandasWithState` keeps the state
 of a search between two micro-batches, with the rows that the search still needs.
 
-    prepare        the columns that Spark computes, and which queries a stream allows
-    sent_events    the operator, which runs the searches
+    prepare        the columns that Spark computes, the operator that runs the searches, and which
+                   queries a stream allows
     stream_worker  the worker of a bucket of keys: read the state, search, write the state
     arrival        how events are put in order
     key_state      what searches need to know about each key

@@ -17,12 +17,14 @@ A query is rejected if its rows cannot come little by little. The error says why
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
+from pyspark.sql.types import StructType
 from typing_extensions import override
 
 from matchrec.compile.columns import find_dividing_columns
@@ -31,6 +33,7 @@ from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import PythonAggregate
 from matchrec.errors import streams
+from matchrec.errors.machine import streams_not_supported
 from matchrec.output.reads import ReadNavigation
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
@@ -40,19 +43,31 @@ from matchrec.search.compiled_task import compile_task
 from matchrec.search.incremental import keeps_values
 from matchrec.spark import substitutes
 from matchrec.spark.column_names import add_columns
-from matchrec.spark.columns import KnownFields, Preparation, RowColumns
+from matchrec.spark.columns import Preparation, RowColumns
+from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.order_numbers import find_order_numbers
 from matchrec.spark.pandas_encoding import PandasColumn, PandasEncoding
 from matchrec.spark.request import MatchRequest, Options
 from matchrec.spark.streaming.arrival import EventLayout
 from matchrec.spark.streaming.memory import ColumnMap
-from matchrec.spark.streaming.sent_events import SentEvents
+from matchrec.spark.streaming.stream_worker import (
+    StreamWorker,
+    build_query_worker,
+    build_rules_worker,
+)
+from matchrec.spark.transport import make_task_function, make_unpacker
 from matchrec.worker import wire
+from matchrec.worker.rule_set import RuleSetOutput
 from matchrec.worker.wire import SelectItem, pack_bit_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has a watermark
 NO_KEY = wire.name_rule_key(0)  # has the same value for all events if there are no keys
 PARAMETER = re.compile(r":\s*(\w+)")
+# The columns that Spark's operator reads, which are not encoded for pandas.
+UNCHANGED = (wire.BUCKET, wire.EVENT_TIME)
 # The state depends on this number. At most this many tasks have something to do.
 BUCKETS = 64
 
@@ -86,48 +101,74 @@ class EventPreparation(Preparation):
         return self.relation.write_query_over(self.build_source(names), map(str, items))
 
     @override
-    def distribute_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
+    def finish_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
         """Return the events without those that have no time. Spark distributes them later.
 
         No other events are left out here: Spark would put such a filter before the watermark, which
         must move on with every event.
+        """
+        return rows.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
-        Raises one of Spark's `QUERY_ERRORS`.
+    def check_watermark(self) -> None:
+        """Check that the time of the events has a watermark.
 
         Raises:
-            MatchRecognizeError: the time has no watermark.
+            MatchRecognizeError: it has none.
         """
+        rows = self.build_rows(self.joined.columns)
         if WATERMARK not in rows.schema[wire.EVENT_TIME].metadata:
             first_item = self.joined.order_by[0].expression
             raise streams.missing_watermark(first_item.span, order=first_item.text)
-        return rows.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
     @override
-    def send(self, columns: RowColumns, known_fields: KnownFields) -> SentEvents:
-        """Return the events with these columns, encoded for pandas.
+    def plan_query(
+        self, request: MatchRequest, compiled_query: CompiledQuery, schema: StructType, name: str
+    ) -> DataFrame:
+        """Return the DataFrame of what the workers will read of the matches. Nothing runs."""
+        columns = compiled_query.sent_columns.columns
+        events = self.build_events(columns)
+        worker = build_query_worker(compiled_query, self.describe_events(events, columns))
+        return plan_stream_output(events, worker, schema, name)
+
+    @override
+    def plan_rules(self, output: RuleSetOutput, schema: StructType, name: str) -> DataFrame:
+        """Return the DataFrame of the output rows of a rule set. Nothing runs."""
+        columns = output.rule_set.columns
+        events = self.build_events(columns)
+        worker = build_rules_worker(output, self.describe_events(events, columns))
+        return plan_stream_output(events, worker, schema, name)
+
+    def build_events(self, columns: RowColumns) -> DataFrame:
+        """Return the DataFrame of the events with these columns, not yet encoded for pandas.
+
+        Nothing runs.
+
+        Raises one of Spark's `QUERY_ERRORS`.
+        """
+        self.backend.watch_errors()
+        return substitutes.encode_columns(self.build_rows(columns))
+
+    def describe_events(self, events: DataFrame, columns: RowColumns) -> EventLayout:
+        """Return what the columns of the events are, and how pandas carries them to a worker.
 
         Args:
+            events: what `build_events` has returned for the columns.
             columns: the columns.
-            known_fields: what `analyse_columns` has returned.
 
         Raises:
             MatchRecognizeUnsupportedError: pandas would alter a column.
         """
-        prepared = self.compute_rows(columns)
-        fields = self.find_fields(columns, known_fields, prepared)
         names = self.name_columns(columns)
         texts = {name: text for text, name in names.by_text.items()}
-        frame = substitutes.encode_columns(prepared)
-        unchanged = (wire.BUCKET, wire.EVENT_TIME)
         pandas_columns = [
             PandasColumn.build(field.name, field.name, field.dataType)
-            for field in frame.schema.fields
-            if field.name not in unchanged
+            for field in events.schema.fields
+            if field.name not in UNCHANGED
         ]
         arrow_fields = [
             pa.field(column.name, find_arrow_type(column, texts)) for column in pandas_columns
         ]
-        time_type = prepared.schema[wire.EVENT_TIME].dataType
+        time_type = events.schema[wire.EVENT_TIME].dataType
         times = find_order_numbers(time_type)
         assert times is not None, "a watermark has a time"
         microseconds = times.write_number(wire.EVENT_TIME)
@@ -138,17 +179,13 @@ class EventPreparation(Preparation):
 
         schema = pa.schema(arrow_fields)
         sorting = self.build_sorting(names)
-        encoding = PandasEncoding(tuple(pandas_columns), texts)
-        event_layout = EventLayout(
-            encoding=encoding,
+        return EventLayout(
+            encoding=PandasEncoding(tuple(pandas_columns), texts),
             schema=schema,
             keys=tuple(dict.fromkeys(sorting.keys)) or (NO_KEY,),
             orders=sorting.order[1:],
             column_map=self.map_columns(texts, schema),
         )
-        events = encoding.encode(frame, *unchanged)
-        self.backend.watch_errors()
-        return SentEvents(events, fields, event_layout)
 
     def map_columns(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
         """Return the meaning of the columns and bits of the events.
@@ -181,6 +218,40 @@ class EventPreparation(Preparation):
         return f"{text} {values}" if values else text
 
 
+def plan_stream_output(
+    events: DataFrame, worker: StreamWorker, schema: StructType, name: str
+) -> DataFrame:
+    """Return the DataFrame of what a worker returns for the events of all keys. Nothing runs.
+
+    The worker gets the events of one bucket of keys after the other.
+
+    Output rows leave Spark's operator as the bytes of Arrow streams, which `mapInArrow` reads after
+    it. Pandas would alter them, and Spark's own conversion of nested columns differs between its
+    versions.
+
+    Args:
+        events: the events, not yet encoded for pandas.
+        worker: the worker, which has the encoding.
+        schema: the schema of the DataFrame.
+        name: the name of the operator in Spark's plan.
+    """
+    run = make_task_function(worker)
+
+    def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
+        """Run the worker for a bucket of keys."""
+        return run(key, frames, group)
+
+    search.__name__ = name
+    encoded_events = worker.event_layout.encoding.encode(events, *UNCHANGED)
+    groups = encoded_events.groupBy(wire.BUCKET)
+    with use_own_interpreter(events.sparkSession):
+        packed = groups.applyInPandasWithState(
+            search, "rows binary", "state binary", "append", "EventTimeTimeout"
+        )
+        unpacked = packed.mapInArrow(make_unpacker(), substitutes.build_sent_schema(schema))
+        return substitutes.decode_columns(unpacked, schema)
+
+
 def find_arrow_type(column: PandasColumn, texts: Mapping[str, str]) -> pa.DataType:
     """Return the Arrow type of a column.
 
@@ -198,7 +269,21 @@ def find_arrow_type(column: PandasColumn, texts: Mapping[str, str]) -> pa.DataTy
     return column.find_arrow_type()
 
 
-# Which queries can take their rows little by little.
+# Which queries can take their rows little by little: `compile_stream` calls these checks.
+
+
+def check_request(request: MatchRequest) -> None:
+    """Check that the session, the options and the plans of a request can be used with a stream.
+
+    Raises:
+        MatchRecognizeError: they cannot.
+    """
+    if not request.backend.has_watermarks:
+        raise streams_not_supported()
+    check_options(request.options)
+    for rule in request.rules:
+        with rule.name_in_errors():
+            check_plan(rule.plan)
 
 
 def check_plan(plan: MatchPlan) -> None:
@@ -243,7 +328,7 @@ def check_options(options: Options) -> None:
         raise streams.sort_over_stream(sort=options.sort)
 
 
-def check_queries(request: MatchRequest, queries: Sequence[SplitQuery]) -> None:
+def check_split_queries(request: MatchRequest, queries: Sequence[SplitQuery]) -> None:
     """Check that Spark computes no value of several rows, which needs sorted rows.
 
     Raises:

@@ -144,7 +144,7 @@ def prepare(spark: SparkSession, split: SplitQuery, columns: Iterable[RowColumn]
     relation = Relation(make_runner(spark), ("awkward",))
     plan = split.plan
     nothing = JoinedQueries((), plan.partition_keys, plan.order_by, (), ())
-    return SortedPreparation(relation, nothing).compute_rows(tuple(columns))
+    return SortedPreparation(relation, nothing).build_rows(tuple(columns))
 
 
 def link_conditions(

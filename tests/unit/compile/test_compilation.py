@@ -96,7 +96,7 @@ def test_columns_that_nobody_uses_are_typed_but_not_computed() -> None:
     assert [output.name for output in query.outputs] == ["s"]
     assert [measure.name for measure in query.plan.measures] == ["s"]
     assert build_row_column("`x`") in query.columns
-    unused = query.compute_unused_outputs()
+    unused = query.select_unused_outputs()
     assert [output.name for output in unused.outputs] == ["k", "total"]
     assert [measure.name for measure in unused.plan.measures] == ["total"]
 
