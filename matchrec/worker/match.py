@@ -31,7 +31,7 @@ from matchrec.output.rows import (
 from matchrec.search.matches import Matches, make_empty_matches
 from matchrec.search.nearby import satisfy_nearby
 from matchrec.search.partitions import NO_EDGE, Partitions
-from matchrec.search.task import Task
+from matchrec.search.task import NearbyCondition, Task
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import Piece
@@ -94,6 +94,10 @@ def can_sum_in_chains(values: pa.Array, *, ansi: bool) -> bool:
 # Makes batches of output from the table of a piece, its partitions, some of their matches, and the
 # output rows of these. Picklable. It may raise RunFailure.
 BatchMaker = Callable[[pa.Table, Partitions, Matches, OutputRows], Iterator[pa.RecordBatch]]
+# Returns partitions with some conditions among those that rows satisfy, as `satisfy_nearby` does.
+SatisfyNearby = Callable[[Partitions, tuple[NearbyCondition, ...]], Partitions]
+# Yields the same matches with other numbers.
+NumberMatches = Callable[[Iterator[Matches]], Iterator[Matches]]
 
 
 @dataclass(frozen=True)
@@ -129,12 +133,30 @@ class PieceWorker:
             )
         yield from self.match_partitions(piece, partitions)
 
-    def match_partitions(self, piece: Piece, partitions: Partitions) -> Iterator[pa.RecordBatch]:
-        """Search the partitions of a piece, yield their output, and record the search."""
+    def match_partitions(
+        self,
+        piece: Piece,
+        partitions: Partitions,
+        satisfy: SatisfyNearby = satisfy_nearby,
+        number_matches: NumberMatches | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Search the partitions of a piece, yield their output, and record the search.
+
+        Args:
+            piece: the piece.
+            partitions: its rows as the search sees them, with the bits of Spark's conditions.
+            satisfy: adds the conditions on neighbouring rows. The rules of a set share their bits.
+            number_matches: gives the matches of a rule of a set other numbers; None to keep them.
+
+        Raises:
+            MatchRecognizeRunError: the rows do not allow the search or a measure.
+        """
         with check_and_locate(self.compiled_query, piece, partitions, self.orders):
             with self.tally.measure_time(WorkerCounter.ENCODING):
-                partitions = satisfy_nearby(partitions, self.compiled_query.nearby)
+                partitions = satisfy(partitions, self.compiled_query.nearby)
             matches = self.find_matches(partitions, piece)
+            if number_matches is not None:
+                matches = number_matches(matches)
             yield from self.make_output(piece, partitions, matches)
 
     def make_output(

@@ -14,7 +14,7 @@ the argument `on_error` of `matchrec.match_rules` says.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -27,14 +27,14 @@ from matchrec.errors.rule_sets import name_rule
 from matchrec.output.match_reader import MatchReader
 from matchrec.output.rows import OutputRows, find_one_row_per_match
 from matchrec.plan.expression import End, Navigation, Semantics
-from matchrec.search.matches import Matches, Numbering
-from matchrec.search.partitions import IntArray, Partitions
+from matchrec.search.matches import Matches
+from matchrec.search.partitions import Partitions
 from matchrec.worker import wire
 from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer, make_lists_of_structs
-from matchrec.worker.locate import check_and_locate, name_large_partitions
+from matchrec.worker.locate import name_large_partitions
 from matchrec.worker.match import PieceWorker
 from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.rule_batches import (
@@ -136,9 +136,6 @@ class RuleSetWorker:
     def match_rule(self, rule_number: int, rule_rows: SharedRows) -> Iterator[pa.RecordBatch]:
         """Search rows for the matches of a rule, and yield the output of the rule.
 
-        These are the steps of `PieceWorker.match_partitions`, except that bits of conditions on
-        neighbouring rows are shared with other rules, and that matches get other numbers.
-
         Args:
             rule_number: the number of the rule, from 0.
             rule_rows: the rows that the rule sees, in the partitions of the rule.
@@ -148,17 +145,17 @@ class RuleSetWorker:
         """
         compiled_query = self.rule_set.rules[rule_number].compiled_query
         worker = PieceWorker(
-            compiled_query, batch_maker=partial(self.output.make_batches, rule_number)
+            compiled_query,
+            batch_maker=partial(self.output.make_batches, rule_number),
+            orders=self.task_input.orders,
         )
         piece = Piece.create_whole(rule_rows.table, rule_rows.starts)
         partitions = encode_partitions(
             compiled_query, piece.table, piece.starts, piece.frontier, rule_rows.words
         )
-        with check_and_locate(compiled_query, piece, partitions, self.task_input.orders):
-            rule_rows.add_nearby_bits(partitions, compiled_query.nearby)
-            matches = worker.find_matches(partitions, piece)
-            numbered_matches = number_in_set_partitions(matches, rule_rows.set_partitions)
-            yield from worker.make_output(piece, partitions, numbered_matches)
+        yield from worker.match_partitions(
+            piece, partitions, rule_rows.satisfy_nearby, rule_rows.number_matches
+        )
 
 
 @dataclass(frozen=True)
@@ -323,22 +320,3 @@ def isolate_failures(
             return
         output = [report_failure(partitions[0], error)]
     yield from output
-
-
-def number_in_set_partitions(
-    matches: Iterator[Matches], set_partitions: IntArray | None
-) -> Iterator[Matches]:
-    """Yield the same matches, numbered in the partitions of the set and not of the rule.
-
-    Args:
-        matches: the matches of a rule in chunks, in the order of their partitions.
-        set_partitions: see `SharedRows.set_partitions`.
-    """
-    if set_partitions is None:
-        yield from matches
-        return
-    numbering = Numbering()
-    for chunk in matches:
-        in_set_partitions = replace(chunk, partition=set_partitions[chunk.partition])
-        numbered_chunk = numbering.number_matches(in_set_partitions)
-        yield replace(chunk, number=numbered_chunk.number)

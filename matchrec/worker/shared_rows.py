@@ -7,13 +7,14 @@ version of the rule is valid.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import RuleSet, Version
+from matchrec.search.matches import Matches, Numbering
 from matchrec.search.nearby import set_nearby_bits
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, WordArray
 from matchrec.search.task import NearbyCondition
@@ -28,7 +29,7 @@ class SharedRows:
     """n rows in p whole partitions, with the bits of the conditions of all rules.
 
     Rules that see the same rows share one object. Two of its fields change in place: when the first
-    of these rules needs a condition on neighbouring rows, `add_nearby_bits` sets its bit in `words`
+    of these rules needs a condition on neighbouring rows, `satisfy_nearby` sets its bit in `words`
     and notes that in `computed_bits`, and the other rules find the bit there.
     """
 
@@ -40,7 +41,7 @@ class SharedRows:
     # int64[p], the partition of the set from which each partition was divided; None if these are
     # the partitions of the set.
     set_partitions: IntArray | None = None
-    # The bits of conditions on neighbouring rows that `add_nearby_bits` has set.
+    # The bits of conditions on neighbouring rows that `satisfy_nearby` has set.
     computed_bits: set[int] = field(default_factory=set)
 
     @classmethod
@@ -55,10 +56,12 @@ class SharedRows:
         words = unpack_conditions(table, len(rule_set.row_conditions), rule_set.bits)
         return cls(table, starts, words)
 
-    def add_nearby_bits(
+    def satisfy_nearby(
         self, partitions: Partitions, conditions: Sequence[NearbyCondition]
-    ) -> None:
+    ) -> Partitions:
         """Set the bits of conditions on neighbouring rows, except those that are set already.
+
+        The bits are set in place, and the partitions are returned, as by `search.nearby`.
 
         Args:
             partitions: these rows as a search sees them, with the same array of words.
@@ -72,6 +75,22 @@ class SharedRows:
         missing = [condition for condition in conditions if condition.bit not in self.computed_bits]
         set_nearby_bits(partitions, missing)
         self.computed_bits.update(condition.bit for condition in missing)
+        return partitions
+
+    def number_matches(self, matches: Iterator[Matches]) -> Iterator[Matches]:
+        """Yield the matches of a rule, numbered in the partitions of the set and not of the rule.
+
+        Args:
+            matches: the matches in chunks, in the order of their partitions.
+        """
+        if self.set_partitions is None:
+            yield from matches
+            return
+        numbering = Numbering()
+        for chunk in matches:
+            in_set_partitions = replace(chunk, partition=self.set_partitions[chunk.partition])
+            numbered_chunk = numbering.number_matches(in_set_partitions)
+            yield replace(chunk, number=numbered_chunk.number)
 
     def select_partitions(self, partitions: range) -> SharedRows:
         """Return the rows of some consecutive partitions of the set.
