@@ -41,11 +41,11 @@ class ColumnRead:
     span: Span
     # The same value as arithmetic of columns and constants, if it is that. If the types allow it,
     # the search computes this instead, so that it needs fewer columns: see
-    # `computed_columns.type_formula`.
+    # `typing.steps.type_formula`.
     formula: CombinedStep | None = None
     # The same value as an operation, if it can fail and guards over other rows decide whether it is
     # evaluated. If it can fail for its types, too, the search computes this instead: see
-    # `computed_columns.type_deferred`.
+    # `typing.steps.type_deferred`.
     deferred: CombinedStep | None = None
 
 

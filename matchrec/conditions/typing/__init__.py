@@ -2,13 +2,12 @@
 
 If Spark would convert a value in a way that the search cannot repeat, the condition is rejected.
 
-    steps                types every step: calls the module for the sort of step
-    computed_columns     types columns that the search computes instead of Spark
+    steps                types every step: columns, basic operations, and those that are rewritten
+                         with them; calls the module for any other sort of step
     running_aggregates   types aggregates
     arithmetic           types arithmetic
     mathematics          types mathematical functions
     calls                types functions that Python computes
-    rewriting            rewrites operations that the search lacks with those that it has
 
 These modules use:
 

@@ -5,11 +5,28 @@ these decide whether the search or Python computes it, and to which type its ope
 
     step      > (i: int, 2 * LAST(A.d): double)
     result    GREATER(WIDEN(read i), read 2 * d at LAST(A)): boolean
+
+Spark computes a column for every row before the match. There are two reasons not to let it:
+
+1. The column is a formula of other columns, which the search has anyway: see `type_formula`.
+2. The expression can fail, and guards over other rows decide whether it is evaluated. Then it must
+   be computed during the match: see `type_deferred`.
+
+       A.ok AND CAST(B.s AS INT) > A.x    a row whose `s` is not a number must not fail after an A
+                                          that is not ok
+
+Operations that the search does not have are rewritten with the few basic ones that it has. The
+table of operators in `plan.operators` says how:
+
+    NVL(a, b)        →   IF(a IS NOT NULL, a, b)
+    BIGINT(a)        →   CAST(a AS BIGINT)
+    ZEROIFNULL(a)    →   COALESCE(a, 0)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from typing_extensions import assert_never
 
@@ -21,7 +38,10 @@ from matchrec.conditions.residual import (
     Step,
     TypedOperation,
     TypedStep,
+    find_column_reads,
+    read_current_row,
 )
+from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.run_condition import (
     BasicOperator,
     Comparison,
@@ -31,10 +51,9 @@ from matchrec.conditions.run_condition import (
     RunOperation,
     build_operation,
 )
-from matchrec.conditions.types import BOOLEAN, INT, Kind
+from matchrec.conditions.types import BOOLEAN, DOUBLE, INT, Family, Kind, ValueType
 from matchrec.conditions.typing.arithmetic import type_arithmetic, type_try_function
 from matchrec.conditions.typing.calls import type_call
-from matchrec.conditions.typing.computed_columns import type_deferred, type_formula
 from matchrec.conditions.typing.constants import find_constant, make_null
 from matchrec.conditions.typing.failures import operation_may_fail
 from matchrec.conditions.typing.mathematics import type_mathematics
@@ -45,19 +64,24 @@ from matchrec.conditions.typing.operand_types import (
     unify_with_floats,
 )
 from matchrec.conditions.typing.python_values import needs_python
-from matchrec.conditions.typing.rewriting import ZERO, rewrite_operation
 from matchrec.conditions.typing.running_aggregates import type_running_aggregate
 from matchrec.conditions.typing.typer import Typer
+from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import (
     operations_nested_too_deep,
     too_many_operations,
     types_cannot_be_combined,
 )
+from matchrec.plan.amounts import Amount
 from matchrec.plan.expression import MOST_NESTED
+from matchrec.plan.forms import apply_form
 from matchrec.plan.operators import OPERATORS, OperatorKind
 
 # The most operations of the search that a condition may consist of.
 MOST_OPERATIONS = 200_000
+# The number zero in rewritten functions. Its type is known, so Spark is not asked for it as for the
+# columns of the query.
+ZERO = build_row_column("0", Amount(Fraction(0)))
 
 
 @dataclass(frozen=True)
@@ -226,3 +250,68 @@ class StepTyper(Typer):
             BasicOperator.CHOOSE, condition, then.expression, otherwise.expression
         )
         return TypedStep(chosen, then.type)
+
+
+# Columns that the search computes instead of Spark.
+
+
+def type_formula(typer: Typer, step: ColumnRead) -> TypedStep | None:
+    """Return the value of a formula of integers and doubles, which the search computes.
+
+    None if the step has no formula, or if only Spark can compute it.
+    """
+    type_ = typer.types[step.column]
+    if step.formula is None or not can_compute(type_):
+        return None
+    for read in find_column_reads(step.formula):
+        read_type = typer.types[read.column]
+        if not can_compute(read_type) and find_constant(read, read_type) is None:
+            return None
+    typed = typer.type_step(step.formula)
+    return typed if typed.type == type_ else None
+
+
+def can_compute(type_: ValueType) -> bool:
+    """Return whether the search holds all values of a type and computes with them as Spark does."""
+    return type_ == DOUBLE or type_.family is Family.INTEGER
+
+
+def type_deferred(typer: Typer, step: ColumnRead) -> TypedStep | None:
+    """Return the value of a step as the search computes it during the match, if it can fail.
+
+    None if it cannot fail, or if the search cannot compute it. Spark then computes the column.
+    """
+    if step.deferred is None or not typer.ansi:
+        return None
+    try:
+        typed = typer.type_step(step.deferred)
+    except MatchRecognizeUnsupportedError:
+        return None
+    return typed if typed.may_fail else None
+
+
+# Operations that the search does not have.
+
+
+def rewrite_operation(step: TypedOperation) -> Step | None:
+    """Return an operation rewritten with other operations, closer to the basic ones.
+
+    The result may contain operations that must be rewritten in turn: NOT IN becomes NOT of IN. None
+    if the operation is not rewritten.
+    """
+    entry = OPERATORS.get(step.operator)
+    if entry is None:
+        return None
+    if entry.kind is OperatorKind.CAST:
+        assert entry.target is not None
+        return CombinedStep("CAST", step.operands, step.span, words=(entry.target,))
+    if entry.kind is not OperatorKind.REWRITTEN:
+        return None
+    assert entry.form is not None
+
+    def combine(operator: str, *operands: Step) -> Step:
+        """Return a step for an operation of the form."""
+        return CombinedStep(operator, operands, step.span)
+
+    zero: Step = read_current_row(ZERO, step.span)
+    return apply_form(entry.form, step.operands, combine, zero)

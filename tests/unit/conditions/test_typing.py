@@ -19,9 +19,8 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.conditions.types import FLOAT, INT, Family, Kind, ValueType
-from matchrec.conditions.typing.computed_columns import type_deferred
 from matchrec.conditions.typing.constants import find_constant
-from matchrec.conditions.typing.steps import StepTyper
+from matchrec.conditions.typing.steps import StepTyper, type_deferred
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors import MatchRecognizeError
 from matchrec.source import Span
