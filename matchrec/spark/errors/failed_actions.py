@@ -59,7 +59,7 @@ def show_computation_error(error: PySparkException) -> PySparkException | None:
 
 def replace_text(error: PySparkException, run_error: MatchRecognizeRunError) -> PySparkException:
     """Return an engine's error, of its class, with the text of an error of ours."""
-    shown: PySparkException = reword(error, str(run_error))
+    shown = cast("PySparkException", reword(error, str(run_error)))
     setattr(shown, OUR_ERROR, run_error)
     return shown
 

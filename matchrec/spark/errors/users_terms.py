@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from pyspark.errors import (
     AnalysisException,
@@ -65,14 +66,13 @@ from matchrec.spark.sail.words import (
     split_help,
 )
 
-# Return the names of the tables and of the functions that exist.
-ListTables = Callable[[], Iterable[str]]
-ListFunctions = Callable[[], Iterable[str]]
+# Returns the names of the tables, or of the functions, that exist in a session.
+ListNames = Callable[[], Iterable[str]]
 
 # The most tables that the error for an unknown table lists.
 MOST_TABLES = 12
 
-# For each of Spark's conditions the parameter with the name that the error is about.
+# For each of Spark's error conditions: the parameter with the name that the error is about.
 PARAMETERS = {
     "TABLE_OR_VIEW_NOT_FOUND": "relationName",
     "UNRESOLVED_ROUTINE": "routineName",
@@ -80,8 +80,8 @@ PARAMETERS = {
     STAR: "targetString",
 }
 
-# Codes of what the engine refuses around a clause, by Spark's condition. Where matchrec finds the
-# same inside a clause, it has the same code.
+# Codes of what the engine refuses around a clause, by Spark's error condition. An error that
+# matchrec itself finds inside a clause has the same code.
 CODES = {
     "TABLE_OR_VIEW_NOT_FOUND": "unknown-table",
     "UNRESOLVED_ROUTINE": "unknown-function",
@@ -89,10 +89,10 @@ CODES = {
     STAR: "unknown-column",
 }
 SYNTAX_ERROR = "syntax-error"
-REFUSED = "rejected-by-engine"
+REJECTED_BY_ENGINE = "rejected-by-engine"
 
-# The codes of all other refusals.
-OTHER_CODES = (SYNTAX_ERROR, REFUSED)
+# The codes of all other refusals, which are about no name.
+OTHER_CODES = (SYNTAX_ERROR, REJECTED_BY_ENGINE)
 
 # For each class with which PySpark refuses a query: our class of the same meaning. The first that
 # fits counts, because a ParseException is an AnalysisException.
@@ -108,7 +108,9 @@ OUR_CLASSES: tuple[tuple[type[PySparkException], type[MatchRecognizeError]], ...
 class RewrittenEngineError(Located):
     """An error of the engine in the user's terms: a message, its location and what to write."""
 
-    # The parameters of Spark's message, by their names in Spark.
+    # The code, see `MatchRecognizeError`.
+    code: str | None = None
+    # The parameters of Spark's message in the user's terms, by their names in Spark.
     _parameters: dict[str, str]
 
     def add_help(self, hint: str, note: str | None = None) -> None:
@@ -125,7 +127,7 @@ class RewrittenEngineError(Located):
     getMessage = Located.__str__  # noqa: N815 -- PySpark's name
 
     def getMessageParameters(self) -> dict[str, str]:  # noqa: N802 -- PySpark's name
-        """Return the named parameters of Spark's message in the user's terms."""
+        """Return the parameters of Spark's message in the user's terms, by their names."""
         return self._parameters
 
     def getQueryContext(self) -> list[Any]:  # noqa: N802 -- PySpark's name
@@ -133,8 +135,37 @@ class RewrittenEngineError(Located):
         return []
 
 
+@dataclass(frozen=True, slots=True)
+class EngineMessage:
+    """What an error of the engine says, in parts."""
+
+    # All of it, with the name of an unknown table in full.
+    text: str
+    # The sentence, without condition, position, plan and stack trace.
+    sentence: str
+    # The position in the text that the engine has read; None if the engine gives none.
+    position: TextPosition | None
+    # What to write instead; None if that is not known.
+    advice: str | None
+    # The parameters of the sentence, as `read_parameters` returns them.
+    parameters: Mapping[str, str]
+
+
+def read_message(error: PySparkException, query_text: str = "") -> EngineMessage:
+    """Return what an error of the engine says, in parts.
+
+    Args:
+        error: the error.
+        query_text: the text that the engine has read; "" if it is about no text.
+    """
+    text = name_table_in_full(str(error), query_text)
+    sentence, position = split_position(simplify_refusal(text))
+    sentence, advice = split_help(sentence)
+    return EngineMessage(text, sentence, position, advice, read_parameters(error, text))
+
+
 def rewrite_engine_error(
-    error: PySparkException, filled: FilledTemplate, tables: ListTables, functions: ListFunctions
+    error: PySparkException, filled: FilledTemplate, tables: ListNames, functions: ListNames
 ) -> PySparkException:
     """Return the error, of its class, in terms of the user's text and without the plan.
 
@@ -146,60 +177,74 @@ def rewrite_engine_error(
     """
     if isinstance(error, RewrittenEngineError):
         return error  # such as the error of a value that an INSERT could not compute
-    error_text = name_table_in_full(str(error), filled.text)
-    sentence, position = split_position(simplify_refusal(error_text))
-    sentence, advice = split_help(sentence)
-    span = locate_error(error, error_text, position, filled)
+    message = read_message(error, filled.text)
+    span = locate_error(error, message, filled)
     misspelt: MatchRecognizeError | None = None
-    if span and not has_context(error) and "Syntax error" in sentence:
-        advice = find_syntax_hint(error_text, span, filled) or advice
+    if span and not has_context(error) and "Syntax error" in message.sentence:
+        advice = find_syntax_hint(message.text, span, filled) or message.advice
+        message = replace(message, advice=advice)
         misspelt = find_misspelt_keyword(filled.source.text, span)
     # Imported here, because it loads sqlglot, which no session needs before its first query.
     from matchrec.errors.sql.ungrouped import find_ungrouped_column
 
     if misspelt is not None:
-        span, sentence, advice = misspelt.span, misspelt.message, misspelt.hint
-    ungrouped = find_ungrouped_column(error_text, filled.text)
+        span = misspelt.span
+        message = replace(message, sentence=misspelt.message, advice=misspelt.hint)
+    ungrouped = find_ungrouped_column(message.text, filled.text)
     if ungrouped is not None:
         span = filled.locate(ungrouped.start, ungrouped.end)
-        sentence = ungrouped.sentence
-        advice = ungrouped.hint
+        message = replace(message, sentence=ungrouped.sentence, advice=ungrouped.hint)
 
     def list_users_tables() -> set[str]:
         """Return the names of the tables that exist, without views of ours."""
         return set(tables()).difference(filled.names.values())
 
-    parameters = read_parameters(error, error_text)
-    rewritten = shorten(error, sentence, advice, parameters, list_users_tables, filled.show)
+    rewritten = build_rewritten_error(error, message, list_users_tables, filled.show)
     if misspelt is not None:
         rewritten.code = misspelt.code
     rewritten.spans = () if span is None else (filled.source.trace_to_author(span)[1],)
     rewritten.source = filled.source.author
     if rewritten.hint is None:
-        advice = find_hint(rewritten, error_text, filled, functions)
-        if advice:
-            rewritten.add_help(advice)
-    refusal: PySparkException = rewritten
-    return refusal
+        hint = find_hint(rewritten, message.text, filled, functions)
+        if hint:
+            rewritten.add_help(hint)
+    return cast("PySparkException", rewritten)
+
+
+def put_in_plain_words(error: PySparkException, tables: ListNames) -> PySparkException:
+    """Return the error, of its class, without the plan, if it is about no text of the user.
+
+    Args:
+        error: the error of the engine; one that is in the user's terms already is returned.
+        tables: returns the names of the tables that exist.
+    """
+    if isinstance(error, RewrittenEngineError):
+        return error
+    message = read_message(error)
+    rewritten = build_rewritten_error(error, message, tables)
+    if rewritten.hint is None:
+        hint = find_engine_error_hint(message.text, message.sentence)
+        if hint:
+            rewritten.add_help(hint)
+    return cast("PySparkException", rewritten)
 
 
 def locate_error(
-    error: PySparkException, error_text: str, position: TextPosition | None, filled: FilledTemplate
+    error: PySparkException, message: EngineMessage, filled: FilledTemplate
 ) -> Span | None:
     """Return the location of an error in the user's text; None if it is not known.
 
     Args:
         error: the error of the engine.
-        error_text: what it says.
-        position: the position that is in this text.
+        message: what it says.
         filled: the text that the engine has read.
     """
     if has_context(error):
         spans = [locate_context(context, filled) for context in error.getQueryContext()]
         return next((span for span in spans if span is not None), None)
-    if position is not None:
-        return locate_word(position, filled)
-    return locate_name(error_text, filled)
+    if message.position is not None:
+        return locate_word(message.position, filled)
+    return locate_name(message.text, filled)
 
 
 def has_context(error: PySparkException) -> bool:
@@ -225,7 +270,7 @@ def find_syntax_hint(error_text: str, span: Span, filled: FilledTemplate) -> str
 
 
 def find_hint(
-    rewritten: Any, error_text: str, filled: FilledTemplate, functions: ListFunctions
+    rewritten: RewrittenEngineError, error_text: str, filled: FilledTemplate, functions: ListNames
 ) -> str | None:
     """Return what to write instead of the rejected text, if there is no advice yet.
 
@@ -238,74 +283,58 @@ def find_hint(
         functions: returns the names of the functions that exist.
     """
     hint = find_engine_error_hint(error_text, rewritten.message)
-    if rewritten.code == CODES["UNRESOLVED_ROUTINE"] and hint is None:
-        name = (rewritten._parameters.get("routineName") or "").replace("`", "")
+    if hint is not None:
+        return hint
+    if rewritten.code == CODES["UNRESOLVED_ROUTINE"]:
+        name = (rewritten.getMessageParameters().get("routineName") or "").replace("`", "")
         return find_unknown_function_hint(name, functions()) if name else None
-    if hint is None and rewritten.code in OTHER_CODES and filled.has_clause and not rewritten.spans:
+    if rewritten.code in OTHER_CODES and filled.has_clause and not rewritten.spans:
         return HINT_TO_BISECT_QUERY
-    return hint
+    return None
 
 
-def put_in_plain_words(error: PySparkException, tables: ListTables) -> PySparkException:
-    """Return the error, of its class, without the plan, if it is about no text of the user.
-
-    Args:
-        error: the error of the engine; one that is in the user's terms already is returned.
-        tables: returns the names of the tables that exist.
-    """
-    if isinstance(error, RewrittenEngineError):
-        return error
-    error_text = str(error)
-    sentence, _ = split_position(simplify_refusal(error_text))
-    sentence, advice = split_help(sentence)
-    rewritten = shorten(error, sentence, advice, read_parameters(error, error_text), tables)
-    if rewritten.hint is None:
-        advice = find_engine_error_hint(error_text, sentence)
-        if advice:
-            rewritten.add_help(advice)
-    refusal: PySparkException = rewritten
-    return refusal
-
-
-def shorten(  # noqa: PLR0913 -- what is known about an error
+def build_rewritten_error(
     error: PySparkException,
-    sentence: str,
-    advice: str | None,
-    parameters: Mapping[str, str],
-    tables: ListTables,
+    message: EngineMessage,
+    tables: ListNames,
     show: Callable[[str], str] = str,
-) -> Any:
-    """Return an error as a `RewrittenEngineError`: its sentence, its code, and advice on names.
+) -> RewrittenEngineError:
+    """Return an error in the user's terms: its sentence, its code, and advice on names.
 
     Args:
         error: the error of the engine.
-        sentence: what it says.
-        advice: what to write instead, if that is known.
-        parameters: the parameters of the sentence, as `read_parameters` returns them.
+        message: what it says.
         tables: returns the names of the tables that exist. The user may mean one of them.
         show: returns a text of the engine's with the user's names.
     """
-    if hasattr(error, "getQueryContext") and not str(error).startswith("["):  # Sail's own words
+    sentence = message.sentence
+    if is_in_words_of_sail(error):
         sentence = name_types_as_spark(sentence)
     rewritten = reword(error, show(sentence))
-    rewritten._parameters = {name: show(str(value)) for name, value in parameters.items()}
+    rewritten._parameters = {name: show(str(value)) for name, value in message.parameters.items()}
     rewritten.code = find_error_code(error)
-    table = parameters.get("relationName", "")
-    tables_in_reach = sorted(tables()) if table else []
-    if 0 < len(tables_in_reach) <= MOST_TABLES:
-        rewritten.notes = (f"the session has: {', '.join(tables_in_reach)}",)
-    advice_on_names = (
-        find_table_hint(table, tables_in_reach)
-        or find_typed_literal_hint(parameters.get("unsupportedType", ""))
-        or find_function_hint(parameters.get("routineName", "").strip("`"))
+    table = message.parameters.get("relationName", "")
+    table_names = sorted(tables()) if table else []
+    if 0 < len(table_names) <= MOST_TABLES:
+        rewritten.notes = (f"the session has: {', '.join(table_names)}",)
+    if message.advice is not None:
+        rewritten.add_help(message.advice)
+    advice_on_name = (
+        find_table_hint(table, table_names)
+        or find_typed_literal_hint(message.parameters.get("unsupportedType", ""))
+        or find_function_hint(message.parameters.get("routineName", "").strip("`"))
     )
-    for text in (advice, advice_on_names):
-        if text is not None:
-            rewritten.add_help(text)
+    if advice_on_name is not None:
+        rewritten.add_help(advice_on_name)
     return rewritten
 
 
-def reword(error: PySparkException, message: str) -> Any:
+def is_in_words_of_sail(error: PySparkException) -> bool:
+    """Return whether the sentence of an error is Sail's own, without a condition in brackets."""
+    return hasattr(error, "getQueryContext") and not str(error).startswith("[")
+
+
+def reword(error: PySparkException, message: str) -> RewrittenEngineError:
     """Return a copy of an error with another message, as a subclass of its class.
 
     The copy is a `RewrittenEngineError` without spans, notes and hint.
@@ -315,7 +344,7 @@ def reword(error: PySparkException, message: str) -> Any:
     rewritten.__dict__.update(error.__dict__)
     Located.__init__(rewritten, message)
     rewritten._parameters = {}
-    return rewritten
+    return cast("RewrittenEngineError", rewritten)
 
 
 def find_error_code(error: PySparkException) -> str:
@@ -329,11 +358,11 @@ def find_error_code(error: PySparkException) -> str:
         return SYNTAX_ERROR
     spark_condition = re.match(r"\[([A-Z_]+)", message)
     if spark_condition is not None:
-        return CODES.get(spark_condition[1], REFUSED)
+        return CODES.get(spark_condition[1], REJECTED_BY_ENGINE)
     refused_name = find_sail_name(message)
     if refused_name is not None:
-        return CODES.get(refused_name.condition, REFUSED)
-    return REFUSED
+        return CODES.get(refused_name.condition, REJECTED_BY_ENGINE)
+    return REJECTED_BY_ENGINE
 
 
 def read_parameters(error: Exception, error_text: str) -> dict[str, str]:
