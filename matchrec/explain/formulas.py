@@ -1,15 +1,19 @@
 """Write the formula of each edge of an automaton: when a run may follow the edge.
 
-The formula is a conjunction. What it has depends on the action of the edge:
+The formula is a conjunction. Its first part depends on the action of the edge:
 
-    begin, take       the condition of the variable
-    proceed           the row can begin what comes next; nothing if that is the final state
-    ignore            depends on the strategy: nothing, or that the row cannot be taken again, or
-                      in a state that takes no row again, that it begins nothing
-    any of these      the row is in the window
-    to the final      the condition on the match as a whole
+    begin, take   the condition of the variable
+    proceed       the row satisfies a condition with which the next part of the pattern begins;
+                  no part if a match may end there
+    ignore        under SKIP TILL ANY MATCH, no part; under other strategies, the row does not
+                  satisfy the conditions by which the state takes a row, or, if it takes none, those
+                  with which the next part begins
 
-In a pattern of stages each edge has the conditions that it needs and those that it forbids.
+Further parts are the condition on the match as a whole, on an edge to the final state, and that the
+row is in the window, on edges that read a row.
+
+In a pattern of stages the first part consists of the conditions that the edge needs, and of those
+that it forbids, negated.
 
 The formula of a proceed edge is shorter than in the paper: a run may also follow the edge if it can
 neither take nor ignore the row. Then no edge leads on from there, and the run ends either way.
@@ -20,7 +24,7 @@ makes of a pattern.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from matchrec.automaton.program import Action, Edge, Formulas, Program, StateId
 from matchrec.explain.condition_texts import show_conditions
@@ -32,34 +36,59 @@ from matchrec.search.task import Task
 # The text of a condition that holds for every row.
 TRUE_TEXT = "TRUE"
 
+# The text of a formula that holds for every row.
+ALWAYS = "true"
+
 
 def write_formulas(plan: MatchPlan, task: Task) -> Formulas:
     """Return the formula of each edge, by its state and its index among the state's edges.
 
-    In plain SQL an edge that is always open has none. Anchors are not formulas.
+    In plain SQL an edge that is always open has no formula. Anchors are not in formulas.
     """
     conditions = show_conditions(plan)
+    formulas = {}
+    for state, program_state in enumerate(task.pattern.program.states):
+        for index, edge in enumerate(program_state.edges):
+            parts = [
+                write_edge_condition(edge, state, task, conditions),
+                *write_match_tests(edge, state, plan, task, conditions),
+            ]
+            formula = " and ".join(part for part in parts if part)
+            shows_always = task.needs_event_selection and not edge.anchor
+            if formula or shows_always:
+                formulas[state, index] = formula or ALWAYS
+    return formulas
+
+
+def write_match_tests(
+    edge: Edge, state: StateId, plan: MatchPlan, task: Task, conditions: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield the parts of a formula about the match: the condition on all of it, and its window.
+
+    Args:
+        edge: an edge of the state.
+        state: the state.
+        plan: the plan of the query.
+        task: the task of the search.
+        conditions: the text of each condition, see `show_conditions`.
+    """
     program = task.pattern.program
-    has_window_test = plan.within is not None if plan.staging is not None else has_window(plan)
-    edge_formulas = {}
-    for state_id, state in enumerate(program.states):
-        for edge_index, edge in enumerate(state.edges):
-            parts = [write_formula(edge, state_id, task, conditions)]
-            is_last = edge.target == program.final and plan.staging is None
-            if is_last and plan.match_condition is not None:
-                parts.append(conditions[plan.match_condition])
-            reads_row = is_last or edge.action is not Action.PROCEED
-            # The first row of a run is always in the run's window.
-            if has_window_test and reads_row and state_id != program.start:
-                parts.append("in the window")
-            text = " and ".join(part for part in parts if part)
-            if text or (task.needs_event_selection and not edge.anchor):
-                edge_formulas[state_id, edge_index] = text or "true"
-    return edge_formulas
+    has_stages = plan.staging is not None
+    completes_match = edge.target == program.final and not has_stages
+    if completes_match and plan.match_condition is not None:
+        yield conditions[plan.match_condition]
+    # Windows between neighbouring stages are conditions of their own.
+    has_window_test = plan.within is not None if has_stages else has_window(plan)
+    reads_row = completes_match or edge.action is not Action.PROCEED
+    is_first_row = state == program.start  # which is always in the window that begins with it
+    if has_window_test and reads_row and not is_first_row:
+        yield "in the window"
 
 
-def write_formula(edge: Edge, state: StateId, task: Task, conditions: dict[str, str]) -> str:
-    """Return the formula of one edge without the window; empty if it is true.
+def write_edge_condition(
+    edge: Edge, state: StateId, task: Task, conditions: Mapping[str, str]
+) -> str:
+    """Return the first part of a formula, which depends on the action; empty if there is none.
 
     Args:
         edge: an edge of the state.
@@ -69,54 +98,60 @@ def write_formula(edge: Edge, state: StateId, task: Task, conditions: dict[str, 
     """
     program = task.pattern.program
     if task.stages is not None:
-        return write_stage_formula(edge, program, conditions)
+        return write_stage_condition(edge, program, conditions)
     if edge.variable is not None:
         return conditions.get(program.variables[edge.variable], "")
     if edge.action is Action.IGNORE:
         if task.selection is EventSelection.SKIP_TILL_ANY_MATCH:
             return ""
-        return f"not ({' or '.join(find_blocking_labels(program, state))})"
-    if not task.needs_event_selection:
+        return f"not ({' or '.join(list_blocking_labels(program, state))})"
+    if not task.needs_event_selection or can_be_final(program, edge.target):
         return ""
-    labels = list(dict.fromkeys(find_next_labels(program, edge.target)))
-    return "" if "" in labels else " or ".join(labels)
+    return " or ".join(dict.fromkeys(find_next_labels(program, edge.target)))
 
 
-def write_stage_formula(edge: Edge, program: Program, conditions: dict[str, str]) -> str:
-    """Return the formula of an edge of stages: what it needs and, negated, what it forbids."""
+def write_stage_condition(edge: Edge, program: Program, conditions: Mapping[str, str]) -> str:
+    """Return what an edge of stages needs and, negated, what it forbids."""
     needed = [conditions[program.variables[test]] for test in edge.needs]
+    forbidden = [conditions[program.variables[test]] for test in edge.forbids]
     parts = [text for text in needed if text != TRUE_TEXT]
-    parts += [f"not ({conditions[program.variables[test]]})" for test in edge.forbids]
-    return " and ".join(parts) or "true"
+    parts += [f"not ({text})" for text in forbidden]
+    return " and ".join(parts) or ALWAYS
 
 
-def find_blocking_labels(program: Program, state: StateId) -> list[str]:
-    """Return the labels of a row that a run in a state may not skip.
+def list_blocking_labels(program: Program, state: StateId) -> list[str]:
+    """Return the labels of a row that a run in a state may not skip, each once.
 
     These are the edges that take the row again; in a state without such an edge, those that begin
     what comes next.
     """
     takes = [edge for edge in program.states[state].edges if edge.action is Action.TAKE]
-    labels = [program.describe_edge(edge) for edge in takes]
-    if not takes:
-        labels = [label for label in find_next_labels(program, state) if label]
+    labels = (
+        [program.describe_edge(edge) for edge in takes]
+        if takes
+        else find_next_labels(program, state)
+    )
     return list(dict.fromkeys(labels))
 
 
 def find_next_labels(program: Program, state: StateId) -> Iterator[str]:
-    """Yield the labels of the edges by which a run in a state can map its next row.
-
-    Proceed edges are followed. An empty label means that the final state can be reached.
-    """
-    visited = {state}
-    queue = [state]
-    while queue:
-        next_state = queue.pop(0)
-        if next_state == program.final:
-            yield ""
+    """Yield the labels of the edges by which a run in a state can map its next row."""
+    for next_state in walk_states_before_next_row(program, state):
         for edge in program.states[next_state].edges:
             if edge.variable is not None:
                 yield program.describe_edge(edge)
-            elif edge.target not in visited:
-                visited.add(edge.target)
-                queue.append(edge.target)
+
+
+def can_be_final(program: Program, state: StateId) -> bool:
+    """Return whether a run in a state can reach the final state without a row."""
+    return program.final in walk_states_before_next_row(program, state)
+
+
+def walk_states_before_next_row(program: Program, state: StateId) -> Iterator[StateId]:
+    """Yield a state, then the states that a run reaches from it without mapping a row."""
+    reached = [state]
+    for next_state in reached:  # grows while it is read
+        yield next_state
+        for edge in program.states[next_state].edges:
+            if edge.variable is None and edge.target not in reached:
+                reached.append(edge.target)
