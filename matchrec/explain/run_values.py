@@ -3,8 +3,8 @@
     V1 = sum of c0 over the rows of A; read by B
     state B needs: V1
 
-These are the value vector V of a run and the bitmasks M of states. A value is kept in a register,
-or in two; here it is known by the first one.
+These are the value vector V of a run and the bitmasks M of states. A run stores its values in
+registers: most values in one, some in two. A value is identified by its first register.
 
 Source: SASE+, "Basic algorithm" (V) and "Merging equivalent runs" (M).
 """
@@ -34,19 +34,21 @@ def describe_registers(compiled_query: CompiledQuery) -> Iterator[str]:
     The line of a state has the values that are still needed in it.
     """
     task = compiled_query.task
-    linked = compile_task(task, len(compiled_query.sent_columns.integers)).linked
+    sent_columns = compiled_query.sent_columns
+    linked = compile_task(task, len(sent_columns.integers)).linked
     if linked is None or not linked.meanings:
         return
-    run_columns = (*compiled_query.sent_columns.integers, *compiled_query.sent_columns.floats)
-    columns = [show_column(compiled_query.sent_columns.columns[index]) for index in run_columns]
+    # The code of conditions has an index into these two lists together.
+    run_columns = (*sent_columns.integers, *sent_columns.floats)
+    columns = [show_column(sent_columns.columns[index]) for index in run_columns]
     describer = RegisterDescriber(task, linked, columns)
     meanings = dict(sorted(linked.meanings, key=lambda value: value[0]))
     names = {register: f"V{number}" for number, register in enumerate(meanings, 1)}
     for register, meaning in meanings.items():
         readers = list_readers(register, task, linked)
         use = f"; read by {', '.join(readers)}" if readers else "; used by other values"
-        yield f"{names[register]} = {describer.show(register, meaning)}{use}"
-    yield from limit_lines(iterate_needed_values(names, task, linked), "more states")
+        yield f"{names[register]} = {describer.describe(register, meaning)}{use}"
+    yield from limit_lines(describe_needed_values(names, task, linked), "more states")
 
 
 def list_readers(register: int, task: Task, linked: LinkedConditions) -> list[str]:
@@ -58,7 +60,7 @@ def list_readers(register: int, task: Task, linked: LinkedConditions) -> list[st
     ]
 
 
-def iterate_needed_values(
+def describe_needed_values(
     names: Mapping[int, str], task: Task, linked: LinkedConditions
 ) -> Iterator[str]:
     """Yield a line for each state in which runs wait: the values that are still needed in it.
@@ -68,29 +70,42 @@ def iterate_needed_values(
         task: the task of the search.
         linked: its conditions.
     """
-    program, folding = task.pattern.program, task.pattern.folding
-    # Several folded states can stand for the same state of the program.
-    live_registers: dict[StateId, set[int]] = {}
-    for index, state in enumerate(folding.states):
-        if index < folding.start_count or state == program.final:
-            continue
-        begin, end = linked.live_first[index : index + 2]
-        live_registers.setdefault(state, set()).update(linked.live_registers[begin:end].tolist())
+    program = task.pattern.program
+    live_registers = find_live_registers(task, linked)
     for state in sorted(live_registers):
         needed = [name for register, name in names.items() if register in live_registers[state]]
         yield f"state {program.name_state(state)} needs: {' '.join(needed) or 'nothing'}"
 
 
+def find_live_registers(task: Task, linked: LinkedConditions) -> dict[StateId, set[int]]:
+    """Return the registers that are still needed in each state in which runs wait for a row.
+
+    Several states of the folding can stand for the same state of the program. Runs do not wait in
+    the first states of the folding, in which they begin, nor in the final state.
+    """
+    folding = task.pattern.folding
+    live_registers: dict[StateId, set[int]] = {}
+    for folded_state in range(folding.start_count, len(folding.states)):
+        state = folding.states[folded_state]
+        if state == task.pattern.program.final:
+            continue
+        begin = linked.live_first[folded_state]
+        end = linked.live_first[folded_state + 1]
+        live_registers.setdefault(state, set()).update(linked.live_registers[begin:end].tolist())
+    return live_registers
+
+
 @dataclass(frozen=True, slots=True)
 class RegisterDescriber:
-    """Describes in words the values that a run keeps in its registers."""
+    """A describer of the values that a run keeps in its registers, in words."""
 
+    # The task of the search, and its conditions.
     task: Task
     linked: LinkedConditions
-    # The texts of the columns that conditions on the run read.
+    # The texts of the columns that conditions on the run read, by the indices in their code.
     columns: list[str]
 
-    def show(self, register: int, meaning: registers.Meaning) -> str:
+    def describe(self, register: int, meaning: registers.Meaning) -> str:
         """Return a description of a value: its operation, its column and its variables.
 
         Args:
@@ -98,39 +113,60 @@ class RegisterDescriber:
             meaning: what it holds.
         """
         match meaning:
-            case registers.RowRegister(end, members, offset):
-                end_row = f"the {end.value.lower()} row of {self.name(members)}"
-                side = "after" if end is End.FIRST else "before"
-                row = f"its row {offset} {side} {end_row}" if offset else end_row
-                return f"{self.read_through(register)} on {row}"
-            case registers.VariableRegister(registers.RowRegister(end, members, offset), physical):
-                row = f"{end.value}({self.name(members)}, {offset})"
-                return f"variable of the row at {physical:+d} from {row}"
+            case registers.RowRegister():
+                return f"{self.list_columns_read(register)} on {self.describe_row(meaning)}"
+            case registers.VariableRegister():
+                row = meaning.row
+                call = f"{row.end.value}({self.name_variables(row.members)}, {row.offset})"
+                return f"variable of the row at {meaning.physical:+d} from {call}"
             case registers.AggregateRegister(function, _, column):
                 operation = "count"
                 if column is not None:
                     operation = f"{function.value} of {self.columns[column]}"
-                return f"{operation} over {self.name_rows(meaning)}"
-            case registers.ListRegister(_, forms):
-                listed_values = [value for form in forms for value in form[1:]]
-                texts = dict.fromkeys(map(self.show_listed_value, listed_values))
-                return f"list of {', '.join(texts)} over {self.name_rows(meaning)}"
+                return f"{operation} over {self.describe_rows(meaning)}"
+            case registers.ListRegister():
+                values = ", ".join(self.list_listed_values(meaning))
+                return f"list of {values} over {self.describe_rows(meaning)}"
             case _:
                 assert_never(meaning)
 
-    def name_rows(self, meaning: registers.AggregateRegister | registers.ListRegister) -> str:
-        """Return which rows an aggregate or a list is over."""
-        rows_so_far = " so far" if meaning.excludes_current_row else ""
-        return f"the rows of {self.name(meaning.members)}{rows_so_far}"
+    def describe_row(self, row: registers.RowRegister) -> str:
+        """Return which row a register refers to: `its row 1 before the last row of A`."""
+        end_row = f"the {row.end.value.lower()} row of {self.name_variables(row.members)}"
+        if not row.offset:
+            return end_row
+        side = "after" if row.end is End.FIRST else "before"
+        return f"its row {row.offset} {side} {end_row}"
 
-    def show_listed_value(self, value: registers.ListedValue) -> str:
+    def list_columns_read(self, register: int) -> str:
+        """Return the columns that conditions read on the row whose position is in a register."""
+        # An instruction begins with its operation. READ has a column, then the row's register.
+        operations, read_columns, row_registers = self.linked.all_code[:, :3].T
+        is_read = (operations == op.READ) & (row_registers == register)
+        columns = dict.fromkeys(self.columns[index] for index in read_columns[is_read].tolist())
+        return ", ".join(columns) or "position"
+
+    def describe_rows(self, meaning: registers.AggregateRegister | registers.ListRegister) -> str:
+        """Return which rows an aggregate or a list is over."""
+        so_far = " so far" if meaning.excludes_current_row else ""
+        return f"the rows of {self.name_variables(meaning.members)}{so_far}"
+
+    def list_listed_values(self, rows: registers.ListRegister) -> list[str]:
+        """Return the values that a list has of each row, each once.
+
+        The first value of a form is left out: it only says whether the row counts.
+        """
+        values = [value for form in rows.forms for value in form[1:]]
+        return list(dict.fromkeys(self.describe_listed_value(value) for value in values))
+
+    def describe_listed_value(self, value: registers.ListedValue) -> str:
         """Return the columns of a value that is kept for each row: `MATCH_NUMBER() with price`."""
         columns = list(dict.fromkeys(self.columns[column] for column in value.columns))
         if value.column is None:  # the value contains MATCH_NUMBER(), which is not a column
             columns.insert(0, "MATCH_NUMBER()")
         return " with ".join(columns)
 
-    def name(self, members: registers.Members) -> str:
+    def name_variables(self, members: registers.Members) -> str:
         """Return the name of some variables, or "any variable" for all of them."""
         for name, ids in self.task.members.items():
             if ids == members:
@@ -140,10 +176,3 @@ class RegisterDescriber:
         if members >= all_variables - {None}:
             return "any variable"
         return "|".join(self.task.variables[variable] for variable in sorted(members))
-
-    def read_through(self, register: int) -> str:
-        """Return the columns that conditions read on the row whose position is in a register."""
-        operation, column, position = self.linked.all_code[:, :3].T
-        is_read = (operation == op.READ) & (position == register)
-        columns = dict.fromkeys(self.columns[index] for index in column[is_read].tolist())
-        return ", ".join(columns) or "position"
