@@ -1,8 +1,10 @@
 """Compute row conditions that read rows at a fixed distance, for all rows before the search.
 
-The worker does this in the scope WORKER of `conditions.split.RowScope`, whoever has sorted the
-rows. In the other scopes there are no such conditions here. To a search they are row conditions
-like any other.
+    price < PREV(price)     bit 3 of a row is set if its price is less than the price before
+
+To a search they are row conditions like any other: bits of `Partitions.satisfied`. The worker
+computes them in the scope WORKER of `conditions.split.RowScope`, whoever has sorted the rows. In
+the other scopes there are none.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from matchrec.search.task import NearbyCondition
 
 
 def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ...]) -> Partitions:
-    """Return the partitions with these conditions among those that rows satisfy.
+    """Return the partitions with the bits of these conditions set.
 
     The bits are set in place if the words of `partitions.satisfied` have room for them. They are
     set only for rows that a search may look at, whose neighbours are all present.
@@ -29,9 +31,9 @@ def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ..
         RunFailure: a condition cannot be computed for a row.
     """
     satisfied = partitions.satisfied
-    words = 1 + max((condition.bit // 64 for condition in conditions), default=0)
-    if words > satisfied.shape[1]:
-        wider = np.zeros((partitions.rows, words), np.uint64)
+    words_needed = 1 + max((condition.bit // 64 for condition in conditions), default=0)
+    if words_needed > satisfied.shape[1]:
+        wider = np.zeros((partitions.rows, words_needed), np.uint64)
         wider[:, : satisfied.shape[1]] = satisfied
         partitions = replace(partitions, satisfied=wider)
     set_nearby_bits(partitions, conditions)
@@ -46,14 +48,15 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
     """
     if not conditions:
         return
-    for vectors in split_searched_rows(partitions).split_into_blocks():
-        satisfied = partitions.satisfied[vectors.begin : vectors.end]
+    for evaluator in make_evaluator(partitions).split_into_blocks():
+        satisfied = partitions.satisfied[evaluator.begin : evaluator.end]
         for condition in conditions:
+            # The rows on which the condition may fail: those that satisfy what comes before it.
             demanded = np.asarray(True)
             if condition.row_condition is not None:
                 demanded = find_rows_with(satisfied, condition.row_condition)
             try:
-                holds = vectors.find_true_rows(condition.expression, demanded)
+                holds = evaluator.find_true_rows(condition.expression, demanded)
             except RowFailure as failure:
                 details = {"variable": condition.variable}
                 raise RunFailure(failure.make_error, failure.row, details) from failure
@@ -68,19 +71,22 @@ def find_satisfying_rows(partitions: Partitions, condition: NearbyCondition) -> 
     """
     satisfies = np.zeros(partitions.rows, np.bool_)
     all_rows = np.ones(partitions.rows, np.bool_)
-    for vectors in split_searched_rows(replace(partitions, frontier=None)).split_into_blocks():
-        rows = slice(vectors.begin, vectors.end)
-        satisfies[rows] = vectors.find_true_rows(condition.expression, all_rows[rows])
+    for evaluator in make_evaluator(replace(partitions, frontier=None)).split_into_blocks():
+        rows = slice(evaluator.begin, evaluator.end)
+        satisfies[rows] = evaluator.find_true_rows(condition.expression, all_rows[rows])
     return satisfies
 
 
-def split_searched_rows(partitions: Partitions) -> VectorEvaluator:
-    """Return what evaluates conditions block by block, for the rows that a search may look at."""
+def make_evaluator(partitions: Partitions) -> VectorEvaluator:
+    """Return an evaluator of conditions for the rows that a search may look at.
+
+    These are all rows, or those from the frontier's first starting row to its last edge.
+    """
     values = partitions.columns
     valid = partitions.valid
-    integers = partitions.integers
-    floats = values[integers:].view(np.float64)
-    columns = {Kind.INTEGER: (values, valid), Kind.FLOATING: (floats, valid[integers:])}
+    first_float = partitions.integers
+    floats = values[first_float:].view(np.float64)
+    columns = {Kind.INTEGER: (values, valid), Kind.FLOATING: (floats, valid[first_float:])}
     begin = 0
     end = partitions.rows
     frontier = partitions.frontier
@@ -95,7 +101,7 @@ def find_rows_with(satisfied: WordArray, bit: int | None) -> BoolArray:
 
     Args:
         satisfied: see `Partitions`.
-        bit: index of the row condition.
+        bit: index of the row condition, or None if there is none.
     """
     if bit is None:
         return np.ones(len(satisfied), np.bool_)
