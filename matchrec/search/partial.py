@@ -1,9 +1,21 @@
 """Runs that are output in addition to the matches: SHOW TIMEOUT AND UNFINISHED MATCHES.
 
+A run that is not a match is *timed out* if it was live when its window ended, and *unfinished* if
+it was live when its partition ended before its window did.
+
 1. Any strategy finds the matches, and `add_partial_runs` passes them on.
-2. `find_starts` finds the starting rows that the search came to and that begin no match.
+2. `find_starts_without_match` finds the starting rows that the search came to and that begin no
+   match.
 3. `PartialSearch` finds, for each of these, the most preferred run that is live where its window or
    its partition ends.
+
+    PATTERN (A B+ C), SKIP PAST LAST ROW, each window has 3 rows
+
+    row         0    1    2    3    4    5    6    7    8
+                A    B    C    A    B    B    B    A    B
+    match       0 .. 2    so rows 1 and 2 are not starting rows
+    timed out             3 .. 5    its window ends before row 6
+    unfinished                                    7 .. 8    the partition ends first
 """
 
 from __future__ import annotations
@@ -29,7 +41,7 @@ from matchrec.search.task import Capacity, Task
 def add_partial_runs(
     chunks: Iterator[Matches], task: Task, partitions: Partitions, capacity: Capacity
 ) -> Iterator[Matches]:
-    """Yield the matches of a task in chunks, as they are found, then all runs, numbered -1.
+    """Yield the matches of a task in chunks, as they are found, then the other runs, numbered -1.
 
     Args:
         chunks: the matches of the task.
@@ -48,15 +60,19 @@ def add_partial_runs(
         match_starts.append(matches.start)
         next_rows.append(np.minimum(next_row, partition_end))
         yield replace(matches, kind=np.full(matches.count, A_MATCH))
-    starts = find_starts(task, partitions, np.concatenate(match_starts), np.concatenate(next_rows))
+    starts = find_starts_without_match(
+        task, partitions, np.concatenate(match_starts), np.concatenate(next_rows)
+    )
     for runs in PartialSearch(task, partitions, capacity, starts).find_matches():
         yield replace(runs, number=np.full(runs.count, -1))
 
 
-def find_starts(
+def find_starts_without_match(
     task: Task, partitions: Partitions, match_starts: IntArray, next_rows: IntArray
 ) -> RunStarts:
     """Return the starting rows that a search comes to and that begin no match.
+
+    Each has what a run from it is output as if it is live at the end of its window.
 
     Args:
         task: a task that outputs runs.
@@ -68,11 +84,12 @@ def find_starts(
     partial = task.partial
     assert partial is not None
     starts = partitions.starts
-    size = partitions.rows + 1
+    row_count = partitions.rows
     # By row, how many matches begin with it, and after how many matches the search goes on with it.
-    begun_matches = np.bincount(match_starts, minlength=size)
-    ended_matches = np.bincount(next_rows, minlength=size)
-    is_covered = np.cumsum(begun_matches - ended_matches)[:-1] != 0
+    begun_matches = np.bincount(match_starts, minlength=row_count + 1)
+    ended_matches = np.bincount(next_rows, minlength=row_count + 1)
+    # A row is passed over if more matches have begun up to it than the search has gone on after.
+    is_passed_over = np.cumsum(begun_matches - ended_matches)[:-1] != 0
     matches_before = np.cumsum(begun_matches) - begun_matches
 
     sizes = np.diff(starts)
@@ -80,8 +97,9 @@ def find_starts(
     partition_end = np.repeat(starts[1:], sizes)
     end = partition_end if partitions.window_end is None else partitions.window_end
     is_unfinished = partial.unfinished & (end == partition_end)
-    has_window = end > np.arange(len(end))
-    is_output = ~is_covered & has_window & (is_unfinished | partial.timed_out)
+    is_in_own_window = end > np.arange(row_count)  # not if its first ORDER BY key is NULL
+    is_wanted = is_unfinished | partial.timed_out
+    is_output = ~is_passed_over & is_in_own_window & is_wanted
     kind_at_end = np.where(is_unfinished, UNFINISHED, TIMED_OUT)
     kind = np.where(is_output, kind_at_end, NOTHING)
     return RunStarts(
@@ -92,9 +110,10 @@ def find_starts(
 
 
 class PartialSearch(SkippingSearch):
-    """A search of one run at a time, for the runs from some starting rows: see `kernels.skipping`.
+    """A search of one run at a time for runs that are live where their windows end.
 
-    By its rules no choice accepts. Instead, a run is found if it is live where its window ends.
+    It is the search of `kernels.skipping` with other rules: no choice accepts, and a run in any
+    state from which a match could be reached is output when its window ends.
 
     Args:
         task: a task that outputs runs.
@@ -112,14 +131,17 @@ class PartialSearch(SkippingSearch):
         preferred = replace(task, output=MatchOutput.PREFERRED, max_steps=max_steps)
         self.starts = starts
         super().__init__(preferred, prepare_input(preferred, partitions), capacity)
+        self.replace_rules()
 
+    def replace_rules(self) -> None:
+        """Replace the rules: no choice accepts, and live runs are output when their windows end."""
         accepts = self.rules.program[:, layout.TARGET] == layout.ACCEPT
         program = self.rules.program[~accepts]
         states = np.arange(len(self.rules.first_choice))
         first_choice = np.searchsorted(program[:, layout.SOURCE], states)
         self.rules = self.rules._replace(program=program, first_choice=first_choice)
 
-        is_live = np.array(find_live_states(task.pattern.folding.choices), np.int64)
+        is_live = np.array(find_live_states(self.task.pattern.folding.choices), np.int64)
         assert self.selecting is not None
         self.selecting = self.selecting._replace(ending_kinds=is_live)
 

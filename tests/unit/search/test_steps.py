@@ -26,7 +26,7 @@ from matchrec.jit import callbacks
 from matchrec.jit.first_steps import STEPS_PER_SECOND
 from matchrec.plan.clauses import PartialMatches
 from matchrec.search.matches import RunFailure
-from matchrec.search.partial import PartialSearch, find_starts
+from matchrec.search.partial import PartialSearch, find_starts_without_match
 from matchrec.search.partitions import Frontier, Partitions
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm, classify_time
 from matchrec.search.task import Capacity, Task
@@ -73,7 +73,9 @@ def test_the_search_for_runs_without_a_match_ends_too() -> None:
     timed_out = PartialMatches(timed_out=True)
     hopeless = replace(make_task("(A | B)+ C", {"A": SOME, "C": NEVER}, 3), partial=timed_out)
     rows, none = make_ones(4), np.zeros(0, np.int64)
-    runs = PartialSearch(hopeless, rows, Capacity(), find_starts(hopeless, rows, none, none))
+    runs = PartialSearch(
+        hopeless, rows, Capacity(), find_starts_without_match(hopeless, rows, none, none)
+    )
     with pytest.raises(RunFailure) as failure:
         list(runs.find_matches())
     assert failure.value.make_error is failures.too_many_steps
