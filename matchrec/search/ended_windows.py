@@ -1,4 +1,9 @@
-"""Choose the window by which a run timed out, if several of its windows have ended."""
+"""Choose the window by which a run timed out, if several of its windows have ended.
+
+A run of stages can have several windows at a time: that of the whole match, and those between
+neighbouring rows. The search finds that it has timed out by the window in which it waited. But
+another one may have ended earlier, or at the same time.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +19,8 @@ from matchrec.search.partitions import IntArray
 def choose_first_ended_windows(matches: Matches, end_times: IntArray) -> Matches:
     """Return the matches; a run that timed out gets the kind of the window that ended first.
 
-    So if several windows end at the same time, the kind does not depend on the window in which the
-    run waited. The window of the whole match comes first, then those between neighbours.
+    If several windows ended first, it is the window of the whole match, or else the first one of
+    those between neighbours. So the kind does not depend on the window in which the run waited.
 
     Args:
         matches: matches, and runs that timed out in a window between neighbours.
@@ -23,14 +28,17 @@ def choose_first_ended_windows(matches: Matches, end_times: IntArray) -> Matches
     """
     assert matches.kind is not None
     assert matches.rows is not None
-    timed_out = np.flatnonzero(matches.kind >= FIRST_NEIGHBOUR_WINDOW)
-    last_row = matches.rows[matches.offsets[timed_out + 1] - 1]
-    # For each window between neighbours and each of these runs, when the window ends.
+    # int64[t], the runs that timed out in a window between neighbours, and their last rows.
+    runs = np.flatnonzero(matches.kind >= FIRST_NEIGHBOUR_WINDOW)
+    last_row = matches.rows[matches.offsets[runs + 1] - 1]
+    # int64[w, t], when each window between neighbours ends for each of these runs.
     neighbour_ends = end_times[1:, last_row]
-    window = matches.kind[timed_out] - FIRST_NEIGHBOUR_WINDOW
-    end = neighbour_ends[window, np.arange(len(timed_out))]
-    has_match_window_ended = end_times[0, matches.start[timed_out]] <= end
-    first_window = FIRST_NEIGHBOUR_WINDOW + (neighbour_ends == end).argmax(axis=0)
+    found_window = matches.kind[runs] - FIRST_NEIGHBOUR_WINDOW
+    end = neighbour_ends[found_window, np.arange(len(runs))]
+    has_match_window_ended = end_times[0, matches.start[runs]] <= end
+    first_window_with_end = (neighbour_ends == end).argmax(axis=0)
     kind = matches.kind.copy()
-    kind[timed_out] = np.where(has_match_window_ended, TIMED_OUT, first_window)
+    kind[runs] = np.where(
+        has_match_window_ended, TIMED_OUT, FIRST_NEIGHBOUR_WINDOW + first_window_with_end
+    )
     return replace(matches, kind=kind)

@@ -1,12 +1,14 @@
 """Skip strategies of event selection: which matches are released while a search goes on.
 
-A match can be released as soon as no live run that began before it can still become a match. A
-released match sets a *start bound*: no later match may begin before that row. So a decision is a
-pair, the row at which the match was released and the start bound from then on. See
-`kernels.match_order` for the rules and an example.
+A match is *released*, which means output, as soon as no live run that began before it can still
+become a match. Until then it is *held*. A released match sets a *start bound*: no later match may
+begin before that row. Start bounds are int64[b, 2], ascending:
 
-`release_matches` decides on the matches found so far. `ReleasingSearch` runs a search, and decides
-after each chunk.
+    column 0    the row at which the match was released
+    column 1    the row before which no match may begin from then on
+
+`kernels.match_order` has the rules and an example. `release_matches` decides on the matches found
+so far. `ReleasingSearch` runs a search, and decides after each chunk.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from matchrec.search.partitions import IntArray, take_or_default
 from matchrec.search.runs_search import RunsSearch
 from matchrec.search.task import Capacity, Task
 
-# If at least this share of the matches that were found is released, many of them are.
+# "Many" matches of a chunk are released if at least this share of them is.
 MIN_SHARE_OF_MANY = 1 / 8
 
 
@@ -51,8 +53,8 @@ class Release:
     matches: Matches
     # The matches that must wait for a run that began earlier.
     held: Matches
-    # int64[b, 2], the start bounds that are still needed: the last one that was set before the row
-    # at which the search stopped, and those after it.
+    # The start bounds that are still needed: the last one that was set before the row at which the
+    # search stopped, and those after it.
     start_bounds: IntArray
     # The row before which no match may begin from `stop` on, by the start bounds; -1 if there is
     # none. Live runs that began before it can no longer be released.
@@ -83,18 +85,20 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
 
     timed_out = sort_matches(filter_matches(matches, matches.kind != A_MATCH))
     assert timed_out.completed is not None
-    set_at, first_allowed = bounds.T  # the rows at which bounds were set, and the bounds
-    bound_index = np.searchsorted(set_at, timed_out.completed, side="left") - 1
-    is_in_bounds = timed_out.start >= take_or_default(first_allowed, bound_index, -1)
+    bound_set_at = bounds[:, 0]
+    earliest_starts = bounds[:, 1]
+    # For each run that timed out, the last bound that was set before that; -1 if there is none.
+    bound_index = np.searchsorted(bound_set_at, timed_out.completed, side="left") - 1
+    may_begin = timed_out.start >= take_or_default(earliest_starts, bound_index, -1)
 
-    released = concatenate_matches([kept, filter_matches(timed_out, is_in_bounds)])
+    released = concatenate_matches([kept, filter_matches(timed_out, may_begin)])
     released = take_matches(released, np.argsort(released.partition, kind="stable"))
-    last_bound = int(np.searchsorted(set_at, position.stop, side="left")) - 1
+    current_bound = int(np.searchsorted(bound_set_at, position.stop, side="left")) - 1
     return Release(
         matches=released,
         held=held,
-        start_bounds=bounds[max(0, last_bound) :],
-        earliest_start=int(first_allowed[last_bound]) if last_bound >= 0 else -1,
+        start_bounds=bounds[max(0, current_bound) :],
+        earliest_start=int(earliest_starts[current_bound]) if current_bound >= 0 else -1,
     )
 
 
@@ -109,7 +113,8 @@ def decide_matches(
         position: where the search has stopped.
 
     Returns:
-        int64[m], KEPT, HELD or LEFT_OUT for each match; and int64[m, 2], the start bound after it.
+        int64[m], KEPT, HELD or LEFT_OUT for each match; and int64[m, 2], the start bound that holds
+        after it, in the form of the module's table.
 
     Raises:
         RunFailure: a match has no row to which the strategy could skip.
@@ -132,13 +137,14 @@ def decide_matches(
         target=target,
     )
     position = position._replace(first_rows=np.sort(position.first_rows))
-    missed = mark_kept(matches, position, skip.fails_on_miss, outcome, bounds)
-    if missed >= 0:
-        is_first_row = target[missed] != NO_TARGET  # the target is the match's own first row
-        make_error = (
-            failures.skip_to_first_event if is_first_row else failures.skip_to_missing_stage
-        )
-        raise RunFailure(make_error, int(matches.start[missed]), {"stage": skip.variable})
+    failed_match = mark_kept(matches, position, skip.fails_on_miss, outcome, bounds)
+    if failed_match >= 0:
+        # The match has no target, or the target is its own first row.
+        if target[failed_match] == NO_TARGET:
+            make_error = failures.skip_to_missing_stage
+        else:
+            make_error = failures.skip_to_first_event
+        raise RunFailure(make_error, int(matches.start[failed_match]), {"stage": skip.variable})
     return outcome, bounds[1:]
 
 
@@ -174,9 +180,8 @@ class ReleasingSearch:
             released = self.release(matches)
             yield released
             releases_many = not can_wait and released.count >= MIN_SHARE_OF_MANY * matches.count
-            # If the runs of one starting row are followed alone, few matches are left out.
-            is_rare = releases_many or self.follows_one_start
-            search.capacity = self.large_capacity if is_rare else self.small_capacity
+            decides_rarely = releases_many or self.follows_one_start
+            search.capacity = self.large_capacity if decides_rarely else self.small_capacity
         yield self.release(make_empty_matches())
 
     @property
@@ -186,7 +191,9 @@ class ReleasingSearch:
         return isinstance(search, RunsSearch) and search.progress.solo_read_limit != 0
 
     def release(self, new_matches: Matches) -> Matches:
-        """Return which of the held and the new matches can be released now.
+        """Return the held and new matches that can be released now, and hold the others.
+
+        Runs of the search that can no longer become a released match are dropped.
 
         Raises:
             RunFailure: a match has no row to which the strategy could skip.
