@@ -1,8 +1,11 @@
 """Search a partition whose rows arrive little by little: all runs at once, stopped and resumed.
 
-1. `ResumedSearch.find_matches` searches the new rows of a call, and ends runs whose windows have
-   ended.
-2. `ResumedSearch.finish` returns the state for the next call, and which rows must be kept for it.
+A stream makes a call for each batch of new rows:
+
+1. `ResumedSearch(task, state, call)` gets the state of the search before the call, and the rows:
+   those that were kept, then the new ones.
+2. `ResumedSearch.find_matches` searches the new rows, and ends runs whose windows have ended.
+3. `ResumedSearch.finish` returns the state for the next call, and which rows must be kept for it.
 
 The live runs, their registers and the shared buffer are those of a search over all rows. Between
 two calls they are stored as a `SearchState`, with the rows to which they still lead. The last row
@@ -58,21 +61,21 @@ class SearchState:
     # then on.
     start_bounds: IntArray
     # Matches that a skip strategy holds until runs that began earlier have ended. `completed` has
-    # numbers of rows.
+    # the numbers of rows.
     held: Matches
 
     @property
     def is_idle(self) -> bool:
-        """Return whether there is no live run and no match that waits."""
+        """Return whether there is no live run and no match that is held."""
         return not len(self.live_runs.runs) and not self.held.count
 
 
-def make_empty_state(registers: int, columns: int = layout.NODE_SIZE) -> SearchState:
+def make_empty_state(register_count: int, node_size: int = layout.NODE_SIZE) -> SearchState:
     """Return the state of a partition without rows.
 
     Args:
-        registers: how many registers a run has.
-        columns: how many columns a node has.
+        register_count: how many registers a run has.
+        node_size: how many columns a node has, see `live_runs.count_node_columns`.
     """
     return SearchState(
         rows_searched=0,
@@ -80,8 +83,8 @@ def make_empty_state(registers: int, columns: int = layout.NODE_SIZE) -> SearchS
         row_numbers=np.zeros(0, np.int64),
         live_runs=LiveRuns(
             runs=np.empty((0, layout.RUN_SIZE), np.int64),
-            registers=np.empty((0, registers), np.int64),
-            nodes=np.empty((0, columns), np.int64),
+            registers=np.empty((0, register_count), np.int64),
+            nodes=np.empty((0, node_size), np.int64),
         ),
         start_bounds=np.zeros((0, 2), np.int64),
         held=make_empty_matches(),
@@ -130,14 +133,16 @@ class ResumedSearch:
         self.state = state
         self.call = call
         self.arrays = separate_windows(prepare_input(task, call.partitions), call)
-        # The runs that are live so far.
+        # The runs that are live so far in this call.
         self.live = state.live_runs
         # For each row, the last row at which a run was live that began there; if it matters.
         self.last_live = np.zeros(0, np.int64)
-        new_rows = len(call.has_ended) - len(state.row_numbers)
-        new_numbers = np.arange(state.rows_searched, state.rows_searched + new_rows)
+        new_row_count = len(call.has_ended) - len(state.row_numbers)
+        new_numbers = np.arange(state.rows_searched, state.rows_searched + new_row_count)
+        # The numbers of all rows of the call: see `SearchState`.
         self.row_numbers = np.concatenate([state.row_numbers, new_numbers])
         self.numbering = Numbering(state.last_match_number)
+        # What the skip strategy has decided. Without one, it stays as it is here.
         self.release = Release(
             matches=make_empty_matches(),
             held=make_empty_matches(),
@@ -148,22 +153,22 @@ class ResumedSearch:
     def find_matches(self) -> Iterator[Matches]:
         """Yield the matches in chunks, numbered.
 
-        Without a skip strategy they are yielded as they are found, because a few rows may have many
-        matches.
+        With a skip strategy, all of them are found before it decides. Otherwise they are yielded as
+        they are found, because a few rows may have many matches.
 
         Raises:
             RunFailure: the search has failed because of the rows.
         """
         task = self.task
-        chunks_found = self.find_unordered_matches()
+        unordered_chunks = self.find_unordered_matches()
         chunks: Iterator[Matches]
         if task.skip is not None:
-            self.release = self.apply_skip_strategy(list(chunks_found))
+            self.release = self.apply_skip_strategy(list(unordered_chunks))
             chunks = iter([self.release.matches])
         elif task.totals is not None:
-            chunks = chunks_found
+            chunks = unordered_chunks
         else:
-            chunks = map(sort_matches, chunks_found)
+            chunks = map(sort_matches, unordered_chunks)
         for matches in chunks:
             yield keep_first_matches(task, self.numbering.number_matches(matches))
 
@@ -185,25 +190,28 @@ class ResumedSearch:
         if arrays.compiled_task.outputs_ended_runs:
             search = resume_search(task, arrays, self.live.keep(has_ended), stop, TO_THE_END)
             yield from search.find_matches()
-            last_live = search.last_live
             if len(self.last_live):
-                last_live = np.maximum(last_live, self.last_live)
-            self.last_live = last_live
+                self.last_live = np.maximum(search.last_live, self.last_live)
+            else:
+                self.last_live = search.last_live
         self.live = prune_runs(task, arrays, self.live.keep(~has_ended), self.call)
 
     def find_ended_runs(self) -> BoolArray:
-        """Return bool[r], the live runs whose windows have ended."""
+        """Return bool[r], the live runs whose windows have ended.
+
+        The window must have ended by the clock, and all of its rows must have been searched.
+        """
         live = self.live
         call = self.call
-        is_window_past = self.arrays.rows.window_end[live.starts] <= call.stop
-        has_ended = np.asarray(call.has_ended[live.starts] & is_window_past, np.bool_)
+        is_searched = self.arrays.rows.window_end[live.starts] <= call.stop
+        has_ended = np.asarray(call.has_ended[live.starts] & is_searched, np.bool_)
         if call.has_neighbour_window_ended is not None:
             waiting, window = find_windows_between(self.task, live)
             has_ended[waiting] |= call.has_neighbour_window_ended[window, live.last_rows[waiting]]
         return has_ended
 
     def apply_skip_strategy(self, new_matches: list[Matches]) -> Release:
-        """Apply a skip strategy to the matches that waited and to new ones.
+        """Apply a skip strategy to the matches that were held and to new ones.
 
         Returns:
             What is decided, with start bounds and completing rows as numbers of rows.
@@ -212,10 +220,12 @@ class ResumedSearch:
             RunFailure: a match has no row to which the strategy could skip.
         """
         state = self.state
-        # What to add to the position of a new row to get its number.
+        # What to add to the position of a new row to get its number. Matches are completed, and
+        # bounds are set, at rows that may no longer be kept. Their positions are computed as if
+        # they were new rows, and are negative.
         shift = state.rows_searched - len(state.row_numbers)
         assert state.held.completed is not None
-        waiting = replace(state.held, completed=state.held.completed - shift)
+        held_before = replace(state.held, completed=state.held.completed - shift)
         position = SearchPosition(
             stop=self.call.stop,
             first_rows=self.live.first_rows,
@@ -223,25 +233,32 @@ class ResumedSearch:
             start_bounds=self.convert_to_positions(state.start_bounds, shift),
             starts=np.zeros(1, np.int64),
         )
-        release = release_matches(self.task, concatenate_matches([waiting, *new_matches]), position)
+        matches = concatenate_matches([held_before, *new_matches])
+        release = release_matches(self.task, matches, position)
         assert release.held.completed is not None
         held = replace(release.held, completed=release.held.completed + shift)
         bounds = self.convert_to_numbers(release.start_bounds, shift)
         return replace(release, held=held, start_bounds=bounds)
 
     def convert_to_positions(self, bounds: IntArray, shift: int) -> IntArray:
-        """Return start bounds as positions of rows; -1 stays -1."""
-        row, bound = bounds.T
-        bound = np.where(bound >= 0, np.searchsorted(self.row_numbers, bound), -1)
-        return np.stack([row - shift, bound], axis=1)
+        """Return start bounds with positions instead of numbers of rows; -1 stays -1.
+
+        Args:
+            bounds: int64[b, 2], see `releasing`.
+            shift: what to add to the position of a new row to get its number.
+        """
+        set_at = bounds[:, 0] - shift
+        earliest_number = bounds[:, 1]
+        earliest_row = np.searchsorted(self.row_numbers, earliest_number)
+        return np.stack([set_at, np.where(earliest_number >= 0, earliest_row, -1)], axis=1)
 
     def convert_to_numbers(self, bounds: IntArray, shift: int) -> IntArray:
-        """Return start bounds as numbers of rows, the inverse of `convert_to_positions`."""
-        row, bound = bounds.T
-        # The row after all others has a number too.
+        """Return start bounds with numbers of rows, the inverse of `convert_to_positions`."""
+        # A bound may be the row after all others, which has a number, too.
         next_number = self.row_numbers[-1] + 1 if len(self.row_numbers) else shift
         numbers = np.append(self.row_numbers, next_number)
-        return np.stack([row + shift, take_or_default(numbers, bound, -1)], axis=1)
+        set_at = bounds[:, 0] + shift
+        return np.stack([set_at, take_or_default(numbers, bounds[:, 1], -1)], axis=1)
 
     def finish(self) -> tuple[SearchState, IntArray]:
         """Return what the next call needs. To be called after all matches have been read.
@@ -250,38 +267,42 @@ class ResumedSearch:
             The state of the search; and int64[k], the positions of the rows before `stop` that must
             be kept, ascending.
         """
-        task = self.task
-        arrays = self.arrays
         state = self.state
-        live = self.live
-        held = self.release.held
-        last_number = self.numbering.last_number
-
-        can_be_released = live.starts >= self.release.earliest_start
-        if not can_be_released.all():
-            live = prune_runs(task, arrays, live.keep(can_be_released), self.call)
-        if task.most_matches is not None and last_number >= task.most_matches:
-            held = make_empty_matches()
-            no_runs = np.zeros(len(self.live.runs), np.bool_)
-            live = prune_runs(task, arrays, self.live.keep(no_runs), self.call)
-
+        live, held = self.find_remaining()
         assert held.rows is not None
-        row_registers = find_row_registers(arrays)
-        extremes = list_row_extremes(task)
+        row_registers = find_row_registers(self.arrays)
+        extremes = list_row_extremes(self.task)
         needed = [live.find_needed_rows(row_registers, extremes), held.start, held.rows]
-        kept = find_kept_rows(needed, self.call, keep_between=bool(task.absences))
+        kept = find_kept_rows(needed, self.call, keep_between=bool(self.task.absences))
 
         new_positions = np.full(len(self.row_numbers), -1, np.int64)
         new_positions[kept] = np.arange(len(kept))
         new_state = SearchState(
             rows_searched=state.rows_searched + self.call.stop - len(state.row_numbers),
-            last_match_number=last_number,
+            last_match_number=self.numbering.last_number,
             row_numbers=self.row_numbers[kept],
             live_runs=live.move_rows(new_positions, row_registers, extremes),
             start_bounds=self.release.start_bounds,
             held=replace(held, start=new_positions[held.start], rows=new_positions[held.rows]),
         )
         return new_state, kept
+
+    def find_remaining(self) -> tuple[LiveRuns, Matches]:
+        """Return the live runs and the held matches that may still lead to output.
+
+        None may if as many matches as the task wants have been output. A run that began before the
+        start bound can no longer be released.
+        """
+        task = self.task
+        live = self.live
+        if task.most_matches is not None and self.numbering.last_number >= task.most_matches:
+            no_runs = np.zeros(len(live.runs), np.bool_)
+            live = prune_runs(task, self.arrays, live.keep(no_runs), self.call)
+            return live, make_empty_matches()
+        can_be_released = live.starts >= self.release.earliest_start
+        if not can_be_released.all():
+            live = prune_runs(task, self.arrays, live.keep(can_be_released), self.call)
+        return live, self.release.held
 
 
 def separate_windows(arrays: SearchInput, call: SearchCall) -> SearchInput:
@@ -305,7 +326,10 @@ def find_row_registers(arrays: SearchInput) -> IntArray:
 
 
 def find_windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray]:
-    """Return the runs that wait in a window between neighbours, and the index of that window."""
+    """Return the runs that wait in a window between neighbours, and the index of that window.
+
+    Both are int64[w]. In any other state, no window between neighbours limits the next row.
+    """
     window_by_state = np.array(task.pattern.folding.neighbour_windows, np.int64)
     window = window_by_state[live.runs[:, layout.RUN_STATE]]
     waiting = np.flatnonzero(window != NO_NEIGHBOUR_WINDOW)
@@ -313,7 +337,7 @@ def find_windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray
 
 
 def prune_runs(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -> LiveRuns:
-    """Return the runs without the nodes to which none of them leads."""
+    """Return the runs without the nodes to which none of them leads any more."""
     search = resume_search(task, arrays, live, call.stop, call.stop)
     search.prune()
     return search.copy_live_runs()

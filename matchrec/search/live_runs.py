@@ -30,7 +30,8 @@ class Extreme:
     The extreme is the value of one row, so that row is stored beside it.
     """
 
-    # The column with the number of paths that have a value, as the bits of a double.
+    # The column with the number of paths that have a value, as the bits of a double. It is 0 if no
+    # path has one.
     known_count: int
     # The columns with the value, and with the row that has it.
     value: int
@@ -47,11 +48,11 @@ Extremes = tuple[Extreme, ...]
 
 
 def list_row_extremes(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
-    """Return where nodes or groups hold the totals of a task whose value is the value of a row.
+    """Return where nodes or groups hold the totals of a task that are values of single rows.
 
     Args:
         task: any task.
-        begin: the first column that belongs to totals: NODE_SIZE for a node, 0 for a group.
+        begin: the first column with totals: NODE_SIZE for a node, 0 for a group.
     """
     if task.totals is None:
         return ()
@@ -72,9 +73,9 @@ def list_row_extremes(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
 
 def count_node_columns(task: Task) -> int:
     """Return how many columns a node has in a search for all matches."""
-    return layout.NODE_SIZE + (
-        0 if task.totals is None else count_words(len(task.totals.aggregates))
-    )
+    if task.totals is None:
+        return layout.NODE_SIZE
+    return layout.NODE_SIZE + count_words(len(task.totals.aggregates))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +102,9 @@ class LiveRuns:
     def last_rows(self) -> IntArray:
         """Return int64[r], the row that each run has mapped last.
 
-        If runs have merged, it is the last row of one of them. Only the end of a window that begins
-        with the last row is read of it. Runs that wait in such a window merge only if it ends at
-        the same time, because the test of its end reads a live register.
+        If runs have merged, it is the last row of one of them. That is enough, because the row only
+        says when a window that begins with it ends. Runs that wait in such a window merge only if
+        their windows end at the same time: the test of the end reads a live register.
         """
         node = self.runs[:, layout.RUN_NODE].copy()
         leads_to_join = self.is_join[node]
@@ -143,7 +144,7 @@ class LiveRuns:
     def move_rows(
         self, new_positions: IntArray, row_registers: IntArray, extremes: Extremes
     ) -> LiveRuns:
-        """Return the runs with other row positions.
+        """Return the runs with new row positions, after rows have been dropped.
 
         Args:
             new_positions: the new position of each row that `find_needed_rows` returns, by its

@@ -40,7 +40,7 @@ def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
         keys = np.stack([matches.partition, matches.kind, matches.completed, matches.start])
     order = np.lexsort(keys[::-1]).astype(np.int64)
     keys = keys[:, order]
-    # Groups of matches with equal keys: only in these do rows and variables decide.
+    # The rows and variables of matches are compared only within groups of equal keys.
     begins_group = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
     later_groups = np.flatnonzero(begins_group) + 1
     group_bounds = np.concatenate([[0], later_groups, [matches.count]]).astype(np.int64)
@@ -48,7 +48,9 @@ def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
     if has_equal_keys:
         is_repeated = np.zeros(matches.count, np.bool_)
         mapped = MappedRows(matches.offsets, matches.rows, matches.classifiers)
-        if not mark_equal(group_bounds, order, is_repeated, mapped):
+        # Mostly, matches were found in order. Then they need not be sorted.
+        is_in_order = mark_equal(group_bounds, order, is_repeated, mapped)
+        if not is_in_order:
             settle_ties(group_bounds, order, np.empty_like(order), mapped)
             mark_equal(group_bounds, order, is_repeated, mapped)
         order = order[~is_repeated]
@@ -81,7 +83,7 @@ def take_matches(matches: Matches, order: IntArray) -> Matches:
 
 
 def take_from(column: IntArray | None, indices: IntArray) -> IntArray | None:
-    """Return the elements at these indices; None if there is no column."""
+    """Return the elements of a column at these indices; None if there is no column."""
     return None if column is None else column[indices]
 
 
@@ -104,32 +106,32 @@ def filter_matches(matches: Matches, is_kept: BoolArray) -> Matches:
     return take_matches(matches, np.flatnonzero(is_kept))
 
 
-def concatenate_matches(parts: Sequence[Matches]) -> Matches:
-    """Return the matches of several parts, one part after the other."""
-    parts = [part for part in parts if part.count] or parts[:1]
-    first = parts[0]
-    if len(parts) == 1:
+def concatenate_matches(chunks: Sequence[Matches]) -> Matches:
+    """Return the matches of one or more chunks, one chunk after the other."""
+    chunks = [chunk for chunk in chunks if chunk.count] or chunks[:1]
+    first = chunks[0]
+    if len(chunks) == 1:
         return first
-    sizes = [part.offsets[-1] for part in parts]
+    sizes = [chunk.offsets[-1] for chunk in chunks]
     rows_before = np.cumsum([0, *sizes[:-1]])
-    offsets = [part.offsets[:-1] + rows for part, rows in zip(parts, rows_before, strict=True)]
+    offsets = [chunk.offsets[:-1] + rows for chunk, rows in zip(chunks, rows_before, strict=True)]
     return replace(
         first,
         offsets=np.concatenate([*offsets, [sum(sizes)]]).astype(np.int64),
-        partition=np.concatenate([part.partition for part in parts]),
-        number=np.concatenate([part.number for part in parts]),
-        start=np.concatenate([part.start for part in parts]),
-        completed=join_columns([part.completed for part in parts]),
-        kind=join_columns([part.kind for part in parts]),
-        totals=join_columns([part.totals for part in parts]),
-        classifiers=np.concatenate([part.classifiers for part in parts]),
-        excluded=np.concatenate([part.excluded for part in parts]),
-        rows=join_columns([part.rows for part in parts]),
+        partition=np.concatenate([chunk.partition for chunk in chunks]),
+        number=np.concatenate([chunk.number for chunk in chunks]),
+        start=np.concatenate([chunk.start for chunk in chunks]),
+        completed=join_columns([chunk.completed for chunk in chunks]),
+        kind=join_columns([chunk.kind for chunk in chunks]),
+        totals=join_columns([chunk.totals for chunk in chunks]),
+        classifiers=np.concatenate([chunk.classifiers for chunk in chunks]),
+        excluded=np.concatenate([chunk.excluded for chunk in chunks]),
+        rows=join_columns([chunk.rows for chunk in chunks]),
     )
 
 
 def join_columns(columns: Sequence[IntArray | None]) -> IntArray | None:
-    """Return columns one after the other; None if there are none."""
+    """Return the values of columns, one column after the other; None if all columns are None."""
     present = [column for column in columns if column is not None]
     return np.concatenate(present) if present else None
 

@@ -1,7 +1,8 @@
 """Partitions: the rows that a search sees, as sorted columns of many partitions in flat arrays.
 
-The functions at the end compute WITHIN as a search needs it: for each row, where the window of a
-match that starts at it ends.
+`Partitions` has whole partitions, one after the other. A `Frontier` says how far the search of each
+has come if their rows arrive in pieces. The functions at the end compute WITHIN as a search needs
+it: for each row, where the window of a match that starts at it ends.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ S = TypeVar("S", bound=np.generic)
 
 
 def take_or_default(values: npt.NDArray[S], index: IntArray, otherwise: int) -> npt.NDArray[S]:
-    """Return `values[index]`, with `otherwise` where the index is -1."""
+    """Return `values[index]`, with `otherwise` where the index is -1.
+
+    >>> take_or_default(np.array([5, 6]), np.array([1, -1]), 0).tolist()
+    [6, 0]
+    """
     if not len(values):
         return np.full((len(index), *values.shape[1:]), otherwise, values.dtype)
     has_index = (index >= 0).reshape(-1, *[1] * (values.ndim - 1))
@@ -34,6 +39,9 @@ def take_or_default(values: npt.NDArray[S], index: IntArray, otherwise: int) -> 
 
 def find_group_starts(sizes: IntArray) -> IntArray:
     """Return int64[k + 1], where each of k groups starts in a flat array, then the total size.
+
+    Args:
+        sizes: int64[k], how many elements each group has.
 
     >>> find_group_starts(np.array([2, 0, 3])).tolist()
     [0, 2, 2, 5]
@@ -73,8 +81,8 @@ class Frontier(NamedTuple):
 
     The *edge* of a partition is the first row that no search may read: the row has not arrived, or
     conditions on it read rows that have not. A search that would have to read it stops undecided,
-    and begins again at its starting row when there are more rows. A match that is found without the
-    row at the edge is a match whatever comes later:
+    and begins again at its starting row when more rows have arrived. A match that is found without
+    the row at the edge is a match whatever comes later:
 
         PATTERN (A B+)   rows A B B   the loop may take the row at the edge: undecided
         PATTERN (A B)    rows A B     a match, because no preferred run may take that row
@@ -88,11 +96,11 @@ class Frontier(NamedTuple):
 
     # int64[p], row position of the next starting row.
     start: IntArray
-    # int64[p], matches begin before this row.
+    # int64[p], the row before which matches begin: the row after the partition, or an earlier one.
     until: IntArray
     # int64[p], the first row that no search may read; NO_EDGE if no row is missing.
     edge: IntArray
-    # int64[p], how many matches were found in the partition.
+    # int64[p], how many matches were found in the partition: the number of the last one.
     number: IntArray
     # int64[p], how often conditions on the run were evaluated in the partition.
     steps: IntArray
@@ -172,7 +180,7 @@ class Partitions:
     columns: IntArray
     # bool[columns, n], false where the value is NULL.
     valid: BoolArray
-    # How many of `columns` are the integer columns of run conditions.
+    # How many of `columns` are the integer columns of run conditions. They are the first ones.
     integers: int
     # int64[n], for each row, where the window of a match that starts there ends: the first row that
     # is not in it. None without a window. It never decreases within a partition. If rows of the
@@ -220,7 +228,7 @@ def find_ends_by_bounds(
 ) -> IntArray:
     """Return int64[n], for each row the first row of its partition whose key reaches its bound.
 
-    It takes one pass, because bounds ascend as keys do.
+    That is the partition's end if no key does. It takes one pass, because bounds ascend as keys do.
 
     Args:
         starts: see `Partitions`.
@@ -245,9 +253,9 @@ def find_ends_by_bounds(
 def find_ends_by_distance(
     starts: IntArray, keys: npt.NDArray[np.generic], valid: BoolArray, limit: float
 ) -> IntArray:
-    """Return int64[n], for each row the first row of its partition that is too far from it.
+    """Return int64[n], for each row the first later row of its partition that is too far from it.
 
-    It takes one pass, as `find_ends_by_bounds` does.
+    That is the partition's end if no row is. It takes one pass, as `find_ends_by_bounds` does.
 
     Args:
         starts: see `Partitions`.
@@ -268,7 +276,11 @@ def find_ends_by_distance(
     return ends
 
 
-def find_ends_by_row_count(starts: IntArray, rows: int) -> IntArray:
-    """Return int64[n], for each row the row that is `rows` rows later, or its partition's end."""
+def find_ends_by_row_count(starts: IntArray, window_rows: int) -> IntArray:
+    """Return int64[n], for each row the end of a window of `window_rows` rows, or its partition's.
+
+    >>> find_ends_by_row_count(np.array([0, 3, 4]), 2).tolist()
+    [2, 3, 3, 4]
+    """
     ends = np.repeat(starts[1:], np.diff(starts))
-    return np.minimum(np.arange(rows, rows + len(ends)), ends)
+    return np.minimum(np.arange(window_rows, window_rows + len(ends)), ends)
