@@ -17,11 +17,12 @@
 
 *When it is chosen.* With event selection, if the query outputs more than the preferred match of
 each starting row: all matches, those that do not overlap, those that a skip strategy leaves, or
-their graph. Streams with event selection always search so, because the live runs can be kept. If a
-user chooses `breadth_first` for preferred matches that skip rows, the kernel of `merging` searches.
+their graph. Streams with event selection always use this search, because its live runs can be kept.
+If a user chooses `breadth_first` for preferred matches that skip rows, the kernel of `merging`
+searches.
 
 *Cost.* Rows x runs, plus the rows of the matches. Runs multiply with the ways through the pattern,
-and with skip till any match also with the choice to map a row or to skip it. Equal ones merge.
+and with skip till any match also with the choice to map a row or to skip it. Equal runs merge.
 
 Memory: 40 bytes for each node of the buffer, and 56 for each row of the longest match. A run takes
 48 bytes and 16 for each register; in the hash table, it takes 64 bytes and again 16 for each

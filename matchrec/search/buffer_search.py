@@ -30,18 +30,19 @@ class BufferSearch(KernelSearch[W]):
 
     @property
     def pruning(self) -> PruningInput | None:
-        """Return what decides which nodes are dropped besides the live runs.
+        """Return the input of `compact` that depends on the search.
 
-        None if only the live runs decide.
+        None if a node is dropped unless a live run or the best match leads to it.
         """
         return PruningInput(self.arrays.rows.window_end, self.search_counters)
 
     def prune(self) -> None:
         """Drop the nodes to which no run leads. It is called between two rows."""
-        row = int(self.progress.start) - 1
+        last_row = int(self.progress.start) - 1
+        runs = self.working_arrays["runs"]
         nodes = self.working_arrays["nodes"]
-        moved = self.allocate_array(np.empty, nodes.shape[:1], nodes.dtype.type)
-        compact(row, self.pruning, self.working_arrays["runs"], nodes, moved, self.progress)
+        new_numbers = self.allocate_array(np.empty, nodes.shape[:1], nodes.dtype.type)
+        compact(last_row, self.pruning, runs, nodes, new_numbers, self.progress)
 
     def grow(self, status: int) -> None:
         """Make the arrays that are full twice as large, or prune the nodes if that is enough."""
@@ -52,8 +53,9 @@ class BufferSearch(KernelSearch[W]):
     def prune_if_enough(self) -> bool:
         """Prune the nodes if that may make room; return whether the buffer need not grow.
 
-        It must grow if many nodes are left, or if one row needs more. A small buffer grows at once,
-        so that few searches have to compile `compact`.
+        A small buffer grows at once, so that few searches have to compile `compact`. So does a
+        buffer that is not half full, because then a single row needs more nodes than are left.
+        After pruning, at most a quarter may be in use, so that the buffer is not pruned too often.
         """
         size = self.sizes[layout.NODES_FULL]
         if not MIN_PRUNED_NODES <= size < 2 * self.progress.node_count:

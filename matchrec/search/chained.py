@@ -1,9 +1,9 @@
 """Overlapping matches share their rows: one run at a time, until it meets a match found before.
 
-*What it does.* How a run goes on from a state at a row does not depend on how it came there. So the
+*What it does.* How a run goes on from a state at a row does not depend on how it got there. So the
 search ends as soon as it comes to a state and row from which a match has been found. The rows of
-the run are chained to the rows that follow there. No pair of a state and a row is searched or
-written out twice.
+the run are chained to the rows of that match. No pair of a state and a row is searched or written
+out twice.
 
     PATTERN (A+ B), SKIP TO NEXT ROW   rows A A A B
 

@@ -1,4 +1,13 @@
-"""Matches: what a search returns, in flat arrays; and the error that depends on the data.
+"""What a search returns: matches in flat arrays, or a failure that depends on the rows.
+
+Two matches A B and A, with the rows 5, 6 and 8, of partition 0, are these `Matches`:
+
+    partition     0    0
+    number        1    2
+    start         5    8
+    offsets       0    2    3    match 0 has the mapped rows 0 and 1, match 1 has mapped row 2
+    classifiers   A    B    A    the ids of these variables, one for each mapped row
+    rows          5    6    8
 
 `find_next_starts` applies AFTER MATCH SKIP to matches that have been found. To add a skip strategy,
 add a member to `plan.clauses.SkipTo`, its syntax and a test case. The searches and this module
@@ -25,14 +34,18 @@ from matchrec.search.kernels import search_loop
 from matchrec.search.kernels.layout import SkipRule
 from matchrec.search.partitions import BoolArray, IntArray, list_positions
 
-# Of the three words of a number in `Matches.totals`, the one with the bits of a double: see
-# `kernels.carried_totals`. A number of matches or paths is zero only if this word is.
+# The index of the word with the bits of a double, among the three words of a number in
+# `Matches.totals`: see `kernels.carried_totals`. A number of matches or paths is zero only if this
+# word is.
 DOUBLE_WORD = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """The mapped rows of matches that share them: a match is a chain, and chains may join."""
+    """How the mapped rows follow each other in matches that share them.
+
+    A match is a chain of mapped rows. Chains may join, and never part again.
+    """
 
     # int64[m], index of each match's first mapped row; -1 for an empty match.
     first: IntArray
@@ -78,7 +91,8 @@ class Matches:
     # int64[m], with event selection the row at which each match is complete; None for preferred
     # matches, because nothing ranks them by it.
     completed: IntArray | None = None
-    # int64[m], A_MATCH, or what a run is whose window has ended: see `automaton.run_endings`.
+    # int64[m], A_MATCH, or what a run is whose window has ended: see `automaton.run_endings`. None
+    # for matches of consecutive rows, all of which are matches.
     kind: IntArray | None = None
     # Set if matches share mapped rows. Then mapped rows are in no order, and offsets only give the
     # lengths of matches. Only a task that asks for chains gets them.
@@ -134,7 +148,7 @@ class Numbering:
     """A counter that numbers the matches of each partition over several chunks.
 
     Args:
-        last_number: how many matches of the first partition came before.
+        last_number: how many matches of partition 0 came before.
     """
 
     def __init__(self, last_number: int = 0) -> None:
@@ -143,18 +157,20 @@ class Numbering:
         self.last_number = last_number
 
     def number_matches(self, matches: Matches) -> Matches:
-        """Number matches that are in order of partition.
+        """Number matches that are in order of partition, after those of the chunks before.
 
         A run whose window has ended is not a match and gets -1.
         """
         if not matches.count:
             return matches
-        kind = A_MATCH if matches.kind is None else matches.kind
-        is_match = np.full(matches.count, kind == A_MATCH)
+        is_match = np.ones(matches.count, np.bool_)
+        if matches.kind is not None:
+            is_match = matches.kind == A_MATCH
+        # For each match, the index of the first match of its partition.
         first_of_partition = np.searchsorted(matches.partition, matches.partition, side="left")
-        counted = is_match.astype(np.int64)
-        count_before: IntArray = np.cumsum(counted) - counted
-        number: IntArray = count_before + counted - count_before[first_of_partition]
+        match_count_up_to: IntArray = np.cumsum(is_match, dtype=np.int64)
+        match_count_before = match_count_up_to - is_match
+        number: IntArray = match_count_up_to - match_count_before[first_of_partition]
         number[matches.partition == self.partition] += self.last_number
         self.partition = int(matches.partition[-1])
         self.last_number = int(number[-1])
@@ -162,7 +178,7 @@ class Numbering:
 
 
 class RunFailure(Exception):  # noqa: N818 -- the worker turns it into an error for the user
-    """A search, or reading its matches, has failed because of the rows.
+    """A search has failed because of the rows, or the code that reads its matches has.
 
     Args:
         make_error: makes the user's error.
@@ -183,23 +199,23 @@ class RunFailure(Exception):  # noqa: N818 -- the worker turns it into an error 
 
 
 def encode_skip(to: SkipTo) -> SkipRule:
-    """Return AFTER MATCH SKIP as kernels read it."""
+    """Return a skip strategy as kernels read it."""
     return SkipRule(backwards=to.end is End.LAST, past=to.past)
 
 
 def find_skip_targets(
-    variable: str | None, members: Mapping[str, frozenset[int]], mapped: IntArray
+    variable: str | None, members: Mapping[str, frozenset[int]], variable_ids: IntArray
 ) -> BoolArray:
     """Return bool[k], whether AFTER MATCH SKIP can go to rows mapped to each variable.
 
     Args:
         variable: the variable that the strategy names, primary or union; None for all.
         members: ids of primary variables, by the name of a variable.
-        mapped: int64[k], ids of the variables to look at.
+        variable_ids: int64[k], the ids of the variables.
     """
     if variable is None:
-        return np.ones(len(mapped), np.bool_)
-    return np.isin(mapped, list(members[variable]))
+        return np.ones(len(variable_ids), np.bool_)
+    return np.isin(variable_ids, list(members[variable]))
 
 
 def find_next_starts(
@@ -209,8 +225,8 @@ def find_next_starts(
 
     It is `search_loop.NO_TARGET` if the match has no row to which the strategy could go.
     """
-    variables = np.arange(int(matches.classifiers.max(initial=0)) + 1)
-    is_target = find_skip_targets(skip.variable, members, variables)
+    variable_ids = np.arange(int(matches.classifiers.max(initial=0)) + 1)
+    is_target = find_skip_targets(skip.variable, members, variable_ids)
     start_after = np.empty(matches.count, np.int64)
     search_loop.fill_next_starts(
         encode_skip(skip.to),

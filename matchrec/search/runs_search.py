@@ -1,7 +1,11 @@
-"""`RunsSearch`: calls the kernel `kernels.all_matches`, and takes matches and runs from its arrays.
+"""`RunsSearch`, the search of all runs at once for all matches, by the kernel `all_matches`.
 
 A search can be stopped after some rows: its live runs are copied, and another search goes on with
 them when more rows have arrived (`incremental`).
+
+The arrays of the kernel have room for the runs before a row and for those after it. They are called
+*banks*, and swap roles at each row. `runs` has a half for each bank. In `registers`, the runs of
+both banks alternate, after a row for the state before the first row: see `mapping.find_slot`.
 """
 
 from __future__ import annotations
@@ -80,23 +84,26 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         """Return a copy of the live runs, and of the nodes in the buffer."""
         bank = int(self.progress.bank)
         count = int(self.progress.run_count)
+        registers_of_bank = self.working_arrays["registers"][1 + bank :: 2]
         return LiveRuns(
             runs=self.working_arrays["runs"][bank, :count].copy(),
-            registers=self.working_arrays["registers"][1 + bank :: 2][:count].copy(),
+            registers=registers_of_bank[:count].copy(),
             nodes=self.working_arrays["nodes"][: self.progress.node_count].copy(),
         )
 
     def restore(self, live: LiveRuns) -> None:
         """Go on with these runs and their nodes."""
-        needed = {layout.RUNS_FULL: 2 * len(live.runs), layout.NODES_FULL: 4 * len(live.nodes)}
-        for status, least in needed.items():
-            while self.sizes[status] < least:
+        # More room than the runs take, so that the arrays need not grow at the next row.
+        least_sizes = {layout.RUNS_FULL: 2 * len(live.runs), layout.NODES_FULL: 4 * len(live.nodes)}
+        for status, least_size in least_sizes.items():
+            while self.sizes[status] < least_size:
                 self.sizes[status] *= 2
         self.allocate_arrays()
         bank = self.progress.bank
         count = len(live.runs)
         self.working_arrays["runs"][bank, :count] = live.runs
-        self.working_arrays["registers"][1 + bank :: 2][:count] = live.registers
+        registers_of_bank = self.working_arrays["registers"][1 + bank :: 2]
+        registers_of_bank[:count] = live.registers
         self.working_arrays["nodes"][: len(live.nodes)] = live.nodes
         self.progress.run_count = count
         self.progress.node_count = len(live.nodes)
