@@ -80,25 +80,25 @@ class ConditionCode:
     live: IntArray
 
 
-def compile_task(task: Task, integers: int) -> CompiledTask:
+def compile_task(task: Task, integer_count: int) -> CompiledTask:
     """Return the arrays of a task. An equal task gets the same object again.
 
     Args:
         task: the task of a query.
-        integers: how many integer columns its conditions on the run read. Columns of doubles come
-            after them.
+        integer_count: how many integer columns its conditions on the run read. Columns of doubles
+            come after them.
     """
-    return build_task_arrays(task, integers, merging=current_shortcuts().merging)
+    return build_task_arrays(task, integer_count, merging=current_shortcuts().merging)
 
 
-# A worker calls it for every batch, and a stream for every key.
+# Cached, because a worker compiles a task for every batch, and a stream for every key.
 @lru_cache(maxsize=1024)
-def build_task_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
+def build_task_arrays(task: Task, integer_count: int, *, merging: bool) -> CompiledTask:
     """Build the arrays of a task, see `compile_task`.
 
     Args:
         task: the task of a query.
-        integers: how many integer columns its conditions on the run read.
+        integer_count: how many integer columns its conditions on the run read.
         merging: whether equal runs may merge. Tests switch it off.
     """
     first_choice, program = number_choices(task)
@@ -108,7 +108,7 @@ def build_task_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTa
     program[:, layout.IS_TARGET] = find_skip_targets(skip.variable, task.members, variables)
 
     memo_numbers = program[:, layout.MEMO].copy()
-    linked = link_run_conditions(task, program, integers)  # drops some memo numbers
+    linked = link_run_conditions(task, program, integer_count)  # drops some memo numbers
     remembers_all = bool(np.array_equal(program[:, layout.MEMO], memo_numbers))
 
     waiting_states, ending_kinds = encode_waiting(task)
@@ -161,23 +161,30 @@ def build_condition_code(
 
 
 def find_accepting_guards(program: IntArray, state_count: int) -> IntArray:
-    """Return int64[s], the weakest guard under which a run that enters a state accepts, or -1."""
+    """Return int64[s], the weakest guard under which a run that enters a state accepts.
+
+    0 if it accepts anywhere, GUARD_END if only at the end of the partition, -1 if it does not.
+    """
     guards = np.full(state_count, -1, np.int64)
     accepting = program[program[:, layout.TARGET] == layout.ACCEPT]
     for guard in (GUARD_END, 0):  # the weakest one last, because it overwrites the other
-        guards[accepting[accepting[:, layout.GUARD] == guard, layout.SOURCE]] = guard
+        states = accepting[accepting[:, layout.GUARD] == guard, layout.SOURCE]
+        guards[states] = guard
     return guards
 
 
-def link_run_conditions(task: Task, program: IntArray, integers: int) -> LinkedConditions | None:
+def link_run_conditions(
+    task: Task, program: IntArray, integer_count: int
+) -> LinkedConditions | None:
     """Link the conditions on the run, and write into `program` where each choice's code is.
 
-    Failures that a register decides must not be remembered, so their choices lose the memo number.
+    A failure in a state with live registers must not be remembered, because another run may succeed
+    there. So choices that lead to such a state lose their memo number.
 
     Args:
         task: the task of a query.
         program: the choices, as `number_choices` returns them. It is changed.
-        integers: how many integer columns the conditions read.
+        integer_count: how many integer columns the conditions read.
 
     Returns:
         The linked conditions; None if no condition depends on the run.
@@ -189,21 +196,22 @@ def link_run_conditions(task: Task, program: IntArray, integers: int) -> LinkedC
     maps_row = target >= 0
     has_test = test >= 0
 
-    # Stages are tested before the row is mapped, so nothing more is tested once it is.
-    tested_after_mapping = layout.TEST if task.stages is None else layout.VARIABLE
-    columns = [layout.SOURCE, layout.VARIABLE, layout.TARGET, tested_after_mapping]
+    # The condition of a stage is tested before the row is mapped. After it, the variable, which has
+    # no condition, is "tested".
+    test_column = layout.TEST if task.stages is None else layout.VARIABLE
+    columns = [layout.SOURCE, layout.VARIABLE, layout.TARGET, test_column]
     moves = tuple(Move(*row) for row in program[maps_row][:, columns].tolist())
 
     linked = link_conditions(
-        [condition.run_condition for condition in task.conditions],
-        task.members,
-        integers,
-        moves,
-        list_tested_variables(task, program),
+        conditions=[condition.run_condition for condition in task.conditions],
+        members=task.members,
+        integer_count=integer_count,
+        moves=moves,
+        tested_variables=list_tested_variables(task, program),
     )
     program[maps_row, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.step_ranges, (-1, 2))
-    code = np.reshape(linked.code_ranges, (-1, 2))
-    program[has_test, layout.CODE : layout.CODE_END + 1] = code[test[has_test]]
+    code_ranges = np.reshape(linked.code_ranges, (-1, 2))
+    program[has_test, layout.CODE : layout.CODE_END + 1] = code_ranges[test[has_test]]
 
     has_live_registers = np.diff(linked.live_first) > 0
     mapping_choices = np.flatnonzero(maps_row)
@@ -213,10 +221,10 @@ def link_run_conditions(task: Task, program: IntArray, integers: int) -> LinkedC
 
 
 def list_tested_variables(task: Task, program: IntArray) -> list[list[int]]:
-    """Return for each state the variables whose conditions read the registers of a run in it.
+    """Return for each state the variables whose conditions are evaluated on a run in it.
 
     These are conditions of the match as a whole, in a state that accepts, and conditions that are
-    tested before a row is mapped.
+    tested before a row is mapped. Other conditions are evaluated once the row is mapped.
     """
     folding = task.pattern.folding
     tested_at_end = [absence.variable for absence in task.absences]
@@ -230,7 +238,8 @@ def list_tested_variables(task: Task, program: IntArray) -> list[list[int]]:
     maps_row = program[:, layout.TARGET] >= 0
     is_tested_before_mapping = has_test & (bool(folding.waiting_states) | ~maps_row)
     for choice in program[is_tested_before_mapping]:
-        tested_variables[int(choice[layout.SOURCE])].append(int(choice[layout.TEST]))
+        state = int(choice[layout.SOURCE])
+        tested_variables[state].append(int(choice[layout.TEST]))
     return tested_variables
 
 
@@ -259,18 +268,18 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
     state, because rows may be skipped.
     """
     choices_by_state = task.pattern.folding.choices
-    choices = [choice for state in choices_by_state for choice in state]
+    choices = [choice for state_choices in choices_by_state for choice in state_choices]
     first_choice = np.cumsum([0, *map(len, choices_by_state)]).astype(np.int64)
     source = np.repeat(np.arange(len(choices_by_state)), np.diff(first_choice))
 
     is_worth_remembering = (
         np.array(find_states_worth_remembering(choices_by_state)) | task.needs_event_selection
     )
-    numbers_of_states = np.where(
+    memo_number_by_state = np.where(
         is_worth_remembering, np.cumsum(is_worth_remembering) - 1, layout.NOT_REMEMBERED
     )
     # A choice without a target has the target -1, which is the index of the last entry.
-    memo_numbers = [*numbers_of_states, layout.NOT_REMEMBERED]
+    memo_numbers = [*memo_number_by_state, layout.NOT_REMEMBERED]
 
     program = np.zeros((len(choices), layout.CHOICE_SIZE), np.int64)
     columns: dict[int, Sequence[int] | IntArray] = {
@@ -302,8 +311,9 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
 def find_blocking_choices(task: Task, program: IntArray) -> BoolArray:
     """Return bool[c], whether a row that a choice can map may not be skipped.
 
-    In a state inside a loop, only the choice that stays in the loop keeps a row from being skipped.
-    This is for tasks without stages: the choices of stages say so themselves.
+    Skip till any match may skip every row. Otherwise, a row that can be mapped may not be skipped.
+    But in a state inside a loop, only the choice that stays in the loop counts. This is for tasks
+    without stages: the choices of stages say so themselves.
     """
     if task.selection is EventSelection.SKIP_TILL_ANY_MATCH:
         return np.zeros(len(program), np.bool_)

@@ -1,7 +1,11 @@
 """Turn a task and its partitions into the arrays that the kernels read.
 
-`prepare_input` puts together the arrays of the task (`search.compiled_task`), of the rows, of
-negations, and of totals. Kernels get them as named tuples of `kernels.layout`.
+`prepare_input` returns a `SearchInput`, which has named tuples of `kernels.layout`:
+
+    compiled_task      the task: see `search.compiled_task`
+    rows               the partitions
+    values             what conditions on the run read of the rows
+    negation, totals   what only some tasks have
 
 A search with event selection gets every array. If the query has no condition on the run, registers
 have width 0. If it has no window, the window of each row ends with the partition.
@@ -9,7 +13,7 @@ have width 0. If it has no window, the window of each row ends with the partitio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -38,7 +42,7 @@ from matchrec.search.kernels.carried_totals import (
     count_words,
 )
 from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions
-from matchrec.search.task import Task, TotalFunction
+from matchrec.search.task import Task, Total, TotalFunction
 
 if TYPE_CHECKING:
     from matchrec.conditions.evaluate.python_calls import PythonCalls
@@ -240,22 +244,23 @@ def build_negation_arrays(
     following = np.full((absence_count, row_count + 1), row_count, np.int64)
     for index, absence in enumerate(task.absences):
         if absence.after is None:
-            position = layout.AT_THE_BEGINNING
+            kind = layout.AT_THE_BEGINNING
         elif absence.before is None:
-            position = layout.AT_THE_END
+            kind = layout.AT_THE_END
         else:
-            position = layout.IN_THE_MIDDLE
+            kind = layout.IN_THE_MIDDLE
         code, code_end = find_code(absence.variable, compiled_task)
-        absences[index, layout.ABSENCE_KIND] = position
+        absences[index, layout.ABSENCE_KIND] = kind
         absences[index, layout.ABSENCE_CODE] = code
         absences[index, layout.ABSENCE_CODE_END] = code_end
         members[index, layout.BEFORE_ABSENCE, list(absence.after or ())] = True
         members[index, layout.AFTER_ABSENCE, list(absence.before or ())] = True
         word, mask = find_bit(task.conditions[absence.variable])
         is_satisfied = satisfied[:, word] & mask == mask
-        # For each row, the first row from there on that satisfies the condition.
-        satisfying = np.where(is_satisfied, np.arange(row_count), row_count)
-        following[index, :row_count] = np.minimum.accumulate(satisfying[::-1])[::-1]
+        # For each row, the first row from there on that satisfies the condition: the least one of
+        # these rows, which is found from the last row back.
+        satisfying_rows = np.where(is_satisfied, np.arange(row_count), row_count)
+        following[index, :row_count] = np.minimum.accumulate(satisfying_rows[::-1])[::-1]
     return layout.NegationArrays(
         absences=absences,
         members=members,
@@ -286,16 +291,6 @@ def build_total_arrays(
         return None
     aggregates = task.totals.aggregates
     grouping = task.totals.grouping
-    members = np.zeros((len(aggregates), len(task.variables)), np.bool_)
-    codes = np.zeros((len(aggregates), AGGREGATE_SIZE), np.int64)
-    functions = list(TotalFunction)
-    for index, aggregate in enumerate(aggregates):
-        members[index, list(aggregate.members)] = True
-        codes[index, OUTER_FUNCTION] = functions.index(aggregate.outer_function)
-        codes[index, INNER_FUNCTION] = functions.index(aggregate.inner_function)
-        codes[index, VALUES] = encode_optional(aggregate.column)
-        codes[index, IS_FLOAT] = aggregate.is_float
-
     # The columns that only totals read are the last ones.
     last_column = max((encode_optional(aggregate.column) for aggregate in aggregates), default=-1)
     first_column = len(partitions.columns) - 1 - last_column
@@ -312,8 +307,8 @@ def build_total_arrays(
     else:
         merge_keys = window_end
     return layout.TotalArrays(
-        aggregates=codes,
-        members=members,
+        aggregates=encode_aggregates(aggregates),
+        members=mark_members(aggregates, len(task.variables)),
         values=make_read_only(partitions.columns[first_column:], np.int64),
         valid=make_read_only(partitions.valid[first_column:], np.bool_),
         variables=compiled_task.rules.program[:, layout.VARIABLE].copy(),
@@ -322,6 +317,26 @@ def build_total_arrays(
         grouping=list(Grouping).index(grouping),
         max_branches=1 + int(np.diff(compiled_task.rules.first_choice).max()),
     )
+
+
+def encode_aggregates(aggregates: Sequence[Total]) -> IntArray:
+    """Return `TotalArrays.aggregates`."""
+    functions = list(TotalFunction)
+    encoded = np.zeros((len(aggregates), AGGREGATE_SIZE), np.int64)
+    for index, aggregate in enumerate(aggregates):
+        encoded[index, OUTER_FUNCTION] = functions.index(aggregate.outer_function)
+        encoded[index, INNER_FUNCTION] = functions.index(aggregate.inner_function)
+        encoded[index, VALUES] = encode_optional(aggregate.column)
+        encoded[index, IS_FLOAT] = aggregate.is_float
+    return encoded
+
+
+def mark_members(aggregates: Sequence[Total], variable_count: int) -> BoolArray:
+    """Return `TotalArrays.members`."""
+    members = np.zeros((len(aggregates), variable_count), np.bool_)
+    for index, aggregate in enumerate(aggregates):
+        members[index, list(aggregate.members)] = True
+    return members
 
 
 S = TypeVar("S", bound=np.generic)
