@@ -69,7 +69,11 @@ def _make_tokenizer(dialect: type[SqlglotDialect]) -> Any:
 
     So EXPLAIN, and a column called `show`, are words; a command would take the rest of the text.
     """
-    return type("Words", (dialect.tokenizer_class,), {"COMMANDS": set()})
+    tokenizer = type("Words", (dialect.tokenizer_class,), {"COMMANDS": set()})
+    # sqlglot reads `{# ... #}` as a comment of Jinja in every dialect. SQL has no such comments, so
+    # the text would be lost.
+    tokenizer._COMMENTS.pop("{#", None)  # type: ignore[attr-defined]
+    return tokenizer
 
 
 def tokenize_sql(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]:
