@@ -50,6 +50,8 @@ def read_sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) ->
         tokens = tokenize_sql(Spark, text)
     except TokenError as error:
         span = _find_unclosed(text)
+        if span is None:
+            raise unclosed_text(Span(offset, offset + len(text))) from error
         mark = text[span.start : span.end]
         raise unclosed_text(span.shift_by(offset), mark=mark) from error
     if '"' not in text:
@@ -178,18 +180,64 @@ def _convert_token(token: SqlglotToken, text: str, offset: int) -> list[Token]:
     return [Token(TokenKind.SYMBOL, token_text, span)]
 
 
-_QUOTE_OR_COMMENT = re.compile(
-    r"""--[^\n]* | /\*.*?\*/ | '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`]|``)*`""",
-    re.VERBOSE | re.DOTALL,
-)
+# A comment of one line; or what opens another comment, a string or a quoted name. The strings of
+# Spark may be raw: `r'C:\'`.
+_OPENING = re.compile(r"""--[^\n]*|(?P<comment>/\*)|(?P<raw>\b[rR](?=['"]))?(?P<quote>['"`])""")
+# What follows the quote that opens a string or a quoted name, up to the one that closes it.
+_REST_OF_QUOTE = {
+    "'": re.compile(r"(?:[^'\\]|\\.|'')*'", re.DOTALL),
+    '"': re.compile(r'(?:[^"\\]|\\.|"")*"', re.DOTALL),
+    "`": re.compile(r"(?:[^`]|``)*`"),
+}
+_COMMENT_MARK = re.compile(r"/\*|\*/")
 
 
-def _find_unclosed(text: str) -> Span:
-    """Return the mark that opens a string, a quoted name or a comment that is not closed."""
-    without_closed = _QUOTE_OR_COMMENT.sub(lambda closed: " " * len(closed[0]), text)
-    opening = re.search(r"""['"`]|/[*]""", without_closed)
-    position = opening.start() if opening else len(text)
-    return Span(position, position + 1)
+def _find_unclosed(text: str) -> Span | None:
+    """Return the first character of a string, a quoted name or a comment that is not closed.
+
+    None if all of them are closed.
+    """
+    position = 0
+    while opening := _OPENING.search(text, position):
+        end = _find_end(text, opening)
+        if end is None:
+            first = opening.start("comment") if opening["comment"] else opening.start("quote")
+            return Span(first, first + 1)
+        position = end
+    return None
+
+
+def _find_end(text: str, opening: re.Match[str]) -> int | None:
+    """Return the position after a quote or comment; None if it is not closed.
+
+    Args:
+        text: the text.
+        opening: what opens it, a match of `_OPENING`.
+    """
+    start = opening.end()
+    quote = opening["quote"]
+    if opening["comment"]:
+        return _find_comment_end(text, start)
+    if opening["raw"]:
+        closing = text.find(quote, start)
+        return None if closing < 0 else closing + 1
+    if quote:
+        rest = _REST_OF_QUOTE[quote].match(text, start)
+        return None if rest is None else rest.end()
+    return start
+
+
+def _find_comment_end(text: str, start: int) -> int | None:
+    """Return the position after a comment, in which other comments may be nested.
+
+    `start` is the position after its `/*`. Returns None if it is not closed.
+    """
+    depth = 1
+    for mark in _COMMENT_MARK.finditer(text, start):
+        depth += 1 if mark[0] == "/*" else -1
+        if depth == 0:
+            return mark.end()
+    return None
 
 
 def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSequence:

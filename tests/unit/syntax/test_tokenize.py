@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+import pytest
+
+from matchrec.errors import MatchRecognizeParseError
+from matchrec.source import Span
 from matchrec.syntax.tokenize import read_tokens
 
 
 def test_a_comment_of_jinja_is_not_dropped() -> None:
     tokens = read_tokens("a {# b #} c")
     assert [token.text for token in tokens.tokens] == ["a", "{", "#", "b", "#", "}", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "message"),
+    [
+        # Comments nest, so the second `*/` is missing.
+        ("a /* b /* c */ d", 2, "the comment that begins here is not closed"),
+        ("/* a /* b */ c */ 'd", 18, "the string that begins here is not closed"),
+        # A backslash escapes the quote after it, but not in a raw string.
+        (r"'a\' b", 0, "the string that begins here is not closed"),
+        (r"r'a\' /* b", 6, "the comment that begins here is not closed"),
+        (r"r'a", 1, "the string that begins here is not closed"),
+        ("-- it's\n `a", 9, "the quoted name that begins here is not closed"),
+    ],
+)
+def test_an_error_shows_what_is_not_closed(text: str, start: int, message: str) -> None:
+    with pytest.raises(MatchRecognizeParseError, match=message) as caught:
+        read_tokens(text, offset=100)
+    assert caught.value.spans == (Span(100 + start, 101 + start),)
