@@ -56,13 +56,7 @@ def read_sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) ->
         raise unclosed_text(span.shift_by(offset), mark=mark) from error
     if '"' not in text:
         return tokens
-    if dialect is Dialect.QUOTED_NAMES:
-        return list(_read_quoted_names(tokens, text))
-    for index, (token, next_token) in enumerate(pairwise(tokens)):
-        is_in_double_quotes = token.token_type is TokenType.STRING and text[token.start] == '"'
-        if is_in_double_quotes and next_token.token_type is TokenType.DOT:
-            tokens[index] = rename_token(token, TokenType.IDENTIFIER, token.text)
-    return tokens
+    return list(_read_double_quotes(tokens, text, dialect))
 
 
 @cache
@@ -97,14 +91,17 @@ def tokenize_sql(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]
 _MAY_BE_NAMES = frozenset({TokenType.WINDOW, TokenType.RETURNING})
 
 
-def _read_quoted_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[SqlglotToken]:
-    """Yield the tokens with a name for each string in double quotes.
+def _read_double_quotes(
+    tokens: Sequence[SqlglotToken], text: str, dialect: Dialect
+) -> Iterator[SqlglotToken]:
+    """Yield the tokens with a name for each string in double quotes that is a name.
 
-    sqlglot reads `"a""b"` as two strings. It is one name.
+    sqlglot reads `"a""b"` as two strings. It is one name; if it is not a name, it stays as it is.
     """
     index = 0
     while index < len(tokens):
         first = last = tokens[index]
+        start = index
         index += 1
         if first.token_type is not TokenType.STRING or text[first.start] != '"':
             yield first
@@ -112,8 +109,12 @@ def _read_quoted_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[Sq
         while index < len(tokens) and text[last.end : last.end + 2] == '""':
             last = tokens[index]
             index += 1
-        name = text[first.start + 1 : last.end].replace('""', '"')
-        yield rename_token(first, TokenType.IDENTIFIER, name, last.end)
+        is_before_dot = index < len(tokens) and tokens[index].token_type is TokenType.DOT
+        if dialect is Dialect.QUOTED_NAMES or is_before_dot:
+            name = text[first.start + 1 : last.end].replace('""', '"')
+            yield rename_token(first, TokenType.IDENTIFIER, name, last.end)
+        else:
+            yield from tokens[start:index]
 
 
 def rename_token(

@@ -15,6 +15,20 @@ def test_a_comment_of_jinja_is_not_dropped() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # No dot follows a string, so before a dot the quotes enclose a name.
+        ('"a".x', [("QUOTED", "a"), ("SYMBOL", "."), ("WORD", "x")]),
+        ('"a""b".x', [("QUOTED", 'a"b'), ("SYMBOL", "."), ("WORD", "x")]),
+        ('"a""b"', [("STRING", '"a"'), ("STRING", '"b"')]),
+        ('"a" "b".x', [("STRING", '"a"'), ("QUOTED", "b"), ("SYMBOL", "."), ("WORD", "x")]),
+    ],
+)
+def test_double_quotes_before_a_dot(text: str, expected: list[tuple[str, str]]) -> None:
+    assert [(token.kind.name, token.text) for token in read_tokens(text).tokens] == expected
+
+
+@pytest.mark.parametrize(
     ("text", "start", "message"),
     [
         # Comments nest, so the second `*/` is missing.
