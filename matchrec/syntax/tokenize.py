@@ -169,7 +169,8 @@ def _convert_token(token: SqlglotToken, text: str, offset: int) -> list[Token]:
     token_text = text[token.start : token.end + 1]
     span = Span(token.start + offset, token.end + 1 + offset)
     kind = _KINDS.get(token.token_type)
-    if kind is not None:
+    is_hexadecimal_number = kind is TokenKind.STRING and token_text.isalnum()  # not in Spark's SQL
+    if kind is not None and not is_hexadecimal_number:
         return [Token(kind, token.text if kind is TokenKind.QUOTED else token_text, span)]
     if token_text.isascii() and token_text.isidentifier():
         return [Token(TokenKind.WORD, token_text, span)]

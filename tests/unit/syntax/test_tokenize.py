@@ -28,6 +28,12 @@ def test_double_quotes_before_a_dot(text: str, expected: list[tuple[str, str]]) 
     assert [(token.kind.name, token.text) for token in read_tokens(text).tokens] == expected
 
 
+def test_hexadecimal_digits_are_a_name_without_quotes() -> None:
+    # As in Spark, in which a column may be called 0x1F.
+    tokens = read_tokens("0x1F + X'1F'").tokens
+    assert [token.kind.name for token in tokens] == ["WORD", "SYMBOL", "STRING"]
+
+
 @pytest.mark.parametrize(
     ("text", "start", "message"),
     [
