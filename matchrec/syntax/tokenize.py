@@ -19,7 +19,8 @@ from sqlglot import TokenType
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import TokenError
 
-from matchrec.errors.sql.tokens import unclosed_text
+from matchrec.errors.kinds import MatchRecognizeParseError
+from matchrec.errors.sql.tokens import malformed_binary, unclosed_text
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Span
 from matchrec.syntax.tokens import SPARK, Dialect, Token, TokenKind, TokenSequence, pair_brackets
@@ -44,16 +45,13 @@ def read_sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) ->
         dialect: how double quotes are read.
 
     Raises:
-        MatchRecognizeParseError: a string, a quoted name or a comment is not closed.
+        MatchRecognizeParseError: a string, a quoted name or a comment is not closed, or a binary
+            value has other characters than hexadecimal digits.
     """
     try:
         tokens = tokenize_sql(Spark, text)
     except TokenError as error:
-        span = _find_unclosed(text)
-        if span is None:
-            raise unclosed_text(Span(offset, offset + len(text))) from error
-        mark = text[span.start : span.end]
-        raise unclosed_text(span.shift_by(offset), mark=mark) from error
+        raise _explain_token_error(text, offset) from error
     if '"' not in text:
         return tokens
     return list(_read_double_quotes(tokens, text, dialect))
@@ -194,6 +192,23 @@ _REST_OF_QUOTE = {
 _COMMENT_MARK = re.compile(r"/\*|\*/")
 
 
+_MALFORMED_BINARY = re.compile(r"\b[xX]'[^']*[^0-9a-fA-F'][^']*'")
+
+
+def _explain_token_error(text: str, offset: int) -> MatchRecognizeParseError:
+    """Return the error for a text that sqlglot cannot divide into tokens.
+
+    `offset` is where the text starts in the query.
+    """
+    unclosed = _find_unclosed(text)
+    if unclosed is not None:
+        return unclosed_text(unclosed.shift_by(offset), mark=text[unclosed.start])
+    binary = _MALFORMED_BINARY.search(text)
+    if binary is not None:
+        return malformed_binary(Span(*binary.span()).shift_by(offset), text=binary[0])
+    return unclosed_text(Span(offset, offset + len(text)))
+
+
 def _find_unclosed(text: str) -> Span | None:
     """Return the first character of a string, a quoted name or a comment that is not closed.
 
@@ -251,7 +266,8 @@ def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSe
         offset: where the text starts in the query.
 
     Raises:
-        MatchRecognizeParseError: a string, a quoted name or a comment is not closed.
+        MatchRecognizeParseError: a string, a quoted name or a comment is not closed, or a binary
+            value has other characters than hexadecimal digits.
 
     >>> [token.key for token in read_tokens("order by a.x").tokens]
     ['ORDER', 'BY', 'A', '.', 'X']

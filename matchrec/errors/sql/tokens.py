@@ -58,6 +58,21 @@ def unclosed_text(span: Span, *, mark: str = "") -> MatchRecognizeParseError:
     return MatchRecognizeParseError(f"{what} is not closed", span, hint=hint, code="unclosed-text")
 
 
+def malformed_binary(span: Span, *, text: str) -> MatchRecognizeParseError:
+    """Return the error for a binary value such as `X'1G'`, which has no value.
+
+    Args:
+        span: the location in the text of the query.
+        text: the value as it is written.
+    """
+    return MatchRecognizeParseError(
+        f"`{text}` is not a binary value",
+        span,
+        hint="write X'1F', with the digits 0 to 9 and A to F only",
+        code="malformed-binary",
+    )
+
+
 def unexpected_token(
     text: str, where: str, span: Span, text_around: tuple[str, str] = ("", "")
 ) -> MatchRecognizeParseError:

@@ -51,3 +51,9 @@ def test_an_error_shows_what_is_not_closed(text: str, start: int, message: str) 
     with pytest.raises(MatchRecognizeParseError, match=message) as caught:
         read_tokens(text, offset=100)
     assert caught.value.spans == (Span(100 + start, 101 + start),)
+
+
+def test_an_error_shows_a_binary_value_without_a_value() -> None:
+    with pytest.raises(MatchRecognizeParseError, match="`X'1G'` is not a binary value") as caught:
+        read_tokens("x = X'1G' AND y = 'it''s'")
+    assert caught.value.spans == (Span(4, 9),)
