@@ -1,15 +1,15 @@
 """SQL MATCH_RECOGNIZE, row pattern recognition, for Apache Spark.
 
     matchrec.session()                       return the running session, or start one
-    matchrec.sql(spark, query)               run a query text, as spark.sql takes it
-    matchrec.match_recognize(df, clause)     run the text between the parentheses over a DataFrame
+    matchrec.sql(spark, query)               run a query with the clause, as spark.sql would
+    matchrec.match_recognize(df, clause)     run a clause, the text in the parentheses
     matchrec.match_sase(df, text, ...)       run a SASE+ query over a DataFrame of events
-    matchrec.match_pattern(df, pattern, ...) find a Pattern, built by calls, in events
+    matchrec.match_pattern(df, pattern, ...) find a Pattern in a DataFrame of events
     matchrec.match_rules(df, rules, ...)     run many rules of all three languages in one pass
     matchrec.sweep(df, clause, grid)         run one clause with many values of its parameters
     matchrec.enable(spark)                   let spark.sql understand the clause
     matchrec.serve(spark)                    let Spark Connect clients in any language use it
-    matchrec.query(...)                      SQL, SASE+ or a Pattern as a query that has not run
+    matchrec.query(...)                      a query that has not run: SQL, SASE+ or a Pattern
         .to_df(), .show(), .collect()        its rows
         .aggregate(...)                      aggregates over all matches, without building them
         .explain(), .why(...), .coverage()   how it runs, why rows match or not, how far rows get

@@ -77,7 +77,7 @@ class NextRowWarning(MatchRecognizeWarning):
 
 
 class WildcardWarning(MatchRecognizeWarning):
-    """A text in a condition has `%` or `*` as a wildcard, which the operator does not know."""
+    """A string in a condition has `%` or `*` as a wildcard, which the operator does not know."""
 
 
 class BracesWarning(MatchRecognizeWarning):
@@ -123,8 +123,8 @@ class ProductWarning(MatchRecognizeWarning):
 
 
 class UntunedSessionWarning(MatchRecognizeWarning):
-    """The session lacks a setting that `matchrec.tune` sets, and no value sent to Python may be
-    long.
+    """The session lacks a setting that `matchrec.tune` sets and that makes the query faster.
 
-    The warning appears once, at the first such query.
+    The warning appears once, at the first query that sends only numbers, dates, times and booleans
+    to Python. The keys of PARTITION BY and ORDER BY may have any type.
     """

@@ -98,7 +98,7 @@ class ClauseCoverage:
             such row.
         selects: whether rows may be skipped, or all matches are needed. Then `figures.matches`
             counts the rows that begin a match.
-        asked_for_ranges: whether the options ask for ranges, which partitions are not cut into.
+        asked_for_ranges: whether the options ask for ranges. `coverage` does not cut partitions.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> clause = matchrec.query(ticks, '''
@@ -122,19 +122,19 @@ class ClauseCoverage:
 
     @property
     def tried(self) -> int:
-        """Return the number of rows from which a match was sought.
+        """The number of starting rows: rows from which the search tried to find a match.
 
-        The other rows are inside of matches.
+        The other rows are inside matches.
         """
         return self.occurrences[0].reached
 
     @property
     def without_match(self) -> int:
-        """Return the number of starting rows that were tried and began no match."""
+        """The number of starting rows that began no match."""
         return self.tried - self.figures.matches
 
     @property
     def summary(self) -> str:
-        """Return in one line how many of the starting rows begin a match."""
+        """The row pattern, and how many of the starting rows begin a match, in one line."""
         begin = f"{self.figures.matches:,} of {self.tried:,} starting rows begin a match"
         return f"{self.pattern}, {begin}"

@@ -70,7 +70,7 @@ class TuningReport:
     """The report of `tune`: each setting with its value before and after. It prints as text.
 
     Attributes:
-        settings: each setting with its value before and after.
+        settings: a `TunedSetting` for each setting.
 
     >>> report = matchrec.tune(spark)
     >>> len(report.settings)
