@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+from codeop import compile_command
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -123,6 +124,19 @@ def test_blocks_do_what_they_say(
             rewrite(page, block, printed)
         else:
             assert strip_lines(printed) == strip_lines(block.printed), block.code
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_blocks_can_be_pasted_at_the_prompt_of_python(page: Path) -> None:
+    """At the prompt, an empty line ends a statement such as `with`, and nothing else does."""
+    for block in read_blocks(page):
+        if block.language == "python":
+            entered: list[str] = []
+            for line in [*block.code.splitlines(), ""]:
+                entered.append(line)
+                if compile_command("\n".join(entered), symbol="single") is not None:
+                    entered.clear()
+            assert not entered, block.code
 
 
 # The pages with text blocks that are not the output of a block, and how many they have.
