@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from griffe import Class, Extension, Function, Object
+from griffe import Attribute, Class, Extension, Function, Object
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 class Docstrings(Extension):
-    """An extension that mkdocstrings calls for every class and function."""
+    """An extension that mkdocstrings calls for every class, function and property."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
         """Replace a docstring by Markdown."""
@@ -20,7 +20,7 @@ class Docstrings(Extension):
         from tests.pages.sections import Value, as_markdown
 
         sys.path.remove(str(ROOT))
-        if obj.docstring is None or not isinstance(obj, Class | Function):
+        if obj.docstring is None or not isinstance(obj, Attribute | Class | Function):
             return
         values = {}
         if isinstance(obj, Function):
@@ -30,7 +30,7 @@ class Docstrings(Extension):
                         write_annotation(parameter.annotation), write_annotation(parameter.default)
                     )
                     values.setdefault(parameter.name, value)
-        else:
+        elif isinstance(obj, Class):
             for name, attribute in obj.attributes.items():
                 values[name] = Value(
                     write_annotation(attribute.annotation), write_annotation(attribute.value)
