@@ -96,11 +96,11 @@ def test_signatures_have_a_line_for_each_parameter_if_they_are_long() -> None:
     ]
 
 
-# Types of Python, PySpark, pandas and pyarrow, which the reference need not explain.
+# Types of Python, PySpark, pandas, pyarrow and matplotlib, which the reference need not explain.
 KNOWN_TYPES = {
     *("bool", "dict", "float", "int", "list", "object", "set", "str", "tuple", "type", "pa", "pd"),
     *("Any", "Callable", "Iterator", "Literal", "Mapping", "None", "Path", "Self", "Sequence"),
-    *("BaseException", "Column", "DataFrame", "Row", "SparkSession"),
+    *("BaseException", "Column", "DataFrame", "Figure", "Row", "SparkSession"),
 }
 
 # A signature in a block of the reference: its parameters, and its type of result.

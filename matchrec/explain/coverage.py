@@ -145,5 +145,13 @@ class Coverage(PicturedText):
         super().save(path)
 
     def figure(self) -> Figure:
-        """Return the picture as a figure of matplotlib."""
+        """Return the picture as a figure of matplotlib, for example to change its size.
+
+        Needs matplotlib.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 9")
+        >>> coverage = matchrec.query(spark.range(3), large, order_by="id").coverage()
+        >>> type(coverage.figure()).__name__
+        'Figure'
+        """
         return draw_funnels(self.clauses.values())

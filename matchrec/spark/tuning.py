@@ -56,7 +56,7 @@ class TunedSetting:
 
     @property
     def is_new(self) -> bool:
-        """Return whether `tune` changes the value."""
+        """Whether `tune` has changed the value."""
         return self.before != self.now
 
     def __str__(self) -> str:

@@ -20,6 +20,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from pkgutil import resolve_name
 from textwrap import dedent
@@ -90,8 +91,8 @@ def describe(entry: re.Match[str]) -> str:
 def describe_name(name: str, value: Any) -> str:
     """Return the signatures of one name and its docstring; nothing for a plain field."""
     values: dict[str, Value] = {}
-    if isinstance(value, property):
-        value = value.fget
+    if isinstance(value, property | cached_property):
+        value = value.fget if isinstance(value, property) else value.func
         (function,) = list_definitions(value)
         signatures = [f"{name}: {ast.unparse(function.returns)}" if function.returns else name]
     elif isinstance(value, type):

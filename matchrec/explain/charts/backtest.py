@@ -150,7 +150,25 @@ class Backtest(figures.PicturedText):
 
     @cached_property
     def score(self) -> Score:
-        """The numbers of hits, misses and false alarms. Reading it runs two jobs."""
+        """The numbers of incidents and matches. Reading it for the first time runs two jobs.
+
+        Its attributes are:
+
+        - `incidents`, `hits` and `misses`, numbers of incidents;
+        - `hit_by_several`, the number of incidents that several matches overlap;
+        - `matches`, `over_an_incident` and `false_alarms`, numbers of matches. A match over an
+          incident overlaps at least one, and a false alarm overlaps none;
+        - `recall`, the share of incidents that are hit; None without incidents;
+        - `precision`, the share of matches over an incident; None without matches;
+        - `f1`, the harmonic mean of recall and precision; None if one of them is None.
+
+        >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
+        >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
+        >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
+        >>> score = found.backtest(labels, start="start", end="end").score
+        >>> score.hits, score.misses, score.matches, score.recall, score.precision
+        (1, 1, 2, 0.5, 1.0)
+        """
         groups = self._outcome_groups
         hit_groups = [group for group in groups if group.outcome == "hit"]
         counts = self.matches.selectExpr(
@@ -261,11 +279,19 @@ class Backtest(figures.PicturedText):
         super().save(path)
 
     def figure(self) -> Figure:
-        """Return the picture as a figure of matplotlib. Runs two jobs.
+        """Return the picture as a figure of matplotlib, for example to change its size.
+
+        Runs two jobs.
 
         Raises:
             MatchRecognizeError: matplotlib is not installed, or the values of the ORDER BY column
                 have no positions on an axis.
+
+        >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
+        >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
+        >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
+        >>> type(found.backtest(labels, start="start", end="end").figure()).__name__
+        'Figure'
         """
         figures.check_matplotlib()
         check_drawable(self.matches)

@@ -80,7 +80,15 @@ class Sweep(PicturedText):
         return render(self.figure, "svg").decode()
 
     def figure(self) -> Figure:
-        """Return the chart as a figure of matplotlib."""
+        """Return the chart as a figure of matplotlib, for example to change its size.
+
+        Needs matplotlib.
+
+        >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
+        >>> counts = matchrec.sweep(spark.range(5), clause, {"least": [1, 3]})
+        >>> type(counts.figure()).__name__
+        'Figure'
+        """
         lines = group_points(self.rows, len(self.parameters), self.columns.index("matches"))
         return draw_sweep(self.parameters, lines)
 

@@ -123,5 +123,13 @@ class Why(figures.PicturedText):
         super().save(path)
 
     def figure(self) -> Figure:
-        """Return the picture as a figure of matplotlib."""
+        """Return the picture as a figure of matplotlib, for example to change its size.
+
+        Needs matplotlib.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 9")
+        >>> why = matchrec.query(spark.range(3), large, order_by="id").why()
+        >>> type(why.figure()).__name__
+        'Figure'
+        """
         return draw_story(self._story)
