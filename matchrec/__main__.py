@@ -32,11 +32,14 @@ Examples:
 \b
 Exit codes:
   0    success, also if the program that reads the output stopped early
-  1    the query has a mistake, or a part of it is not supported
-  2    the arguments are wrong
+  1    the query has a mistake, is not supported, or does not fit its tables
+  2    wrong usage: an option, a file or another argument is wrong or missing
   3    the query failed because of a value in the rows or an error of the engine
-  130  interrupted
+  130  interrupted by Ctrl-C
 """
+
+# The last line of the help of each command.
+EXIT_CODES_HINT = "`matchrec --help` lists the exit codes."
 
 
 class Commands(click.Group):
@@ -76,7 +79,7 @@ def move_examples(command: click.Command) -> None:
     """Let the help of a command end with the examples of its docstring, after the options."""
     text, mark, examples = cleandoc(command.help or "").partition("\b\nExample")
     command.help = text
-    command.epilog = f"{mark}{examples}"
+    command.epilog = f"{mark}{examples}\n\n{EXIT_CODES_HINT}"
 
 
 for command in (run, check, explain, why, coverage, backtest, sweep, transpile, serve, demo, warm):

@@ -13,6 +13,7 @@ from matchrec.cli.values import PlainValue, read_plain_value
 from matchrec.cli.written_files import check_writable
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
+from matchrec.explain.pictures import figures
 
 T = TypeVar("T")
 
@@ -108,7 +109,8 @@ def parse_candidates(argument: str) -> tuple[str, list[PlainValue]]:
     """Return the name of a query parameter and its values, from `NAME=VALUE,VALUE`.
 
     Raises:
-        MatchRecognizeError: the argument has another form, or a range such as 1..5.
+        MatchRecognizeError: the argument has another form, a range such as 1..5, or nothing between
+            two commas.
 
     >>> parse_candidates("days=3,5")
     ('days', [3, 5])
@@ -122,7 +124,11 @@ def parse_candidates(argument: str) -> tuple[str, list[PlainValue]]:
         raise errors.malformed_value_range(
             values=values, name=name, listed_values=list_first_values(first, last)
         )
-    return name, [read_plain_value(value) for value in values.split(",")]
+    texts = [text.strip() for text in values.split(",")]
+    if not all(texts):
+        example = ",".join(text for text in texts if text) or "VALUE,VALUE"
+        raise errors.missing_candidate(argument=argument, example=f"{name}={example}")
+    return name, [read_plain_value(text) for text in texts]
 
 
 def list_first_values(first: int, last: int) -> str:
@@ -165,5 +171,5 @@ def check_named_once(_: click.Context, option: click.Parameter, pairs: Pairs[T])
 SETTING_TYPE = ParsedType("NAME=VALUE", parse_setting)
 CANDIDATES_TYPE = ParsedType("NAME=VALUE,...", parse_candidates)
 FILE_TYPE = ParsedType("FILE", check_writable)
-PICTURE_TYPE = ParsedType("FILE", partial(check_writable, suffixes=(".png", ".svg")))
+PICTURE_TYPE = ParsedType("FILE", partial(check_writable, suffixes=figures.FORMATS))
 SVG_TYPE = ParsedType("FILE", partial(check_writable, suffixes=(".svg",)))

@@ -42,6 +42,7 @@ from matchrec.cli.tables import EmptyTable, Table
 from matchrec.cli.usage_errors import WordChoice
 from matchrec.errors import command as errors
 from matchrec.errors.language import CHECKED_COMMAND_LINE, COMMAND_LINE, Surface, use_surface
+from matchrec.errors.wording import join_alternatives
 from matchrec.source import use_paths
 
 # An option that may be repeated; the command gets a tuple of its values.
@@ -140,23 +141,36 @@ pass_checked_request = make_request_decorator(build_query_request, CHECKED_COMMA
 pass_clause_request = make_request_decorator(build_clause_request)
 
 
-def make_choice_option(
-    option: str, words: Sequence[str], help_text: str, name: str | None = None, **attributes: Any
+def make_choice_option(  # noqa: PLR0913 -- as many as an option has parts
+    option: str,
+    words: Sequence[str],
+    topic: str,
+    *,
+    name: str | None = None,
+    default: str | None = None,
+    shown_default: str = "",
 ) -> Decorator[Any]:
-    """Return an option with one of a few values.
+    """Return an option with one of a few words as its value. The help lists the words.
 
     Args:
         option: the option, such as `--result`.
         words: the values.
-        help_text: what the help says about the option.
+        topic: what the words are, for the help, such as "Format of the rows".
         name: its name in Python; None for the one that follows from the option.
-        attributes: other arguments of `click.option`.
+        default: the word without the option; None if the command chooses it.
+        shown_default: what the help says of the default, if that is not a word.
     """
     names = (option,) if name is None else (option, name)
-    return click.option(*names, type=WordChoice(words), help=help_text, **attributes)
+    shown = shown_default or default or words[0]
+    help_text = f"{topic}: {join_alternatives(words)}. [default: {shown}]"
+    return click.option(
+        *names, type=WordChoice(words), metavar="NAME", default=default, help=help_text
+    )
 
 
-def name_query_source(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySource:
+def name_query_source(
+    ctx: click.Context, argument: click.Parameter, path: str | None
+) -> QuerySource:
     """Return the source of the query.
 
     Raises:
@@ -164,7 +178,8 @@ def name_query_source(ctx: click.Context, _: click.Parameter, path: str | None) 
     """
     text = ctx.params.pop("text", None)
     if path is None and text is None:
-        raise click.UsageError(str(errors.missing_query()))
+        noun = argument.make_metavar(ctx).strip("[]").lower()
+        raise click.UsageError(str(errors.missing_query(noun=noun)))
     if path is not None and text is not None:
         raise click.UsageError(str(errors.two_queries(path=path)))
     return QuerySource("-c" if path is None else path, text)
@@ -172,13 +187,22 @@ def name_query_source(ctx: click.Context, _: click.Parameter, path: str | None) 
 
 # Groups of options, from those that most commands have to those that few have.
 
-# The query: the argument QUERY, or the option -c.
-QUERY_ARGUMENTS = combine_options(
-    click.argument("query", metavar="[QUERY]", required=False, callback=name_query_source),
-    click.option(
-        "-c", "text", metavar="TEXT", is_eager=True, help="Text of the query, instead of a file."
-    ),
-)
+
+def make_query_arguments(noun: str) -> Decorator[Any]:
+    """Return the argument of a command for its query, and the option -c for the text itself.
+
+    Args:
+        noun: what the command takes: "query", or "clause" for a clause alone.
+    """
+    metavar = noun.upper()
+    text_help = f"Text of the {noun}, instead of {metavar}."
+    return combine_options(
+        click.argument("query", metavar=f"[{metavar}]", required=False, callback=name_query_source),
+        click.option("-c", "text", metavar="TEXT", is_eager=True, help=text_help),
+    )
+
+
+QUERY_ARGUMENTS = make_query_arguments("query")
 
 
 def complete_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> list[str]:
@@ -198,29 +222,27 @@ def complete_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> l
 # The order, the partitions and the types of events, which SASE+ texts and Patterns do not say.
 EVENT_OPTIONS = combine_options(
     make_repeatable_option(
-        "--order-by",
-        metavar="SQL",
-        help="Column or expression that sorts the events. May be repeated.",
+        "--order-by", metavar="SQL", help="Column or expression that sorts the events. Repeatable."
     ),
     make_repeatable_option(
         "--partition-by",
         metavar="SQL",
-        help="Column or expression that partitions the events. May be repeated.",
+        help="Column or expression that partitions them. Repeatable.",
     ),
     click.option(
         "--type-column",
         metavar="SQL",
-        help="Column or expression with the type of each event. [default: event_type]",
+        help="Column or expression with their types. [default: event_type]",
     ),
 )
 EVENTS_OPTION = click.option(
-    "--events", metavar="NAME", help="Table that holds the events. [default: the only --table]"
+    "--events", metavar="TABLE", help="Table of the events. [default: the only --table]"
 )
 ENGINE_OPTION = click.option(
     "--engine",
-    metavar="sail|spark|sc://HOST:PORT",
     type=ParsedType("ENGINE", parse_engine),
-    help="Engine that runs the query. [default: sail if it is installed, else spark]",
+    help="sail, spark, or sc://HOST:PORT for a server. [default: sail if it is installed, else"
+    " spark]",
 )
 # The tables and the engine.
 SESSION_OPTIONS = combine_options(
@@ -228,32 +250,32 @@ SESSION_OPTIONS = combine_options(
         "--table",
         "tables",
         type=ParsedType("NAME=PATH", parse_table),
-        help="Read a table from a parquet, csv, tsv or json file, from a folder, or from the files"
-        " that match a pattern such as 'day-*.csv'. May be repeated.",
+        help="Table, and its parquet, csv, tsv or json file, folder, or pattern such as"
+        " 'day-*.csv'. Repeatable.",
     ),
     click.option(
         "--delimiter",
         metavar="CHARACTER",
         type=ParsedType("CHARACTER", parse_delimiter),
-        help="Field separator of csv files. [default: detected in the first line]",
+        help="Field separator of csv files. [default: detected]",
     ),
     click.option(
         "--header/--no-header",
         default=True,
-        help="Whether the first line of csv files holds the column names. [default: --header]",
+        help="Whether csv files begin with column names. [default: they do]",
     ),
     ENGINE_OPTION,
     make_repeatable_option(
         "--conf",
         type=SETTING_TYPE,
-        help="Set a Spark property, such as spark.sql.session.timeZone=UTC. May be repeated.",
+        help="Spark setting, such as spark.sql.session.timeZone=UTC. Repeatable.",
     ),
 )
 ALGORITHM_OPTION = make_choice_option(
-    "--algorithm", get_args(Algorithm), "Algorithm that searches for matches. [default: auto]"
+    "--algorithm", get_args(Algorithm), "How to search for matches"
 )
 DIALECT_OPTION = make_choice_option(
-    "--dialect", get_args(DialectName), "SQL dialect of the query. [default: spark]"
+    "--dialect", get_args(DialectName), "Product whose SQL the query is"
 )
 # A query in any language: its text, its parameters and its tables.
 QUERY_OPTIONS = combine_options(
@@ -262,7 +284,8 @@ QUERY_OPTIONS = combine_options(
     make_choice_option(
         "--language",
         [language.value for language in QueryLanguage],
-        "Language of the query. [default: by the name of its file, else sql]",
+        "Language of the query",
+        shown_default="by the file name",
     ),
     DIALECT_OPTION,
     make_repeatable_option(
@@ -271,34 +294,26 @@ QUERY_OPTIONS = combine_options(
         type=ParsedType("NAME=VALUE", parse_parameter),
         callback=check_named_once,
         shell_complete=complete_parameters,
-        help="Set the parameter :NAME of the query to a number, true, false, null,"
-        " DATE'2026-01-31' or a string. May be repeated.",
+        help="Value of the parameter :NAME. Repeatable.",
     ),
     EVENTS_OPTION,
     EVENT_OPTIONS,
 )
-SORT_OPTION = make_choice_option(
-    "--sort",
-    get_args(Sort),
-    "Who sorts the rows of each partition: engine (Sail or Spark), worker (the Python processes"
-    " that search for matches), ranges (the same processes, which also share one large partition),"
-    " or auto (the fastest for the query). [default: auto]",
-)
+SORT_OPTION = make_choice_option("--sort", get_args(Sort), "Who sorts each partition")
 MAX_STEPS_OPTION = click.option(
     "--max-steps",
     type=WholeNumber(),
-    help="Stop with an error after N tests, in one partition, of conditions that depend on earlier"
-    " rows of the match.",
+    help="Stop with an error after N steps of a search in one partition.",
 )
 CLAUSE_TABLE_OPTION = click.option(
     "--events",
     "clause_table",
-    metavar="NAME",
-    help="Table that the clause reads. [default: the only --table]",
+    metavar="TABLE",
+    help="Table that the clause searches. [default: the only --table]",
 )
 # A clause alone, as `sweep` takes it.
 CLAUSE_OPTIONS = combine_options(
-    QUERY_ARGUMENTS,
+    make_query_arguments("clause"),
     SESSION_OPTIONS,
     DIALECT_OPTION,
     SORT_OPTION,
@@ -331,8 +346,7 @@ def make_result_options(aggregate_help: str) -> Decorator[Any]:
         make_choice_option(
             "--result",
             tuple(dict.fromkeys((*get_args(SaseOutput), *get_args(PatternOutput)))),
-            "Return all matches; for SASE+, matches without overlaps or the graph that all matches"
-            " share; or for Patterns, the events of the matches. [default: matches]",
+            "Rows of the result",
             name="output",
         ),
         click.option(
@@ -342,14 +356,9 @@ def make_result_options(aggregate_help: str) -> Decorator[Any]:
             "--aggregate",
             "aggregates",
             type=ParsedType("NAME=AGGREGATE", parse_setting),
-            help=f"{aggregate_help} May be repeated. [default with --per: matches=count(*)]",
+            help=f"{aggregate_help} Repeatable. [default with --per: matches=count(*)]",
         ),
-        make_choice_option(
-            "--per",
-            get_args(AggregatePer),
-            "Rows of the aggregates: one for each partition, one for each row at which matches"
-            " start, or one for each row at which matches end. [default: partition]",
-        ),
+        make_choice_option("--per", get_args(AggregatePer), "Rows of the aggregates, one for each"),
     )
 
 
@@ -357,5 +366,5 @@ SCHEMA_OPTION = make_repeatable_option(
     "--schema",
     "schemas",
     type=ParsedType("'NAME: COLUMNS'", parse_schema),
-    help="Declare a table without a file, such as 't: id INT, ts TIMESTAMP'. May be repeated.",
+    help="Table without a file, such as 't: id INT, ts TIMESTAMP'. Repeatable.",
 )

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=QueryCommand)
-@arguments.SEARCH_OPTIONS
-@arguments.ALGORITHM_OPTION
+@arguments.QUERY_OPTIONS
 @arguments.SCHEMA_OPTION
 @click.option("--strict", is_flag=True, help="Also exit with code 1 if there is a warning.")
 @arguments.pass_checked_request
@@ -35,7 +34,7 @@ def check(request: QueryRequest, strict: bool) -> None:
     """Check a query for mistakes without running it.
 
     The exit code is 1 if there is a mistake. No file is needed for a table whose columns --schema
-    declares. QUERY is the same as for `matchrec run`.
+    declares. QUERY is a file, or - for standard input, as in `matchrec run`.
 
     \b
     Example:

@@ -29,9 +29,8 @@ DATA = files("matchrec.cli") / "demo_data"
     "--output",
     "picture",
     default="matchrec-demo.png",
-    metavar="FILE.png|svg",
     type=PICTURE_TYPE,
-    help="Write the picture to FILE. [default: matchrec-demo.png]",
+    help="Write the picture to FILE, as png, svg or pdf. [default: matchrec-demo.png]",
 )
 @arguments.ENGINE_OPTION
 @arguments.handle_failures

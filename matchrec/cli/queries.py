@@ -243,7 +243,7 @@ def build_query_request(
     check_options(values, language)
     events = values.pop("events", None) or find_only_table(tables)
     if language is not QueryLanguage.SQL and not events:
-        raise make_missing_events_error(language.display_name)
+        raise make_missing_events_error(language.display_name, tables)
 
     text = source.read(language)
     statements: tuple[Statement, ...] = (Statement(text),)
@@ -319,14 +319,17 @@ def find_only_table(tables: Sequence[QueryTable]) -> str:
     return tables[0].name if len(tables) == 1 else ""
 
 
-def make_missing_events_error(reader: str) -> click.UsageError:
-    """Return the error for a text that needs the name of a table.
+def make_missing_events_error(reader: str, tables: Sequence[QueryTable]) -> click.UsageError:
+    """Return the error for a text that reads one table, if there is none or several.
 
     Args:
         reader: what reads the table, such as "a clause".
+        tables: the tables.
     """
-    error = errors.missing_option(option="--events", value="NAME", reader=reader)
-    return click.UsageError(str(error))
+    option, value = "--table", "NAME=PATH"
+    if tables:
+        option, value = "--events", " or --events ".join(table.name for table in tables)
+    return click.UsageError(str(errors.missing_option(option=option, value=value, reader=reader)))
 
 
 def read_aggregates(values: OptionValues) -> AggregateArguments:

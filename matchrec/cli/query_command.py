@@ -1,4 +1,4 @@
-"""The class of the commands about a query: options in groups, and help for wrong arguments.
+"""The classes of commands: options in groups, and for a query, help for wrong arguments.
 
 Other commands of this program can be suggested with the same query and input:
 `write_other_command("why")` writes the command line.
@@ -37,16 +37,19 @@ QUERY_PARAMETERS = (
     *INPUT_PARAMETERS,
 )
 
-# The groups of options in the help, by their names in Python; others are in the last group.
+# The groups of options in the help, by their names in Python; others are in the last group. What
+# most users need comes first, then what is special about a command, then what few users need.
 GROUPS: dict[str, tuple[str, ...]] = {
+    "Server": ("host", "port", "token", "tls_cert", "tls_key", "allow_anyone"),
     "Query": ("text", "language", "dialect", "read", "write", "args", "grid", "clause"),
     "Input": ("tables", "schemas", "delimiter", "header", "clause_table"),
-    "Events (only for SASE+ and Patterns)": STREAM_PARAMETERS,
-    "Engine and search": ("engine", "conf", "algorithm", "sort", "max_steps"),
-    "Incidents": ("labels", "start", "end", "key"),
     "Rows to explain": ("partition", "row"),
-    "Result": ("output", "timeouts", "aggregates", "per", "format", "limit", "analyze"),
-    "Files to write": ("file", "overwrite", "picture", "x", "y", "series", "between", "dot", "svg"),
+    "Incidents": ("labels", "start", "end", "key"),
+    "Aggregates over all matches": ("aggregates", "per"),
+    "Output": ("format", "limit", "file", "overwrite", "analyze", "dot", "svg"),
+    "Picture of the matches": ("picture", "x", "y", "series", "between"),
+    "Events (only for SASE+ and Patterns)": (*STREAM_PARAMETERS, "output", "timeouts"),
+    "Engine and search": ("engine", "conf", "algorithm", "sort", "max_steps"),
     "Other options": (),
 }
 
@@ -66,7 +69,26 @@ HINTS_OF_FOREIGN_OPTIONS = {
 TABLE_ARGUMENT = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
 
 
-class QueryCommand(click.Command):
+class GroupedCommand(click.Command):
+    """A command whose help shows the options in groups, by what they are about."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in groups, by what they are about."""
+        lines: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
+        for parameter in self.get_params(ctx):
+            line = parameter.get_help_record(ctx)
+            if isinstance(parameter, click.Option) and line is not None:
+                names, help_text = line
+                # click writes two spaces before a default that it adds, and our texts have one
+                line = names, help_text.replace("  [", " [")
+                lines[find_option_group(parameter)].append(line)
+        for group, listed in lines.items():
+            if listed:
+                with formatter.section(group):
+                    formatter.write_dl(listed)
+
+
+class QueryCommand(GroupedCommand):
     """A command about a query. It keeps its arguments as written, so that they can be repeated."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -96,21 +118,6 @@ class QueryCommand(click.Command):
     def has_option(self, option: str) -> bool:
         """Return whether the command has an option, such as `--table`."""
         return any(option in parameter.opts for parameter in self.params)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in groups, by what they are about."""
-        lines: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
-        for parameter in self.get_params(ctx):
-            line = parameter.get_help_record(ctx)
-            if isinstance(parameter, click.Option) and line is not None:
-                names, help_text = line
-                # click writes two spaces before a default that it adds, and our texts have one
-                line = names, help_text.replace("  [", " [")
-                lines[find_option_group(parameter)].append(line)
-        for group, listed in lines.items():
-            if listed:
-                with formatter.section(group):
-                    formatter.write_dl(listed)
 
 
 def find_option_group(parameter: click.Parameter) -> str:

@@ -31,6 +31,7 @@ from matchrec.cli.session import SettingPairs
 from matchrec.cli.table_arguments import parse_labels
 from matchrec.cli.values import read_plain_value
 from matchrec.cli.written_files import write_text
+from matchrec.errors import command as errors
 from matchrec.errors.language import current_surface, use_surface
 
 if TYPE_CHECKING:
@@ -48,17 +49,15 @@ def make_svg_option(picture: str) -> Callable[[arguments.F], arguments.F]:
     Args:
         picture: what the picture shows.
     """
-    help_text = f"Write a picture of {picture} to FILE."
+    help_text = f"Write a picture of {picture} to FILE, as svg."
     return click.option("--svg", type=SVG_TYPE, help=help_text)
 
 
 @click.command(cls=QueryCommand)
-@arguments.make_result_options(
-    "Explain how an aggregate over all matches, such as days=sum(n), would be computed."
-)
+@arguments.make_result_options("Explain how an aggregate, such as days=sum(n), is computed.")
 @arguments.make_clause_option("explain")
 @click.option(
-    "--analyze", is_flag=True, help="Also run the query and show its counters. Only on Spark."
+    "--analyze", is_flag=True, help="Also run the query and show counters. Only on Spark."
 )
 @click.option("--dot", type=FILE_TYPE, help="Write the states of the search to FILE, for Graphviz.")
 @make_svg_option("the row pattern")
@@ -66,7 +65,7 @@ def make_svg_option(picture: str) -> Callable[[arguments.F], arguments.F]:
 def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
     """Explain how a query runs.
 
-    QUERY is the same as for `matchrec run`.
+    QUERY is a file, or - for standard input, as in `matchrec run`.
 
     \b
     Example:
@@ -88,9 +87,8 @@ def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | 
 ANSWER_FORMAT_OPTION = arguments.make_choice_option(
     "--format",
     ("text", *(name for name in OUTPUT_FORMATS if name != "table")),
-    "Format of the answer: a text to read, or its table for other programs.",
+    "Format of the answer",
     default="text",
-    show_default=True,
 )
 
 
@@ -132,21 +130,20 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
     "--partition",
     type=SETTING_TYPE,
     callback=check_named_once,
-    help="Explain the partition with this value in a PARTITION BY column. Repeat it for each"
-    " column. Required if the clause has PARTITION BY and the input has several partitions.",
+    help="Value of a PARTITION BY column. Repeat it for each column. Required if there are"
+    " several partitions.",
 )
 @arguments.make_repeatable_option(
     "--row",
     metavar="VALUE",
-    help="Explain only the starting row with this ORDER BY value. Repeat it for each column of"
-    " ORDER BY.",
+    help="Value of the ORDER BY column in the starting row. Repeat it for each column. [default:"
+    " all rows]",
 )
 @click.option(
     "--limit",
     type=WholeNumber(),
     default=5,
-    show_default=True,
-    help="Explain at most N attempts to find a match.",
+    help="Explain at most N attempts to find a match. [default: 5]",
 )
 @arguments.make_clause_option("explain")
 @ANSWER_FORMAT_OPTION
@@ -162,7 +159,7 @@ def why(  # noqa: PLR0913 -- one for each option
 ) -> None:
     """Explain why rows match or do not match.
 
-    QUERY is the same as for `matchrec run`.
+    QUERY is a file, or - for standard input, as in `matchrec run`.
 
     \b
     Example:
@@ -188,7 +185,7 @@ def coverage(
 ) -> None:
     """Count how far starting rows get, and what stops them.
 
-    QUERY is the same as for `matchrec run`.
+    QUERY is a file, or - for standard input, as in `matchrec run`.
 
     \b
     Example:
@@ -204,10 +201,7 @@ def coverage(
 @arguments.SEARCH_OPTIONS
 @arguments.ALGORITHM_OPTION
 @click.option(
-    "--labels",
-    required=True,
-    type=ParsedType("NAME", parse_labels),
-    help="Table that holds the incidents.",
+    "--labels", required=True, type=ParsedType("NAME", parse_labels), help="Table of the incidents."
 )
 @click.option(
     "--start", required=True, metavar="COLUMN", help="Column with the start of each incident."
@@ -218,8 +212,8 @@ def coverage(
 @arguments.make_repeatable_option(
     "--key",
     metavar="COLUMN",
-    help="Column of the incidents to compare with a PARTITION BY column. Repeat it for each"
-    " column. [default: the columns with the same names]",
+    help="Column of the incidents for a PARTITION BY column. Repeat it for each column. [default:"
+    " those with the same names]",
 )
 @arguments.make_clause_option("look at")
 @ANSWER_FORMAT_OPTION
@@ -236,7 +230,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
 ) -> None:
     """Compare the matches with labelled incidents.
 
-    QUERY is the same as for `matchrec run`.
+    QUERY is a file, or - for standard input, as in `matchrec run`.
 
     \b
     Example:
@@ -258,7 +252,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
     type=CANDIDATES_TYPE,
     callback=check_named_once,
     shell_complete=arguments.complete_parameters,
-    help="Values of the parameter :NAME, separated by commas, such as days=3,5,8. May be repeated.",
+    help="Values of the parameter :NAME, such as days=3,5,8. Repeatable.",
 )
 @ANSWER_FORMAT_OPTION
 @make_svg_option("the numbers of matches")
@@ -272,18 +266,25 @@ def sweep(
 ) -> None:
     """Count the matches for each combination of parameter values.
 
-    QUERY is a file with a clause, that is, the text between the parentheses of MATCH_RECOGNIZE.
+    CLAUSE is a file, or - for standard input. It has only the text between the parentheses of
+    MATCH_RECOGNIZE, with a parameter :NAME for each --grid. The matches are searched in the table
+    of --table, or of --events if there are several.
 
     \b
     Example:
-      matchrec sweep falls.clause --table stocks=stocks.csv --grid days=3,5,8
+      matchrec sweep --table stocks=stocks.csv --grid days=3,5,8 \\
+        -c "PARTITION BY ticker ORDER BY date
+            PATTERN (FALL{:days,}) DEFINE FALL AS close < PREV(close)"
     """
     from matchrec.api.early_checks import check_clause
+    from matchrec.api.text_kinds import is_query
 
     clause_text = request.query_statement.text
+    if is_query(clause_text):
+        raise click.UsageError(str(errors.query_for_clause()))
     table_name = clause_table or request.events
     if not table_name:
-        raise make_missing_events_error("a clause")
+        raise make_missing_events_error("a clause", request.tables)
     if request.dialect == "spark":
         check_clause(clause_text)
     with report_warnings(), request.open_session() as spark:

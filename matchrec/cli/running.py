@@ -20,7 +20,6 @@ from matchrec.cli.queries import QueryRequest
 from matchrec.cli.query_command import QueryCommand, write_other_command
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.rows import SHOWN_ROWS, ProgressDisplay, write_rows
-from matchrec.cli.usage_errors import WordChoice
 from matchrec.cli.written_files import (
     check_writable_table,
     find_written_format,
@@ -57,22 +56,16 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 
 
 @click.command(cls=QueryCommand)
-@arguments.make_result_options(
-    "Return an aggregate over all matches, such as days=sum(n), instead of the matches."
-)
-@arguments.make_clause_option("aggregate with --aggregate or --per")
-@click.option(
-    "--format",
-    type=WordChoice(tuple(OUTPUT_FORMATS)),
-    help="Format of the printed rows. [default: table]",
-)
+@arguments.make_result_options("Return an aggregate, such as days=sum(n), instead of the matches.")
+@arguments.make_clause_option("aggregate")
+@arguments.make_choice_option("--format", tuple(OUTPUT_FORMATS), "Format of printed rows")
 @click.option(
     "--output",
     "file",
-    metavar="FILE.parquet|csv|tsv|json",
     type=ParsedType("FILE", check_writable_table),
     callback=check_new_file,
-    help="Write all rows to FILE instead of printing them.",
+    help="Write all rows to FILE, by its name as parquet, csv, tsv or json, instead of printing"
+    " them.",
 )
 @click.option(
     "--overwrite", is_flag=True, is_eager=True, help="Replace the file of --output if it exists."
@@ -80,35 +73,24 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 @click.option(
     "--limit",
     type=WholeNumber(most=MOST_ROWS),
-    help="Print or write at most N rows. [default: 20 with --format table, else all]",
+    help="Print or write at most N rows. [default: 20 as a table, else all]",
 )
 @click.option(
     "--plot",
     "picture",
-    metavar="FILE.png|svg",
     type=PICTURE_TYPE,
-    help="Also draw the matches over the input rows, and write the picture to FILE. Needs --x and"
-    " --y.",
+    help="Draw the matches over the input rows, as png, svg or pdf.",
 )
 @click.option(
-    "--x",
-    metavar="COLUMN",
-    help="With --plot: column for the horizontal axis, with times, dates or numbers.",
+    "--x", metavar="COLUMN", help="Horizontal axis: times, dates or numbers. Required by --plot."
 )
-@click.option(
-    "--y",
-    metavar="COLUMN",
-    help="With --plot: column for the vertical axis, with numbers or texts.",
-)
-@click.option(
-    "--series", metavar="COLUMN", help="With --plot: column with a series for each of its values."
-)
+@click.option("--y", metavar="COLUMN", help="Vertical axis: numbers or texts. Required by --plot.")
+@click.option("--series", metavar="COLUMN", help="Draw a series for each value of this column.")
 @click.option(
     "--between",
     nargs=2,
     metavar="FIRST LAST",
-    help="With --plot: result columns with the first and the last x of a match. [default:"
-    " detected by their names]",
+    help="Result columns with the first and the last x of a match. [default: by their names]",
 )
 @arguments.pass_request
 def run(  # noqa: PLR0913 -- one for each option
@@ -124,9 +106,9 @@ def run(  # noqa: PLR0913 -- one for each option
 ) -> None:
     """Run a query over files, and print or write its rows.
 
-    QUERY is a file, or - for standard input. It is SQL, or SASE+ if the name of the file ends with
-    .sase. A Pattern is FILE.py:NAME, or MODULE:NAME with --language pattern. SQL may have several
-    statements with semicolons between them, which run in order.
+    QUERY is a file, or - for standard input. It has SQL, or SASE+ if its name ends with .sase.
+    FILE.py:NAME is a Pattern, and so is MODULE:NAME with --language pattern. SQL may have several
+    statements, which end with semicolons and run in order.
 
     \b
     Examples:

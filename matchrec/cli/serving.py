@@ -13,6 +13,7 @@ from matchrec.cli import arguments
 from matchrec.cli.argument_types import WholeNumber
 from matchrec.cli.messages import PROGRAM, print_notice
 from matchrec.cli.queries import set_csv_options
+from matchrec.cli.query_command import GroupedCommand
 from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.tables import Table
 from matchrec.errors import MatchRecognizePlanError
@@ -25,27 +26,27 @@ if TYPE_CHECKING:
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.option(
     "--host",
     metavar="ADDRESS",
     default="127.0.0.1",
-    help="Address of this machine at which clients connect. [default: 127.0.0.1]",
+    help="Address at which clients connect. [default: 127.0.0.1]",
 )
 @click.option(
     "--port",
     type=WholeNumber(0, 65535),
     default=15002,
-    help="Port at which clients connect; 0 for any free one. [default: 15002]",
+    help="Port; 0 for any free one. [default: 15002]",
 )
 @click.option(
     "--token",
     metavar="TEXT",
     envvar="MATCHREC_TOKEN",
-    help="Require this token of clients. [default: the environment variable MATCHREC_TOKEN]",
+    help="Token that clients must send. [default: $MATCHREC_TOKEN]",
 )
-@click.option("--tls-cert", type=FILE, help="Certificate for TLS, a file in PEM format.")
-@click.option("--tls-key", type=FILE, help="Private key of the certificate, a file in PEM format.")
+@click.option("--tls-cert", type=FILE, help="Certificate for TLS, in PEM format.")
+@click.option("--tls-key", type=FILE, help="Its private key, in PEM format.")
 @click.option("--allow-anyone", is_flag=True, help="Let other machines connect without a token.")
 @arguments.SESSION_OPTIONS
 @arguments.handle_failures

@@ -21,29 +21,27 @@ INPUT_LANGUAGES = (*get_args(DialectName), "sase", "pattern")
 @arguments.make_choice_option(
     "--read",
     INPUT_LANGUAGES,
-    "Language of the query. [default: by the name of its file, else spark]",
+    "Product whose SQL the query is, or another language",
+    shown_default="by the file name",
 )
 @arguments.make_choice_option(
-    "--write", get_args(TargetDialect), "SQL dialect to write.", default="spark", show_default=True
+    "--write", get_args(TargetDialect), "Product whose SQL is written", default="spark"
 )
-@click.option(
-    "--events", metavar="NAME", help="Table of events that the SQL reads. [default: events]"
-)
+@click.option("--events", metavar="TABLE", help="Table that the SQL reads. [default: events]")
 @arguments.EVENT_OPTIONS
 @arguments.make_choice_option(
     "--result",
     ("matches", "non_overlapping"),
-    "Matches that the SQL returns for a SASE+ query.",
+    "Matches that the SQL returns for SASE+",
     name="output",
     default="matches",
-    show_default=True,
 )
 @arguments.handle_failures
 def transpile(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
     """Translate a query to the SQL of a product.
 
-    Comments after the printed text list what differs in the product. QUERY is the same as for
-    `matchrec run`.
+    Comments after the printed text list what differs in the product. QUERY is a file, or - for
+    standard input, as in `matchrec run`.
 
     \b
     Example:

@@ -14,7 +14,14 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matchrec.cli.files import COMPRESSIONS, FileFormat, find_format, strip_compression
+from matchrec.cli.files import (
+    COMPRESSIONS,
+    FILE_FORMATS,
+    FileFormat,
+    find_format,
+    has_known_format,
+    strip_compression,
+)
 from matchrec.cli.formats import OUTPUT_FORMATS, check_distinct_names
 from matchrec.cli.rows import arrives_as_arrow, cache_rows, write_rows
 from matchrec.errors import command as errors
@@ -44,7 +51,7 @@ def check_writable(path: str, suffixes: Sequence[str] = ()) -> Path:
         suffixes: the suffixes that its name may have; any if there are none.
     """
     if suffixes and Path(path).suffix.lower() not in suffixes:
-        raise errors.unknown_format(path=path, endings=suffixes)
+        raise errors.unknown_format(path=path, endings=suffixes, is_written=True)
     check_target(Path(path))
     return Path(path)
 
@@ -53,6 +60,8 @@ def check_writable_table(path: str) -> Path:
     """Return the path of a file for rows. Its name ends with the format."""
     if path in ("-", "/dev/stdout"):
         raise errors.output_to_stdout(path=path)
+    if not has_known_format(Path(path)):
+        raise errors.unknown_format(path=path, endings=list(FILE_FORMATS), is_written=True)
     if find_format(Path(path)) is FileFormat.PARQUET and Path(path).suffix.lower() in COMPRESSIONS:
         raise errors.compressed_parquet(path=path)
     return check_writable(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from matchrec.errors.kinds import (
     MatchRecognizeError,
@@ -80,10 +81,14 @@ def unexpected_argument(
     )
 
 
-def missing_query() -> MatchRecognizeError:
-    """Return the error for a command without a query."""
+def missing_query(*, noun: str) -> MatchRecognizeError:
+    """Return the error for a command without a query.
+
+    Args:
+        noun: "query", or "clause" for a command that takes a clause alone.
+    """
     return MatchRecognizeError(
-        "missing query",
+        f"missing {noun}",
         hint="write the name of its file, - for standard input, or -c and its text",
         code="missing-query",
     )
@@ -111,6 +116,19 @@ def language_not_for_command(*, language: str) -> MatchRecognizeError:
         f"{language} is not supported by this command",
         hint="write a clause of SQL, the text between the parentheses of MATCH_RECOGNIZE",
         code="language-not-for-command",
+    )
+
+
+def query_for_clause() -> MatchRecognizeError:
+    """Return the error for a whole query in a command that takes a clause alone."""
+    return MatchRecognizeError(
+        "a whole query is not supported by this command",
+        notes=("it counts the matches of one clause over one table",),
+        hint=(
+            "write only the text between the parentheses of MATCH_RECOGNIZE, from PARTITION BY to "
+            "DEFINE"
+        ),
+        code="query-for-clause",
     )
 
 
@@ -266,6 +284,20 @@ def malformed_value_range(*, values: str, name: str, listed_values: str) -> Matc
     )
 
 
+def missing_candidate(*, argument: str, example: str) -> MatchRecognizeError:
+    """Return the error for --grid with nothing between two commas, as in --grid days=3,,5.
+
+    Args:
+        argument: the argument.
+        example: the argument with the values that it has.
+    """
+    return MatchRecognizeError(
+        f"missing value in `{argument}`",
+        hint=f"write --grid {example}, or '' for an empty string",
+        code="missing-candidate",
+    )
+
+
 def not_a_text_file(*, path: str) -> MatchRecognizeError:
     """Return the error for a file with a query that is not UTF-8."""
     return MatchRecognizeError(
@@ -275,12 +307,23 @@ def not_a_text_file(*, path: str) -> MatchRecognizeError:
     )
 
 
-def unknown_format(*, path: str, endings: Sequence[str]) -> MatchRecognizeError:
-    """Return the error for a file whose ending says no format."""
+def unknown_format(
+    *, path: str, endings: Sequence[str], is_written: bool = False
+) -> MatchRecognizeError:
+    """Return the error for a file whose ending says no format.
+
+    Args:
+        path: the file.
+        endings: the endings that say a format.
+        is_written: whether the file is for the result, so that the user can choose its name.
+    """
+    hint = "name a file that ends with one of these"
+    if is_written:
+        hint = f"write {path.removesuffix(Path(path).suffix)}{endings[0]}"
     return MatchRecognizeError(
         f"unknown format of `{path}`",
         notes=(f"known endings: {join_names(endings)}",),
-        hint="name a file that ends with one of these",
+        hint=hint,
         code="unknown-format",
     )
 

@@ -118,7 +118,7 @@ class RegisterDescriber:
             case registers.VariableRegister():
                 row = meaning.row
                 call = f"{row.end.value}({self.name_variables(row.members)}, {row.offset})"
-                return f"variable of the row at {meaning.physical:+d} from {call}"
+                return f"variable of the row at {meaning.physical_offset:+d} from {call}"
             case registers.AggregateRegister(function, _, column):
                 operation = "count"
                 if column is not None:

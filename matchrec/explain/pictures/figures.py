@@ -141,7 +141,7 @@ def check_picture_format(file: Path) -> None:
         MatchRecognizeError: it does not.
     """
     if file.suffix.lower() not in FORMATS:
-        raise unknown_format(path=str(file), endings=FORMATS)
+        raise unknown_format(path=str(file), endings=FORMATS, is_written=True)
 
 
 class PicturedText(ABC):

@@ -214,14 +214,27 @@ def test_sweep(embedded: Path) -> None:
         ("- --grid n=3,x", "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'", 1),
         ("- --grid m=3", "has no parameter `:m`", 1),
         ("up.sase --grid n=3", "SASE+ is not supported by this command", 2),
+        ("- --grid n=3,,4", "missing value in `n=3,,4` [missing-candidate]\n  help: write --g", 2),
+        ("- --grid n=", "write --grid n=VALUE,VALUE, or '' for an empty string", 2),
         ("-c PATTERN(A) --table u=prices.csv --grid n=3", "missing --events for a clause", 2),
+        ("-c PATTERN(A) --table u=prices.csv --grid n=3", "write --events t or --events u\n", 2),
+        ("-c (SELECT(1)) --grid n=3", "a whole query is not supported by this command", 2),
+        ("--grid n=3", "missing clause [missing-query]", 2),
     ],
 )
 def test_messages_about_a_wrong_sweep(embedded: Path, words: str, message: str, code: int) -> None:
     del embedded
     clause = "ORDER BY ts PATTERN (UP{:n,}) DEFINE UP AS price > PREV(price)"
     stdin = clause if words.startswith("-") and "-c" not in words else None
-    assert message in invoke_failing("sweep", *words.split(), *STOCKS, stdin=stdin, code=code)
+    assert message in invoke_failing("sweep", *STOCKS, *words.split(), stdin=stdin, code=code)
+
+
+def test_a_clause_without_a_table() -> None:
+    message = invoke_failing("sweep", "-c", "PATTERN (A{:n})", "--grid", "n=3")
+    assert message == (
+        "matchrec: error: missing --table for a clause [missing-option]\n"
+        "  help: write --table NAME=PATH\n"
+    )
 
 
 def test_advice_is_in_words_of_a_shell(embedded: Path) -> None:
@@ -427,9 +440,13 @@ def test_a_mistake_in_a_file_shows_the_file(embedded: Path) -> None:
 
 
 def test_a_warning_of_a_file_shows_the_file(embedded: Path) -> None:
-    (embedded / "never.sql").write_text(STREAKS.replace("price > PREV", "FALSE AND price > PREV"))
-    shown = invoke("run", "never.sql", *STOCKS).stderr
-    assert "\n  never.sql:5:" in shown
+    (embedded / "never.sql").write_text(
+        STREAKS.replace("price > PREV", "price <> NULL AND price > PREV")
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        shown = invoke("run", "never.sql", *STOCKS).stderr
+    assert "\n  never.sql:5:32\n" in shown
 
 
 def test_a_mistake_in_sase_and_in_a_clause_of_a_file_shows_the_file(embedded: Path) -> None:
@@ -483,7 +500,9 @@ def test_a_warning_is_a_notice(embedded: Path) -> None:
         warnings.simplefilter("default")
         result = invoke("run", "-", *STOCKS, stdin=STREAKS.replace("ORDER BY ts", ""))
     assert result.exit_code == 0
-    assert result.stderr.startswith("matchrec: warning: MATCH_RECOGNIZE has no ORDER BY\n  line 4,")
+    assert result.stderr.startswith(
+        "matchrec: warning: MATCH_RECOGNIZE has no ORDER BY\n  line 3, column 19\n"
+    )
     assert ".py" not in result.stderr
 
 
@@ -536,6 +555,7 @@ def test_a_table_that_is_named_twice(files: Path) -> None:
     ("option", "file", "sentence"),
     [
         ("--output", "rows.xlsx", "unknown format of `rows.xlsx`"),
+        ("--output", "rows.xlsx", "help: write rows.parquet\n"),
         ("--output", "no/such/rows.csv", "the folder of `no/such/rows.csv` does not exist"),
     ],
 )
@@ -576,7 +596,11 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("backtest", "-", "--labels", "a.csv"), "write --table labels=a.csv --labels labels"),
         (("explain", "-", "--svg", "no/such/nfa.svg"), "the folder of `no/such/nfa.svg`"),
         (("why", "-", "--svg", "why.png"), "unknown format of `why.png`"),
-        (("demo", "--output", "x.gif"), "known endings: .png, .svg"),
+        (("demo", "--output", "x.gif"), "known endings: .png, .svg, .pdf\n  help: write x.png\n"),
+        (("run", "-", "--plot", "x"), "known endings: .png, .svg, .pdf\n  help: write x.png\n"),
+        (("check", "-", "--sort", "auto"), "unknown option `--sort` of `matchrec check`"),
+        (("check", "-", "--algorithm", "auto"), "unknown option `--algorithm` of `matchrec check`"),
+        (("check", "-", "--max-steps", "9"), "unknown option `--max-steps` of `matchrec check`"),
     ],
 )
 def test_arguments_that_are_wrong(arguments: tuple[str, ...], sentence: str) -> None:
@@ -610,6 +634,17 @@ def test_no_command_shows_examples() -> None:
     shown = invoke().output
     assert shown.count("\n    matchrec ") == 4
     assert "Exit codes:" in shown
+
+
+@pytest.mark.parametrize("name", list(main.commands))
+def test_the_help_of_a_command_has_all_of_its_options_in_short_lines(name: str) -> None:
+    shown = invoke(name, "--help").output
+    for parameter in main.commands[name].params:
+        if parameter.param_type_name == "option":
+            assert re.search(rf"^  (-h, )?{parameter.opts[-1]}\b", shown, re.MULTILINE), parameter
+    descriptions = re.split(r"\n  (?=-)", shown)[1:]
+    assert [text for text in descriptions if text.partition("\n\n")[0].count("\n") > 3] == []
+    assert shown.endswith("\n  `matchrec --help` lists the exit codes.\n")
 
 
 def test_type_checkers_know_all_dialects_and_algorithms() -> None:

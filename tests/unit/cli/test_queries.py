@@ -117,7 +117,7 @@ def test_aggregates_instead_of_matches(clicks: Path) -> None:
     ("arguments", "sentence"),
     [
         (("pairs.sase",), "missing --order-by for SASE+"),
-        (("pairs.sase", "--order-by", "ts"), "missing --events for SASE+"),
+        (("pairs.sase", "--order-by", "ts"), "missing --table for SASE+"),
         (("pairs.sase", *EVENTS, "--dialect", "trino"), "--dialect is not allowed for SASE+"),
         (("pairs.sase", *EVENTS, "--timeouts"), "--timeouts is not allowed for SASE+"),
         (("pairs.py", *EVENTS, "--dialect", "trino"), "--dialect is not allowed for a Pattern"),
