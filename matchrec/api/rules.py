@@ -122,10 +122,11 @@ def match_rules(  # noqa: PLR0913 -- public signature
     check_session(rows.sparkSession)
     event_names = (event_columns,) if isinstance(event_columns, str) else event_columns
     events = Events.build(rows, order_by, partition_by)
-    reader = RulesReader(events, type_column, dialect, on_error, event_names, options)
+    relation = build_relation(rows)
+    reader = RulesReader(events, relation, type_column, dialect, on_error, event_names, options)
     fixed_rules: Any = rules() if callable(rules) else rules
     RULES.check("`match_rules`", "rules", fixed_rules)
-    written_rules = read_rules(fixed_rules, build_relation(rows), events.order_by[0])
+    written_rules = read_rules(fixed_rules, relation, events.order_by[0])
     with translate_stream_errors(rows.sparkSession):
         if is_dataframe(fixed_rules) and on_error == "continue":
             built, rejected = reader.build_valid_rules(written_rules)
