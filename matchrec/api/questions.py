@@ -59,7 +59,7 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
         MatchRecognizeError: there is no such partition or row, or the search fails.
     """
     plan = clause.find_searched_plan("why")
-    parts = split_conditions(clause, plan)
+    parts = find_condition_parts(clause, plan)
     partition = collect_partition(build_trace_request(clause, plan, parts), target)
     search = trace_partition(partition, target, limit)
     explainer = build_explainer(partition, parts, search)
@@ -71,7 +71,7 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
     return Why(writer.write_story())
 
 
-def split_conditions(clause: Clause, plan: MatchPlan) -> ConditionParts:
+def find_condition_parts(clause: Clause, plan: MatchPlan) -> ConditionParts:
     """Split the conditions of a clause into parts that are true or false by themselves."""
     pattern = compile_pattern(plan)
     negations = ((test.variable, test.definition) for test in find_negation_tests(plan, pattern))

@@ -92,9 +92,9 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
         reason=choice.reason,
         rows_per_match=plan.rows_per_match,
         sent_columns=sent_columns,
-        row_conditions=joined.conditions,
+        row_conditions=joined.row_conditions,
         used_bits=tuple(joined.spark_bits[condition] for condition in query.row_conditions),
-        row_filters=joined.filters,
+        row_filters=joined.row_filters,
         reads=collector.list_reads(plan.rows_per_match),
         aggregates=tuple(collector.aggregates),
         outputs=outputs.columns,
@@ -172,7 +172,7 @@ def build_task(
     plan = query.plan
     bits = find_condition_bits(query, conditions, joined)
     search_conditions = tuple(
-        Condition(row_condition=bits.get(name), run_condition=conditions.run_conditions.get(name))
+        Condition(row_bit=bits.get(name), run_condition=conditions.run_conditions.get(name))
         for name in query.pattern.program.variables
     )
     return Task(
@@ -219,9 +219,7 @@ def find_condition_bits(
 
     If the worker computes a part of the condition, its bit stands for the whole row condition.
     """
-    nearby_bits = {
-        (nearby.row_condition, nearby.column): nearby.bit for nearby in conditions.nearby
-    }
+    nearby_bits = {(nearby.spark_bit, nearby.column): nearby.bit for nearby in conditions.nearby}
     bits = {}
     for condition in query.conditions:
         bit = find_spark_bit(condition, joined.spark_bits)

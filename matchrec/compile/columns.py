@@ -43,7 +43,7 @@ def find_dividing_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     return tuple(column for column in columns if column not in keys)
 
 
-def find_output_columns(output: OutputColumn) -> Iterator[RowColumn]:
+def find_columns_of_output(output: OutputColumn) -> Iterator[RowColumn]:
     """Yield the columns that an output column reads."""
     if isinstance(output, RowOutput):
         yield build_row_column(output.text)

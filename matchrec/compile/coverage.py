@@ -205,7 +205,7 @@ def find_test_bits(compiled_query: CompiledQuery) -> dict[RowColumn, int]:
     bits = {
         condition.column: condition.bit
         for condition in compiled_query.nearby
-        if condition.row_condition is None
+        if condition.spark_bit is None
     }
     bits.update({column: bit for bit, column in enumerate(compiled_query.row_conditions)})
     return bits

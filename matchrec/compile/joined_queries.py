@@ -2,7 +2,7 @@
 
 A clause has a single query; the rules of a set have one each. A condition is computed once for all
 queries, and its truth value is a bit of each row: the first bits are Spark's, in the order of
-`JoinedQueries.conditions`, and those of the workers follow.
+`JoinedQueries.row_conditions`, and those of the workers follow.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class JoinedQueries:
     partition_keys: tuple[RowExpression, ...]
     order_by: tuple[SortItem, ...]
     # The conditions that Spark computes, each once. The index of a condition is its bit.
-    conditions: tuple[RowColumn, ...]
-    # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
-    filters: tuple[RowColumn, ...]
+    row_conditions: tuple[RowColumn, ...]
+    # The filters of all queries. There are none if a query needs all rows.
+    row_filters: tuple[RowColumn, ...]
     # Columns that are sent for all queries, in addition to those that each of them needs.
     shared_columns: tuple[RowColumn, ...] = ()
     # As in `SplitQuery`.
@@ -72,7 +72,7 @@ class JoinedQueries:
     @cached_property
     def spark_bits(self) -> Mapping[RowColumn, int]:
         """Return the bit of each condition that Spark computes."""
-        return {condition: bit for bit, condition in enumerate(self.conditions)}
+        return {condition: bit for bit, condition in enumerate(self.row_conditions)}
 
     @cached_property
     def nearby_bits(self) -> Mapping[NearbyKey, int]:
@@ -83,7 +83,7 @@ class JoinedQueries:
             for condition, test in query.find_nearby_tests():
                 spark_bit = find_spark_bit(condition, self.spark_bits)
                 key = NearbyKey(dividing_columns, spark_bit, test.column)
-                bits.setdefault(key, len(self.conditions) + len(bits))
+                bits.setdefault(key, len(self.row_conditions) + len(bits))
         return bits
 
 
@@ -93,8 +93,8 @@ def join_query(query: SplitQuery) -> JoinedQueries:
         queries=(query,),
         partition_keys=query.plan.partition_keys,
         order_by=query.plan.order_by,
-        conditions=query.row_conditions,
-        filters=query.row_filters,
+        row_conditions=query.row_conditions,
+        row_filters=query.row_filters,
         origins=query.origins,
         conjuncts=query.conjuncts,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from matchrec.compile.columns import find_output_columns, find_step_columns
+from matchrec.compile.columns import find_columns_of_output, find_step_columns
 from matchrec.conditions import residual
 from matchrec.conditions.row_column import FramedAggregate, RowColumn, ShiftedValue, find_row_texts
 from matchrec.errors.language import name_part
@@ -37,7 +37,7 @@ def find_origins(
         add_origins(origins, find_condition_origin(condition), find_step_columns(condition))
     for output in outputs:
         if isinstance(output, Measure):
-            add_origins(origins, find_measure_origin(output), find_output_columns(output))
+            add_origins(origins, find_measure_origin(output), find_columns_of_output(output))
     return origins
 
 

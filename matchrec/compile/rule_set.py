@@ -113,8 +113,8 @@ def join_rule_queries(queries: Sequence[SplitQuery], event_columns: Iterable[str
         queries=tuple(queries),
         partition_keys=first_plan.partition_by,  # the other keys belong to a single rule
         order_by=first_plan.order_by,
-        conditions=tuple(dict.fromkeys(conditions)),
-        filters=join_filters(queries),
+        row_conditions=tuple(dict.fromkeys(conditions)),
+        row_filters=join_filters(queries),
         shared_columns=tuple(dict.fromkeys(shared_columns)),
         origins=origins,
         conjuncts=conjuncts,

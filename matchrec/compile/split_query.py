@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
-from matchrec.compile.columns import find_key_columns, find_output_columns, find_step_columns
+from matchrec.compile.columns import find_columns_of_output, find_key_columns, find_step_columns
 from matchrec.compile.negation import compile_negations
 from matchrec.compile.origins import ComputedValue, find_origins
 from matchrec.compile.pruning.irrelevant_rows import find_row_filters
@@ -67,7 +67,7 @@ class SplitQuery(ResolvedQuery):
         steps = [step for step in run_steps if step is not None]
         steps += [test.step for _, test in self.find_nearby_tests()]
         columns = (
-            *chain.from_iterable(find_output_columns(output) for output in self.all_outputs),
+            *chain.from_iterable(find_columns_of_output(output) for output in self.all_outputs),
             *chain.from_iterable(find_step_columns(step) for step in steps),
             *list_window_columns(self.plan),
             *find_key_columns(self.plan),

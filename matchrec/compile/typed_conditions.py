@@ -102,7 +102,7 @@ def type_nearby_tests(
         if bit not in conditions:
             conditions[bit] = NearbyCondition(
                 expression=type_nearby_test(test, typer),
-                row_condition=spark_bit,
+                spark_bit=spark_bit,
                 column=test.column,
                 bit=bit,
                 variable=condition.variable,

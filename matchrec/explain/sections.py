@@ -128,7 +128,7 @@ def name_filters(compiled_query: CompiledQuery) -> list[str]:
 def describe_nearby_conditions(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield the conditions on neighbouring rows that the workers compute."""
     for condition in compiled_query.nearby:
-        row_test = "" if condition.row_condition is None else f"bit {condition.row_condition} AND "
+        row_test = "" if condition.spark_bit is None else f"bit {condition.spark_bit} AND "
         yield f"bit {condition.bit} = {row_test}{show_column(condition.column)}"
 
 
@@ -150,8 +150,8 @@ def describe_conditions(plan: MatchPlan, compiled_query: CompiledQuery) -> Itera
             yield f"{variable} (must not follow): {texts.get(variable, 'true')}"
         elif plan.staging is None or variable in texts:
             tests = []
-            if condition.row_condition is not None:
-                tests.append(f"bit {condition.row_condition}")
+            if condition.row_bit is not None:
+                tests.append(f"bit {condition.row_bit}")
             if condition.run_condition is not None:
                 tests.append(f"during the search: {texts[variable]}")
             # The names of conditions of stages begin with a colon.

@@ -335,12 +335,12 @@ def find_bit(condition: Condition) -> tuple[int, int]:
     condition, the mask is 0, which every row satisfies. The mask is signed, as the words are int64
     in kernels.
 
-    >>> find_bit(Condition(row_condition=70)), find_bit(Condition())
+    >>> find_bit(Condition(row_bit=70)), find_bit(Condition())
     ((1, 64), (0, 0))
     """
-    if condition.row_condition is None:
+    if condition.row_bit is None:
         return 0, 0
-    word, bit = divmod(condition.row_condition, 64)
+    word, bit = divmod(condition.row_bit, 64)
     mask = np.uint64(1 << bit)
     return word, int(mask.astype(np.int64))
 

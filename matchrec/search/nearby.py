@@ -53,8 +53,8 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
         for condition in conditions:
             # The rows on which the condition may fail: those that satisfy what comes before it.
             demanded = np.asarray(True)
-            if condition.row_condition is not None:
-                demanded = find_rows_with(satisfied, condition.row_condition)
+            if condition.spark_bit is not None:
+                demanded = find_rows_with(satisfied, condition.spark_bit)
             try:
                 holds = evaluator.find_true_rows(condition.expression, demanded)
             except RowFailure as failure:

@@ -35,8 +35,8 @@ BREADTH_FIRST = "breadth_first"
 class Condition:
     """The condition of a variable: both parts must be true. A missing part is true."""
 
-    # Index of a row condition, which is a bit of `Partitions.satisfied`.
-    row_condition: int | None = None
+    # The bit of its row condition in `Partitions.satisfied`.
+    row_bit: int | None = None
     # The part that depends on the run: on the rows mapped so far.
     run_condition: RunExpression | None = None
 
@@ -50,8 +50,8 @@ class NearbyCondition:
 
     # Reads the columns of run conditions. Its navigations are physical ones from the row itself.
     expression: RunExpression
-    # Index of a row condition of Spark's that must hold as well.
-    row_condition: int | None
+    # The bit of the part that Spark computes, which must hold as well; None without such a part.
+    spark_bit: int | None
     # The column that Spark would compute instead.
     column: RowColumn
     # The bit of `Partitions.satisfied` in which the result is stored.

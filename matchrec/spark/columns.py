@@ -244,7 +244,7 @@ class Preparation(ABC):
 
     def name_columns(self, columns: RowColumns) -> ColumnNames:
         """Return the names of everything that Spark computes for these columns and the bits."""
-        return self.build_names(columns, self.joined.conditions)
+        return self.build_names(columns, self.joined.row_conditions)
 
     def build_names(
         self, columns: RowColumns, conditions: RowColumns, texts: Iterable[str] = ()
@@ -259,7 +259,7 @@ class Preparation(ABC):
         texts_of_clauses = (
             *(expression.text for expression in self.joined.sorted_by),
             *self.key_filters,
-            *(column.text for column in self.joined.filters),
+            *(column.text for column in self.joined.row_filters),
         )
         return name_values(columns, conditions, (*texts_of_clauses, *texts), self.joined.origins)
 
@@ -267,8 +267,10 @@ class Preparation(ABC):
         """Return the query of what Spark computes over one row, without rows that are left out."""
         query = self.relation.write_query(map(str, names.select_texts()))
         tests = [names.by_text[key_filter] for key_filter in self.key_filters]
-        if self.joined.filters:
-            any_filter = " OR ".join(names.by_text[column.text] for column in self.joined.filters)
+        if self.joined.row_filters:
+            any_filter = " OR ".join(
+                names.by_text[column.text] for column in self.joined.row_filters
+            )
             tests.append(f"({any_filter})")
         if not tests:
             return query
@@ -378,7 +380,7 @@ class SortedPreparation(PartitionPreparation):
         conditions on one row are packed before the sort. The bits of conditions on several rows are
         packed after it, and both are joined by `|`.
         """
-        conditions = self.joined.conditions
+        conditions = self.joined.row_conditions
         packed_before = self.pack_conditions_of_one_row()
         names = self.build_names(
             columns,
@@ -404,7 +406,7 @@ class SortedPreparation(PartitionPreparation):
             mark_origin(condition.text, origins.get(condition.text))
             if condition.reads_one_row
             else "FALSE"
-            for condition in self.joined.conditions
+            for condition in self.joined.row_conditions
         ]
         # The first bit marks the first row of a partition, which only the window tells.
         return pack_bit_columns(["FALSE", *tests], wire.name_bits)
@@ -458,7 +460,7 @@ class UnsortedPreparation(PartitionPreparation):
         """
         names = self.name_columns(columns)
         items = self.select_unpacked(columns)
-        conditions = self.joined.conditions
+        conditions = self.joined.row_conditions
         if conditions or not items:
             tests = [names.write_column(condition) for condition in conditions]
             items += pack_bit_columns(["FALSE", *tests], wire.name_bits)
@@ -495,8 +497,8 @@ class UnsortedPreparation(PartitionPreparation):
             if field is None or field.metadata or is_nested(field.dataType):
                 return None
             fields.append(StructField(item.name, field.dataType, field.nullable))
-        conditions = self.joined.conditions
-        tests = (*conditions, *self.joined.filters)
+        conditions = self.joined.row_conditions
+        tests = (*conditions, *self.joined.row_filters)
         if self.key_filters or not all(self.is_known_test(test) for test in tests):
             return None
         if conditions or not items:
@@ -585,7 +587,9 @@ class UnsortedPreparation(PartitionPreparation):
         """Return the names of everything that Spark computes, including the fields of structs."""
         if columns not in self._names:
             field_texts = find_field_texts(columns)
-            self._names[columns] = self.build_names(columns, self.joined.conditions, field_texts)
+            self._names[columns] = self.build_names(
+                columns, self.joined.row_conditions, field_texts
+            )
         return self._names[columns]
 
     @cached_property

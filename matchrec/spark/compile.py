@@ -402,7 +402,7 @@ def join_rules(request: MatchRequest, queries: Sequence[SplitQuery]) -> JoinedQu
     (query,) = queries
     joined = join_query(query)
     # A trace also has the rows that the query would not send.
-    return replace(joined, filters=()) if request.purpose is Purpose.TRACE else joined
+    return replace(joined, row_filters=()) if request.purpose is Purpose.TRACE else joined
 
 
 def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool:

@@ -86,7 +86,7 @@ def collect_counts(rows: DataFrame) -> list[TaskCounts]:
     The columns that name a starting row become texts, because PySpark has no value for some of
     Spark's types.
     """
-    count_columns = [wire.COUNTERS, wire.ROW_NUMBER]
+    count_columns = [wire.COUNTERS, wire.REMAINING_ROWS]
     naming_texts = [
         f"{write_text(field.name, field.dataType)} AS {field.name}"
         for field in rows.schema.fields
@@ -204,7 +204,7 @@ def build_counts_schema(
         fields: the fields of the columns that are sent to the worker.
     """
     long = spark_types.LongType()
-    types = {wire.COUNTERS: spark_types.ArrayType(long), wire.ROW_NUMBER: long}
+    types = {wire.COUNTERS: spark_types.ArrayType(long), wire.REMAINING_ROWS: long}
     for index, column in enumerate(task.naming_columns):
         types[wire.name_read(index)] = fields[column].dataType
     return make_struct_type(types)

@@ -96,11 +96,11 @@ class Ranges:
     order: OrderNumbers
     # Every row of a match is less than this many positions after the first one.
     window: int
-    # Conditions, as bits of the first column of bits. In every match, each of them holds for some
+    # A mask of conditions in the first column of bits. In every match, each of them holds for some
     # row.
-    needed_bits: int
-    # The conditions among these that hold for the first row of every match.
-    first_row_bits: int
+    needed_mask: int
+    # The mask of the conditions among these that hold for the first row of every match.
+    first_row_mask: int
 
     def describe(self, plan: MatchPlan) -> str:
         """Return the line about ranges in the explanation of a plan."""
@@ -177,14 +177,14 @@ class Ranges:
 
         cut_rows = in_stretches.where(f"{wire.STRETCH} IS NOT NULL")
         # For each stretch, the bits of the conditions that hold for some row, and the row count.
-        bits = f"bit_or({wire.FIRST_BITS} & {self.needed_bits}L)" if self.needed_bits else "0L"
+        bits = f"bit_or({wire.FIRST_BITS} & {self.needed_mask}L)" if self.needed_mask else "0L"
         stretch_bits = expr(f"{bits} AS {wire.FIRST_BITS}")
-        stretch_size = expr(f"count(*) AS {wire.ROW_NUMBER}")
+        stretch_size = expr(f"count(*) AS {wire.STRETCH_ROWS}")
         stretches = cut_rows.groupBy(wire.KEY_CLASS, wire.STRETCH).agg(stretch_bits, stretch_size)
         cutting = RangeWorker(
             STRETCHES_PER_WINDOW,
-            self.needed_bits,
-            self.first_row_bits,
+            self.needed_mask,
+            self.first_row_mask,
             current_shortcuts().min_rows_of_range,
         )
         run = make_task_function(cutting)
@@ -291,9 +291,9 @@ def plan_ranges(
     window = find_window(plan, order)
     if window is None:
         return WholePartitions(f"the length of {plan.within.interval.text} is not known")
-    needed_bits = pack_conditions(compiled_query.needed_bits)
-    first_row_bits = needed_bits & find_first_row_bit(plan, compiled_query)
-    return Ranges(order, window, needed_bits, first_row_bits)
+    needed_mask = pack_conditions(compiled_query.needed_bits)
+    first_row_mask = needed_mask & find_first_row_bit(plan, compiled_query)
+    return Ranges(order, window, needed_mask, first_row_mask)
 
 
 def find_obstacles(plan: MatchPlan, compiled_query: CompiledQuery) -> Iterator[str]:
@@ -383,10 +383,10 @@ def find_first_row_bit(plan: MatchPlan, compiled_query: CompiledQuery) -> int:
         return 0
     task = compiled_query.task
     # By the bit of a condition that the worker computes: the part of it that Spark computes.
-    spark_conditions = {nearby.bit: nearby.row_condition for nearby in compiled_query.nearby}
+    spark_conditions = {nearby.bit: nearby.spark_bit for nearby in compiled_query.nearby}
     first_conditions = set()
     for variable in task.pattern.follow.first:
-        condition = task.conditions[variable].row_condition
+        condition = task.conditions[variable].row_bit
         if condition is not None:
             condition = spark_conditions.get(condition, condition)
         first_conditions.add(condition)

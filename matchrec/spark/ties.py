@@ -74,7 +74,7 @@ def watch_ties(spark: SparkSession, joined: JoinedQueries, sorting: Sorting) -> 
     shown_names = [unquote_column(expression.text) for expression in joined.sorted_by]
     columns = dict(zip(names, shown_names, strict=True))
     return TieWatch(
-        query=uuid4().hex,
+        query_id=uuid4().hex,
         channel=channel,
         clause=name_part("ORDER BY"),
         columns=tuple(columns.items()),
@@ -125,7 +125,7 @@ def warn_of_ties() -> None:
     """
     if not reported or current_thread().daemon:
         return
-    for query, ties in reported.take().items():
-        if query not in _warned:
-            _warned.append(query)
+    for query_id, ties in reported.take().items():
+        if query_id not in _warned:
+            _warned.append(query_id)
             warn_caller(tied_rows(count=ties.number, clause=ties.clause, example=ties.example))

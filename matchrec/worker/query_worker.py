@@ -29,7 +29,7 @@ class TaskInput:
     """The form in which the rows of a task reach its worker. Picklable.
 
     `spark.columns` makes it together with the query of the rows. The worker of a query adds
-    `Sorting.needed_conditions`.
+    `Sorting.needed_bits`.
     """
 
     # How the worker must sort the rows; None if the engine has sorted them.
@@ -50,7 +50,7 @@ class TaskInput:
         self,
         batches: Batches,
         lookaround: Lookaround | None,
-        needed_conditions: tuple[int, ...] = (),
+        needed_bits: tuple[int, ...] = (),
         never_null: Collection[str] = (),
     ) -> Iterator[Piece]:
         """Check and sort the rows of a task, and yield them in pieces for the search.
@@ -58,7 +58,7 @@ class TaskInput:
         Args:
             batches: the rows of the task.
             lookaround: see `batches.split_into_pieces`.
-            needed_conditions: see `Sorting.needed_conditions`.
+            needed_bits: see `Sorting.needed_bits`.
             never_null: see `planned.check_batches`.
 
         Raises:
@@ -73,7 +73,7 @@ class TaskInput:
         if self.planned:
             batches = check_batches(batches, self.planned, never_null)
         if self.sorting is not None:
-            sorting = replace(self.sorting, needed_conditions=needed_conditions)
+            sorting = replace(self.sorting, needed_bits=needed_bits)
             batches = sort_batches(batches, sorting, self.rows_per_call, task_count=self.task_count)
         return split_into_pieces(
             batches, lookaround, rows_per_call=self.rows_per_call, structs=self.structs
@@ -98,11 +98,11 @@ class QueryWorker:
 
         # counters count all rows, so no partition may be dropped
         has_counters = self.counted_schema is not None
-        needed_conditions = () if has_counters else self.compiled_query.needed_bits
+        needed_bits = () if has_counters else self.compiled_query.needed_bits
         reads = self.compiled_query.reads
         never_null = {wire.name_column(read.column) for read in reads if isinstance(read, ReadRow)}
         lookaround = self.compiled_query.lookaround
-        pieces = self.task_input.read_pieces(batches, lookaround, needed_conditions, never_null)
+        pieces = self.task_input.read_pieces(batches, lookaround, needed_bits, never_null)
         worker = PieceWorker(
             self.compiled_query, Tally(self.counted_schema), orders=self.task_input.orders
         )

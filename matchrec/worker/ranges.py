@@ -50,10 +50,10 @@ class RangeWorker:
 
     # A match ends at most this many stretches after the one in which it begins.
     reach: int
-    # The bits of the conditions that hold for some row of every match.
-    needed: int
-    # The bits of the conditions that hold for the first row of every match.
-    first: int
+    # The mask of the conditions that hold for some row of every match.
+    needed_mask: int
+    # The mask of the conditions that hold for the first row of every match.
+    first_row_mask: int
     # The least number of rows of a range. Only the last range may have fewer.
     least_rows: int
 
@@ -83,7 +83,7 @@ class RangeWorker:
         >>> positions = np.array([0, 1, 5, 6])
         >>> bits, rows = np.array([2, 4, 2, 0]), np.full(4, 9000)
         >>> stretches = Stretches(0 * positions, positions, bits, rows)
-        >>> RangeWorker(1, needed=6, first=2, least_rows=1).find_ranges(stretches)
+        >>> RangeWorker(1, needed_mask=6, first_row_mask=2, least_rows=1).find_ranges(stretches)
         array([ 0,  0, -1, -1])
         """
         distances = range(1, self.reach + 1)
@@ -91,8 +91,8 @@ class RangeWorker:
         bits_in_reach = stretches.bits.copy()
         for distance, is_near in zip(distances, near, strict=True):
             bits_in_reach[:-distance] |= np.where(is_near, stretches.bits[distance:], 0)
-        can_begin = (bits_in_reach & self.needed) == self.needed
-        can_begin &= (stretches.bits & self.first) == self.first
+        can_begin = (bits_in_reach & self.needed_mask) == self.needed_mask
+        can_begin &= (stretches.bits & self.first_row_mask) == self.first_row_mask
         is_reached = np.zeros_like(can_begin)  # by a match that begins before
         for distance, is_near in zip(distances, near, strict=True):
             is_reached[distance:] |= can_begin[:-distance] & is_near

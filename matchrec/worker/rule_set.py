@@ -294,7 +294,7 @@ class RuleSetOutput:
         return {
             wire.ROW_KIND: pa.array(kinds.astype(np.int32)),
             **keys,
-            wire.ROW_NUMBER: pa.array(match_numbers, mask=~is_match),
+            wire.MATCH_NUMBER: pa.array(match_numbers, mask=~is_match),
             wire.FIRST_ROW_ORDER: gatherer.take_values(
                 rule_set.order, reader.find_positions(FIRST)
             ),

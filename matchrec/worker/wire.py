@@ -13,11 +13,13 @@ After the match     __r0 ...       what the workers read for the output, unless 
                     __v0 ...       an array with the values of such an aggregate
                     __e            a row of a match in a lambda, see `output.measure_sql`
                     __counters     what a worker has counted
-Rule sets           __rule, __kind, __k0 ..., __first, __last, __events, __message
+                    __remaining    in coverage, how many rows the nearest run still needed
+Rule sets           __rule, __kind, __k0 ..., __n, __first, __last, __events, __message
                                    see `worker.rule_batches`
 Ranges              __class        the class of the row's keys, a number: equal keys have the same
                     __position     the position of a row in the order
                     __stretch      a stretch of such positions
+                    __size         the number of rows of a stretch
                     __range        a range of such stretches
 Streams             __bucket       the bucket of the row's keys, a number: equal keys have the same
                     __time         the column with the watermark
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
 ROW_NUMBER = "__n"
 COUNTERS = "__counters"
+REMAINING_ROWS = "__remaining"
 FIRST_BITS = "__bits0"  # the first column of bits; its bit 0 marks the first row of a partition
 
 # Columns of streams.
@@ -54,11 +57,13 @@ BUCKET = "__bucket"
 KEY_CLASS = "__class"
 ORDER_POSITION = "__position"
 STRETCH = "__stretch"
+STRETCH_ROWS = "__size"
 RANGE = "__range"
 
 # Columns of rule sets.
 RULE_NUMBER = "__rule"
 ROW_KIND = "__kind"
+MATCH_NUMBER = "__n"
 FIRST_ROW_ORDER = "__first"
 LAST_ROW_ORDER = "__last"
 MATCHED_ROWS = "__events"
@@ -220,9 +225,9 @@ class Sorting:
     keys: tuple[str, ...]
     # How rows are sorted in each partition.
     order: tuple[SortColumn, ...]
-    # Indices of row conditions that Spark computes. A partition without a row for each of them may
-    # be dropped.
-    needed_conditions: tuple[int, ...] = ()
+    # Bits of row conditions that Spark computes. A partition without a row for each of them may be
+    # dropped.
+    needed_bits: tuple[int, ...] = ()
     # Counts the rows that the order does not tell apart; None to leave them uncounted.
     tie_counter: TieCounter | None = None
 

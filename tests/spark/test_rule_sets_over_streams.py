@@ -132,7 +132,7 @@ def test_a_failing_rule_is_named_and_others_can_continue(spark: SparkSession) ->
     failures = [row[wire.FAILURE_MESSAGE] for row in rows if row[wire.FAILURE_MESSAGE]]
     assert [failure.splitlines()[0] for failure in failures] == [f"{message} [skip-to-missing-row]"]
     numbers = [
-        (row[wire.RULE_NUMBER], row[wire.ROW_NUMBER])
+        (row[wire.RULE_NUMBER], row[wire.MATCH_NUMBER])
         for row in rows
         if not row[wire.FAILURE_MESSAGE]
     ]

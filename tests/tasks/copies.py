@@ -315,7 +315,7 @@ def can_follow_each_other(task: Task, partitions: Partitions) -> bool:
     is_in_pieces = partitions.frontier is not None or partitions.end_times is not None
     stays_in_copy = task.has_window or task.selection is EventSelection.STRICT_CONTIGUITY
     # A condition without a row condition may hold for the rows of the gap.
-    may_match_gap = any(condition.row_condition is None for condition in task.conditions)
+    may_match_gap = any(condition.row_bit is None for condition in task.conditions)
     return stays_in_copy and not (
         is_numbered
         or is_in_pieces

@@ -114,7 +114,7 @@ def build_row_schema(rule_set: RuleSet, inputs: StructFields, slots: StructField
             StructField(wire.name_rule_key(index), key.dataType, metadata=find_padding(key))
         )
     match_types = {
-        wire.ROW_NUMBER: LongType(),
+        wire.MATCH_NUMBER: LongType(),
         wire.FIRST_ROW_ORDER: order_type,
         wire.LAST_ROW_ORDER: order_type,
         wire.MATCHED_ROWS: ArrayType(event_type, containsNull=False),
@@ -233,8 +233,8 @@ def link_rules(compiled: CompiledRules) -> RuleSet:
         events={
             name: indices[build_row_column(quote_name(name))] for name in request.event_columns
         },
-        row_conditions=joined.conditions,
-        row_filters=joined.filters,
+        row_conditions=joined.row_conditions,
+        row_filters=joined.row_filters,
         has_versions=any(rule.version is not None for rule in request.rules),
     )
 
@@ -287,7 +287,7 @@ def plan_output_rows(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFr
 def select_matches(built: BuiltRuleSet) -> DataFrame:
     """Return one row for each match of each rule."""
     columns = {
-        "match_number": wire.ROW_NUMBER,
+        "match_number": wire.MATCH_NUMBER,
         "start_time": wire.FIRST_ROW_ORDER,
         "end_time": wire.LAST_ROW_ORDER,
         "events": wire.MATCHED_ROWS,

@@ -260,8 +260,8 @@ def sort_rows(rows: pa.Table, orders: tuple[SortColumn, ...], key_of_row: IntArr
     if not rows.num_rows:
         return rows
     time = SortColumn(wire.EVENT_MICROSECONDS, descending=False, nulls_first=True)
-    sorting = Sorting((wire.ROW_NUMBER,), (time, *orders))
+    sorting = Sorting((wire.KEY_CLASS,), (time, *orders))
     # The number of a key serves as the partition key.
-    keyed_rows = rows.append_column(wire.ROW_NUMBER, pa.array(key_of_row))
+    keyed_rows = rows.append_column(wire.KEY_CLASS, pa.array(key_of_row))
     order = find_order(keyed_rows, sorting).row_numbers
     return rows if order is None else rows.take(pa.array(order)).combine_chunks()

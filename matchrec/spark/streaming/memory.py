@@ -64,17 +64,17 @@ class BucketMemory:
     versions: Mapping[str, Version]
 
 
-def write_memory(memory: BucketMemory, query: str) -> bytes:
+def write_memory(memory: BucketMemory, query_digest: str) -> bytes:
     """Return a memory as bytes.
 
     Args:
         memory: the memory.
-        query: a digest of the query that it belongs to.
+        query_digest: a digest of the query that it belongs to.
     """
     arrays = {name: np.ascontiguousarray(array) for name, array in memory.arrays.items()}
     header = {
         "format": FORMAT,
-        "query": query,
+        "query": query_digest,
         "passed": memory.ordered_until,
         "columns": memory.column_map.columns,
         "bits": memory.column_map.bits,
@@ -92,19 +92,19 @@ def write_memory(memory: BucketMemory, query: str) -> bytes:
     return out.getvalue()
 
 
-def read_memory(data: bytes, query: str) -> BucketMemory:
+def read_memory(data: bytes, query_digest: str) -> BucketMemory:
     """Read a memory from bytes.
 
     Args:
         data: what `write_memory` has returned.
-        query: a digest of the query that reads it.
+        query_digest: a digest of the query that reads it.
 
     Raises:
         MatchRecognizeRunError: another query wrote it, or another version of matchrec.
     """
     begin = LENGTH_BYTES + int.from_bytes(data[:LENGTH_BYTES], "little")
     header: Mapping[str, Any] = json.loads(data[LENGTH_BYTES:begin])
-    if (header["format"], header["query"]) != (FORMAT, query):
+    if (header["format"], header["query"]) != (FORMAT, query_digest):
         raise checkpoint_of_other_query()
     arrays: dict[str, Array] = {}
     for name, dtype, shape in header["arrays"]:

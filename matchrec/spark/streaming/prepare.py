@@ -81,7 +81,7 @@ class EventPreparation(Preparation):
 
         Columns of keys and order are added if they are not among these columns.
         """
-        conditions = self.joined.conditions
+        conditions = self.joined.row_conditions
         names = self.name_columns(columns)
         sorting = self.build_sorting(names)
         keys = sorting.keys
@@ -194,7 +194,7 @@ class EventPreparation(Preparation):
             texts: the SQL of columns, by their names.
             schema: the columns that are sent.
         """
-        conditions = self.joined.conditions
+        conditions = self.joined.row_conditions
         packed_count = wire.count_bit_columns(len(conditions))
         packed_names = {wire.name_bits(index) for index in range(packed_count)}
         columns = {

@@ -29,13 +29,13 @@ from matchrec.worker.wire import Sorting
 def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
     """Drop the rows of partitions that cannot have a match.
 
-    Partitions with a row for each condition of `sorting.needed_conditions` are kept. Others may be
+    Partitions with a row for each of `sorting.needed_bits` are kept. Others may be
     kept, too.
     """
-    for condition in sorting.needed_conditions:
-        if are_too_many(read_flags(table.slice(0, SAMPLE_ROWS), condition)):
+    for bit in sorting.needed_bits:
+        if are_too_many(read_flags(table.slice(0, SAMPLE_ROWS), bit)):
             continue  # the first rows mostly show this already
-        is_needed = read_flags(table, condition).astype(np.bool_)
+        is_needed = read_flags(table, bit).astype(np.bool_)
         if not is_needed.any():
             return table.slice(0, 0)
         if not are_too_many(is_needed):

@@ -154,7 +154,7 @@ class TiesParameter:
 class TieWatch:
     """A counter of the ties of one query, which reports them. Picklable."""
 
-    query: str
+    query_id: str
     channel: Channel
     clause: str  # see `TiedRows`
     # The columns of keys and order: their names, and what the user wrote for them.
@@ -174,7 +174,7 @@ class TieWatch:
         differing = ties[differ_from_row_before(table, others, ties)]
         if len(differing):
             example = self.show_row(table, int(differing[0]))
-            self.channel.report({self.query: TiedRows(len(differing), self.clause, example)})
+            self.channel.report({self.query_id: TiedRows(len(differing), self.clause, example)})
 
     def show_row(self, table: pa.Table, row: int) -> str:
         """Return the key and ORDER BY values of a row, as a message shows them."""

@@ -167,8 +167,8 @@ def compute_in_worker(compiled_query: CompiledQuery, prepared: Prepared) -> list
     result = satisfy_nearby(partitions, compiled_query.nearby)
     (condition,) = compiled_query.task.conditions
     assert compiled_query.task.reads_only_data
-    assert condition.row_condition is not None
-    bits = result.satisfied[:, 0] >> np.uint64(condition.row_condition) & np.uint64(1)
+    assert condition.row_bit is not None
+    bits = result.satisfied[:, 0] >> np.uint64(condition.row_bit) & np.uint64(1)
     return [bool(bit) for bit in bits]
 
 

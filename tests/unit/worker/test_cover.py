@@ -37,7 +37,7 @@ Row = tuple[str, int, str]  # key, order, the letters of the columns that are tr
 SCHEMA = pa.schema(
     [
         (wire.COUNTERS, pa.list_(pa.int64())),
-        (wire.ROW_NUMBER, pa.int64()),
+        (wire.REMAINING_ROWS, pa.int64()),
         (wire.name_read(0), pa.string()),
         (wire.name_read(1), pa.int32()),
     ]
