@@ -98,10 +98,12 @@ def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) ->
     order_texts = finder.order_texts
     search_columns = compiled_query.sent_columns.columns
     order_columns = [build_row_column(finder.write_as_text(text)) for text in order_texts]
-    target_tests = () if finder.target.row is None else finder.build_target_tests()
+    key_values = finder.collect_key_values()
+    key_tests = finder.write_key_tests(key_values)
+    target_tests = () if finder.target.row is None else finder.build_target_tests(key_tests)
     filters = clause.query.row_filters
     columns = (*search_columns, *order_columns, *target_tests, *filters)
-    preparation = compiled.preparation.with_key_filters(finder.key_tests)
+    preparation = compiled.preparation.with_key_filters(key_tests)
     assert isinstance(preparation, PartitionPreparation), "the caller has rejected streams"
     table = collect_table(preparation.build_worker_rows(columns))
     if not table.num_rows:
@@ -122,7 +124,7 @@ def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) ->
         table=table,
         partitions=encode_partitions(compiled_query, table, starts),
         fields=preparation.find_fields(search_columns, compiled.fields),
-        keys=finder.sort_key_values(),
+        keys=key_values,
         orders=tuple(request.columns.find_by_text(text) or text for text in order_texts),
         order_values=order_values,
         target_rows=target_rows,

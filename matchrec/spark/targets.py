@@ -67,23 +67,12 @@ class TargetFinder:
 
     # The partition that the target names.
 
-    @cached_property
-    def key_tests(self) -> tuple[str, ...]:
-        """Return SQL tests of whether a row is in the partition. A row must pass all of them.
-
-        The first use of it can run a job, as `key_values` does.
-        """
-        return tuple(
-            f"({self.write_comparable(self.key_texts[name])}) <=> {value}"
-            for name, value in self.key_values.items()
-        )
-
-    @cached_property
-    def key_values(self) -> dict[str, str]:
+    def collect_key_values(self) -> dict[str, str]:
         """Return the values of the partition as SQL literals, by the names of the keys.
 
-        The dict is empty if the target names no partition and there is only one. To find out, the
-        first use of this property runs a job.
+        They are in the order of the clause's keys. The dict is empty if the target names no
+        partition and there is only one. Runs jobs: one finds out whether there is only one, others
+        check the types of values.
 
         Raises:
             MatchRecognizeError: there are several partitions and none is named, or the target does
@@ -105,14 +94,22 @@ class TargetFinder:
         for name in self.key_texts:
             if name not in target_names:
                 raise errors.partition_column_missing(name, self.key_texts)
-        return {
+        key_values = {
             name: self.write_value("partition", self.key_texts[name], partition[target_name])
             for name, target_name in target_names.items()
         }
+        return {name: key_values[name] for name in self.key_texts}
 
-    def sort_key_values(self) -> dict[str, str]:
-        """Return the values of the partition in the order of the clause's keys."""
-        return {name: self.key_values[name] for name in self.key_texts if name in self.key_values}
+    def write_key_tests(self, key_values: Mapping[str, str]) -> tuple[str, ...]:
+        """Return SQL tests of whether a row is in the partition. A row must pass all of them.
+
+        Args:
+            key_values: what `collect_key_values` has returned.
+        """
+        return tuple(
+            f"({self.write_comparable(self.key_texts[name])}) <=> {value}"
+            for name, value in key_values.items()
+        )
 
     def explain_no_rows(self) -> MatchRecognizeError:
         """Return the error for a partition without rows."""
@@ -151,10 +148,14 @@ class TargetFinder:
 
     # The rows that the target names.
 
-    def build_target_tests(self) -> tuple[RowColumn, RowColumn]:
+    def build_target_tests(self, key_tests: tuple[str, ...]) -> tuple[RowColumn, RowColumn]:
         """Return a test of whether the target names a row, and one of whether the row is before it.
 
-        A row is before the target if its first ORDER BY value is, or is NULL.
+        A row is before the target if its first ORDER BY value is, or is NULL. Runs jobs, which
+        check the types of values.
+
+        Args:
+            key_tests: what `write_key_tests` has returned.
 
         Raises:
             MatchRecognizeError: the target has too many values for a row, or none.
@@ -164,7 +165,7 @@ class TargetFinder:
             raise errors.wrong_number_of_order_values(len(self.target.row), self.order_texts)
         comparisons = []
         for text, value in zip(self.order_texts, self.target.row, strict=False):
-            literal_text = self.write_value("row", text, value)
+            literal_text = self.write_value("row", text, value, key_tests)
             comparisons.append((self.write_comparable(text), literal_text))
         is_target = " AND ".join(f"({text} <=> {value})" for text, value in comparisons)
         first_text, first_value = comparisons[0]
@@ -225,13 +226,18 @@ class TargetFinder:
             return self.write_as_text(text)
         return types.normalize_value(text, type_)
 
-    def write_value(self, argument: str, text: str, value: object) -> str:
+    def write_value(
+        self, argument: str, text: str, value: object, key_tests: tuple[str, ...] = ()
+    ) -> str:
         """Return a value of the user as SQL that can be compared with an expression.
+
+        Can run a job, see `check_type`.
 
         Args:
             argument: the argument that has the value, for messages.
             text: the expression.
             value: the value.
+            key_tests: tests of rows that have values like this one, for messages.
 
         Raises:
             MatchRecognizePlanError: the value is not one of the expression's type.
@@ -244,20 +250,28 @@ class TargetFinder:
         if isinstance(type_, spark_types.StringType) or is_compared_as_text(type_):
             is_bytes = isinstance(value, bytes | bytearray)
             return quote_string(literal_text if is_bytes else str(value))
-        self.check_type(argument, text, value, literal_text)
+        self.check_type(argument, text, value, literal_text, key_tests)
         return literal_text
 
-    def check_type(self, argument: str, text: str, value: object, literal_text: str) -> None:
+    def check_type(
+        self, argument: str, text: str, value: object, literal_text: str, key_tests: tuple[str, ...]
+    ) -> None:
         """Check that Spark can cast a literal to the type of an expression. Runs a job.
 
         The error shows a value of the expression. Without any, nothing is checked.
+
+        Args:
+            argument: the argument that has the value.
+            text: the expression.
+            value: the value.
+            literal_text: the value as a literal.
+            key_tests: tests that the row with the shown value passes. If the target names a row,
+                the value is of the same partition.
 
         Raises:
             MatchRecognizePlanError: Spark cannot cast it.
         """
         type_name = self.request.relation.find_type(text).simpleString()
-        # The error shows a value of the same partition, if a row is named.
-        key_tests = self.key_tests if argument == "row" else ()
         items = [
             f"try_cast(CAST({literal_text} AS STRING) AS {type_name}) AS cast_value",
             f"{self.write_as_text(text)} AS example",
