@@ -241,8 +241,8 @@ EVENTS_OPTION = click.option(
 ENGINE_OPTION = click.option(
     "--engine",
     type=ParsedType("ENGINE", parse_engine),
-    help="sail, spark, or sc://HOST:PORT for a server. [default: sail if it is installed, else"
-    " spark]",
+    help="Engine: sail, spark, or sc://HOST:PORT for a server. [default: sail if it is "
+    "installed, else spark]",
 )
 # The tables and the engine.
 SESSION_OPTIONS = combine_options(

@@ -165,10 +165,11 @@ def test_help_lists_options_in_groups() -> None:
     assert groups == [
         "Query",
         "Input",
+        "Aggregates over all matches",
+        "Output",
+        "Picture of the matches",
         "Events (only for SASE+ and Patterns)",
         "Engine and search",
-        "Result",
-        "Files to write",
         "Other options",
     ]
     positions = [
