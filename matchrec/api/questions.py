@@ -125,7 +125,9 @@ def build_explainer(
     values = {}
     if trials:
         values = compute_measures(partition, make_matches_of_trials(task, search.attempts, trials))
-    return Explainer(task, parts, search.attempts, trials, values, rows=partition.partitions.rows)
+    return Explainer(
+        task, parts, search.attempts, trials, values, row_count=partition.partitions.rows
+    )
 
 
 def build_writer(clause: Clause, plan: MatchPlan) -> WriteExpression | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
@@ -32,29 +33,40 @@ from matchrec.search.task import Task
 # The most rows of all matches together that Spark gets.
 MOST_MAPPED = 1_000_000
 
-# The values of all measures for one trial, as texts; None for NULL.
+# The values of all measures for one trial, as texts; None for NULL. The value of a condition is
+# "true" or "false".
 MeasureTexts = Sequence[str | None]
 
 # The values for each trial, by the trial's index among the chosen keys.
 MeasureValues = Mapping[int, MeasureTexts]
 
 
+class Truth(Enum):
+    """The truth of a conjunct in a trial, as a user reads it."""
+
+    TRUE = "true"
+    FALSE = "false"
+    # It is NULL.
+    NULL = "NULL, so not true"
+    # It was not evaluated, because a conjunct before it does not hold.
+    NOT_EVALUATED = "not evaluated"
+
+
 def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
     """Return the trials whose values are shown, those that matter most first.
 
-    First the trials that stopped the best path of each attempt, then those on the best path, the
-    last one first, then all others, until the matches have `MOST_MAPPED` rows together.
+    First, attempt by attempt, the trials that stopped its best path and those on the best path,
+    the last one first; then all others, until the matches have `MOST_MAPPED` rows together.
     """
-    by_importance: list[TrialKey] = []
+    keys_of_best_paths: list[TrialKey] = []
+    all_keys: list[TrialKey] = []
     for number, attempt in enumerate(attempts):
-        by_importance += [TrialKey(number, index) for index in attempt.stopping_trials]
-    for number, attempt in enumerate(attempts):
-        by_importance += [TrialKey(number, index) for index in reversed(attempt.best_path)]
-    for number, attempt in enumerate(attempts):
-        by_importance += [TrialKey(number, index) for index in range(len(attempt.trials))]
+        keys_of_best_paths += [TrialKey(number, index) for index in attempt.stopping_trials]
+        keys_of_best_paths += [TrialKey(number, index) for index in reversed(attempt.best_path)]
+        all_keys += [TrialKey(number, index) for index in range(len(attempt.trials))]
     remaining_rows = MOST_MAPPED
     chosen_keys = []
-    for key in dict.fromkeys(by_importance):
+    for key in dict.fromkeys([*keys_of_best_paths, *all_keys]):
         trial = attempts[key.attempt].trials[key.trial]
         if trial.outcome not in CONDITION_OUTCOMES:
             continue
@@ -115,7 +127,7 @@ class Explainer:
     # The values of the measures, for each of these trials.
     values: MeasureValues
     # The number of rows of the partition.
-    rows: int
+    row_count: int
 
     def explain_conditions(self) -> dict[TrialKey, tuple[str, ...]]:
         """Return for each trial a sentence for each conjunct of its condition."""
@@ -142,26 +154,26 @@ class Explainer:
         for conjunct, truth in zip(conjuncts, truths, strict=True):
             if truth is None:
                 yield conjunct.text
-            elif conjunct.truth is None or truth == NOT_EVALUATED:
-                yield f"{conjunct.text}: {truth}"
+            elif conjunct.truth is None or truth is Truth.NOT_EVALUATED:
+                yield f"{conjunct.text}: {truth.value}"  # nothing is measured
             else:
                 yield self.write_sentence(conjunct, truth, values, mapped)
 
     def write_sentence(
-        self, conjunct: Conjunct, truth: str, values: MeasureTexts, mapped: Mapped
+        self, conjunct: Conjunct, truth: Truth, values: MeasureTexts, mapped: Mapped
     ) -> str:
         """Return a sentence with the truth of a conjunct and the values of its parts.
 
         Args:
             conjunct: the conjunct.
-            truth: its truth, see `find_truths`.
+            truth: its truth.
             values: the values of all measures.
             mapped: the rows mapped so far, and last the row that is tried.
         """
         sides = f" {conjunct.operator} ".join(
             show_measure_value(values[side]) for side in conjunct.sides
         )
-        result = f"{sides} is {truth}" if sides else truth
+        result = f"{sides} is {truth.value}" if sides else truth.value
         notes = []
         for reference in conjunct.references:
             note = self.describe_reference(reference, values, mapped)
@@ -200,7 +212,7 @@ class Explainer:
             return None
         row = rows[offset] if navigation.end is End.FIRST else rows[-1 - offset]
         row += navigation.physical_offset
-        return row if 0 <= row < self.rows else None
+        return row if 0 <= row < self.row_count else None
 
 
 def show_measure_value(value: str | None) -> str:
@@ -208,44 +220,60 @@ def show_measure_value(value: str | None) -> str:
     return "NULL" if value is None else value
 
 
-# The truth of a conjunct that was not evaluated because one before it does not hold.
-NOT_EVALUATED = "not evaluated"
-
-
 def find_truths(
     trial: Trial, conjuncts: Sequence[Conjunct], values: MeasureTexts
-) -> tuple[str | None, ...]:
-    """Return whether each conjunct of a trial's condition is true.
+) -> tuple[Truth | None, ...]:
+    """Return the truth of each conjunct of a trial's condition; None if it is not known.
 
-    The truth of a conjunct without a measure follows from the outcome of the trial if all others
-    are true. If the values contradict the outcome, all truths are None: the search is right.
+    If the values contradict the outcome of the trial, no truth is known: the search is right.
 
     Args:
         trial: a trial that evaluates a condition.
         conjuncts: the conjuncts of the condition, at least one.
         values: the values of all measures; empty if there are none for this trial.
-
-    Returns:
-        For each conjunct "true", "false", "NULL, so not true" or `NOT_EVALUATED`; None if
-        it is not known.
     """
-    condition_holds = trial.outcome is not Outcome.FAILED
-    all_unknown: tuple[str | None, ...] = (None,) * len(conjuncts)
-    is_only_row = trial.depth == 0
-    lacks_values = is_only_row and any(conjunct.looks_back for conjunct in conjuncts)
-    if not values or lacks_values:
-        return ("true",) if condition_holds and len(conjuncts) == 1 else all_unknown
-    truths = [
-        None if conjunct.truth is None else (values[conjunct.truth] or "NULL, so not true")
-        for conjunct in conjuncts
-    ]
-    for index, conjunct in enumerate(conjuncts):
-        earlier = truths[:index]
-        if conjunct.is_guarded and any(truth not in (None, "true") for truth in earlier):
-            truths[index] = NOT_EVALUATED
-    if condition_holds:
-        truths = ["true" if truth is None else truth for truth in truths]
-    elif truths.count(None) == 1 and all(truth in (None, "true") for truth in truths):
-        truths = ["false" if truth is None else truth for truth in truths]
-    agrees = None in truths or condition_holds == all(truth == "true" for truth in truths)
-    return tuple(truths) if agrees else all_unknown
+    holds = trial.outcome is not Outcome.FAILED
+    is_first_row = trial.depth == 0
+    lacks_row_before = is_first_row and any(conjunct.looks_back for conjunct in conjuncts)
+    if not values or lacks_row_before:
+        is_only_conjunct = len(conjuncts) == 1
+        return (Truth.TRUE,) if holds and is_only_conjunct else (None,) * len(conjuncts)
+    truths = infer_unmeasured(read_truths(conjuncts, values), holds=holds)
+    all_are_true = all(truth is Truth.TRUE for truth in truths)
+    agree = None in truths or all_are_true == holds
+    return tuple(truths) if agree else (None,) * len(conjuncts)
+
+
+def read_truths(conjuncts: Sequence[Conjunct], values: MeasureTexts) -> list[Truth | None]:
+    """Return the truth of each conjunct by its measure; None if it has none.
+
+    A guarded conjunct is not evaluated if one before it does not hold.
+    """
+    truths: list[Truth | None] = []
+    for conjunct in conjuncts:
+        if conjunct.is_guarded and any(truth not in (None, Truth.TRUE) for truth in truths):
+            truths.append(Truth.NOT_EVALUATED)
+        elif conjunct.truth is None:
+            truths.append(None)
+        else:
+            value = values[conjunct.truth]
+            truths.append(Truth.NULL if value is None else Truth(value))
+    return truths
+
+
+def infer_unmeasured(truths: list[Truth | None], *, holds: bool) -> list[Truth | None]:
+    """Return the truths with those of conjuncts without a measure, if they follow from the others.
+
+    Args:
+        truths: the truths by measures.
+        holds: whether the condition as a whole holds.
+
+    >>> [truth.name for truth in infer_unmeasured([Truth.TRUE, None], holds=False)]
+    ['TRUE', 'FALSE']
+    """
+    if holds:
+        return [Truth.TRUE if truth is None else truth for truth in truths]
+    others_hold = all(truth in (None, Truth.TRUE) for truth in truths)
+    if truths.count(None) == 1 and others_hold:
+        return [Truth.FALSE if truth is None else truth for truth in truths]
+    return truths

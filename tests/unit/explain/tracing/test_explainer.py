@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matchrec.explain.tracing.condition_parts import split_into_parts
-from matchrec.explain.tracing.explainer import find_truths
+from matchrec.explain.tracing.explainer import Truth, find_truths
 from matchrec.explain.tracing.trials import Outcome, Trial
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
@@ -34,15 +34,15 @@ def test_a_condition_is_taken_apart() -> None:
 @pytest.mark.parametrize(
     ("outcome", "first", "second", "expected"),
     [
-        (Outcome.TAKEN, "true", "true", ("true", "true")),
-        (Outcome.FAILED, "true", "false", ("true", "false")),
-        (Outcome.FAILED, None, "true", ("NULL, so not true", "true")),
+        (Outcome.TAKEN, "true", "true", (Truth.TRUE, Truth.TRUE)),
+        (Outcome.FAILED, "true", "false", (Truth.TRUE, Truth.FALSE)),
+        (Outcome.FAILED, None, "true", (Truth.NULL, Truth.TRUE)),
         (Outcome.FAILED, "true", "true", (None, None)),  # the engine is right: nothing is said
         (Outcome.TAKEN, "true", "false", (None, None)),
     ],
 )
 def test_values_that_do_not_give_the_answer_are_not_shown(
-    outcome: Outcome, first: str | None, second: str | None, expected: tuple[str | None, ...]
+    outcome: Outcome, first: str | None, second: str | None, expected: tuple[Truth | None, ...]
 ) -> None:
     conjuncts = split_into_parts(lower_clause(parse_clause(CLAUSE))).conjuncts["B"]
     values: list[str | None] = [""] * 100
