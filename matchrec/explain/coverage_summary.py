@@ -44,19 +44,21 @@ MOST_LISTED_ROWS = 6
 class ConditionPart:
     """A part of a condition, such as one operand of its AND."""
 
+    # The name of the variable or stage whose condition it is a part of.
     variable: str
-    text: str  # as the user wrote it
+    # As the user wrote it.
+    text: str
 
 
 def summarise(counted_coverage: CountedCoverage) -> ClauseCoverage:
     """Return the coverage of a clause from what the workers have counted."""
     plan = counted_coverage.query.plan
-    # In all of these lists, index 0 is the place before any row, as in `OccurrenceCoverage.number`.
+    occurrences = counted_coverage.query.occurrences
+    # In all of these lists, place 0 is the start, before any row, and place 1 is occurrence 0.
     endings = find_endings(counted_coverage)
-    stopped = [sum(ending.count for ending in group) for group in endings]
+    stopped = [sum(ending.count for ending in endings_there) for endings_there in endings]
     tried = sum(stopped) + counted_coverage.figures.matches
     reached = [tried, *counted_coverage.counts.reached.tolist()]
-    occurrences = counted_coverage.query.occurrences
     variables = [None, *(plan.variables[variable] for variable in occurrences.variables)]
     loops = [(), *find_loops(counted_coverage, reached[1:], endings[1:])]
     return ClauseCoverage(
@@ -64,15 +66,15 @@ def summarise(counted_coverage: CountedCoverage) -> ClauseCoverage:
         figures=counted_coverage.figures,
         occurrences=tuple(
             OccurrenceCoverage(
-                number=number,
-                variable=variables[number],
-                reached=reached[number],
-                stopped=stopped[number],
-                stop_reasons=endings[number],
-                false_parts=find_false_parts(counted_coverage, number),
-                loop=loops[number],
+                number=place,
+                variable=variables[place],
+                reached=reached[place],
+                stopped=stopped[place],
+                stop_reasons=endings[place],
+                false_parts=find_false_parts(counted_coverage, place),
+                loop=loops[place],
             )
-            for number in range(len(reached))
+            for place in range(len(reached))
         ),
         nearest=counted_coverage.nearest,
         selects=counted_coverage.task.needs_event_selection,
@@ -87,31 +89,45 @@ def find_loops(
 
     Yield an empty tuple for an occurrence that is not a loop, or whose loop needs only one row.
 
-    A run that has left a loop has all the rows that the loop needs. A run that ended in it lacks as
-    many of these as the pattern still needed in the loop.
-
     Args:
         counted_coverage: what the workers have counted.
         reached: for each occurrence, how many starting rows reached it.
         endings: for each occurrence, what ended the runs that had their last row there.
     """
     plan = counted_coverage.query.plan
-    occurrences = counted_coverage.query.occurrences
     if plan.staging is not None:  # occurrences are stages there, not variables of PATTERN
         yield from (() for _ in reached)
         return
-    targets = find_states_after(occurrences)[1:]
-    for number, needed in enumerate(find_loop_lengths(plan.pattern)):
-        states = [
-            state
-            for state, occurrence in zip(targets, occurrences.occurrence_by_choice, strict=True)
-            if occurrence == number and state is not None
-        ]
-        needed_after = min((occurrences.remaining[state] for state in states), default=UNREACHABLE)
-        if needed < 2 or needed_after >= UNREACHABLE:
+    needed_after = find_rows_needed_after(counted_coverage.query.occurrences)
+    for occurrence, loop_length in enumerate(find_loop_lengths(plan.pattern)):
+        if loop_length < 2 or occurrence not in needed_after:
             yield ()
         else:
-            yield tuple(count_loop_rows(needed, needed_after, reached[number], endings[number]))
+            yield tuple(
+                count_loop_rows(
+                    loop_length,
+                    reached[occurrence],
+                    endings[occurrence],
+                    needed_after=needed_after[occurrence],
+                )
+            )
+
+
+def find_rows_needed_after(occurrences: Occurrences) -> dict[int, int]:
+    """Return how many rows a match needs, at least, after the last row of each occurrence.
+
+    For `A{5,} B` it needs one row after A, and none after B. An occurrence after which no match is
+    possible is left out.
+    """
+    needed_after: dict[int, int] = {}
+    _, *targets = find_states_after(occurrences)
+    for state, occurrence in zip(targets, occurrences.occurrence_by_choice, strict=True):
+        if state is None:
+            continue
+        needed = occurrences.remaining[state]
+        if needed < needed_after.get(occurrence, UNREACHABLE):
+            needed_after[occurrence] = needed
+    return needed_after
 
 
 def find_loop_lengths(pattern: RowPattern, *, repeats: bool = False) -> Iterator[int]:
@@ -144,57 +160,71 @@ def find_loop_lengths(pattern: RowPattern, *, repeats: bool = False) -> Iterator
 
 
 def count_loop_rows(
-    needed: int, needed_after: int, reached: int, endings: Sequence[RunEnding]
+    loop_length: int, reached: int, endings: Sequence[RunEnding], *, needed_after: int
 ) -> Iterator[LoopCoverage]:
     """Yield how many starting rows reached each listed number of rows of a loop.
 
+    A run that has left the loop has all the rows that the loop needs. A run that ended in it lacks
+    as many of them as a match still needed, apart from the rows after the loop.
+
     Args:
-        needed: how many rows the loop needs.
-        needed_after: how many rows the pattern needs after the loop.
+        loop_length: how many rows the loop needs.
         reached: how many starting rows reached the loop.
         endings: what ended runs in the loop.
+        needed_after: how many rows a match needs after the loop.
+
+    For `A{5,} B`, a run that ended in the loop when a match still needed three rows had three rows
+    of the loop: it lacked two of these, and B.
+
+    >>> endings = [RunEnding(Reason.FALSE, ("A",), remaining=3, count=4)]
+    >>> loop = count_loop_rows(5, 10, endings, needed_after=1)
+    >>> [(coverage.rows, coverage.reached) for coverage in loop]
+    [(1, 10), (2, 10), (3, 10), (4, 6), (5, 6)]
     """
-    numbers = list_row_numbers(needed)
-    for number, next_number in zip(numbers, [*numbers[1:], needed + 1], strict=True):
+    listed_numbers = list_row_numbers(loop_length)
+    next_numbers = [*listed_numbers[1:], loop_length + 1]
+    for row_number, next_number in zip(listed_numbers, next_numbers, strict=True):
         stopped = tuple(
             ending
             for ending in endings
-            if number <= needed - max(0, ending.remaining - needed_after) < next_number
+            if row_number <= loop_length - max(0, ending.remaining - needed_after) < next_number
         )
-        yield LoopCoverage(number, reached, stopped)
+        yield LoopCoverage(row_number, reached, stopped)
         reached -= sum(ending.count for ending in stopped)
 
 
-def list_row_numbers(needed: int) -> list[int]:
+def list_row_numbers(loop_length: int) -> list[int]:
     """Return the numbers of rows that are listed for a loop: all of a few, or 1, 2, 5, 10, ...
 
     >>> list_row_numbers(4), list_row_numbers(60)
     ([1, 2, 3, 4], [1, 2, 5, 10, 20, 50, 60])
     """
-    if needed <= MOST_LISTED_ROWS:
-        return list(range(1, needed + 1))
-    steps = (factor * 10**power for power in range(len(str(needed))) for factor in (1, 2, 5))
-    return [*(number for number in steps if number < needed), needed]
+    if loop_length <= MOST_LISTED_ROWS:
+        return list(range(1, loop_length + 1))
+    powers = range(len(str(loop_length)))
+    round_numbers = (factor * 10**power for power in powers for factor in (1, 2, 5))
+    return [*(number for number in round_numbers if number < loop_length), loop_length]
 
 
 def find_endings(counted_coverage: CountedCoverage) -> list[tuple[RunEnding, ...]]:
-    """Return the reasons why runs ended, for each occurrence at which they had their last row.
+    """Return the reasons why runs ended, for each place at which they had their last row.
 
-    The first entry is for runs without a row. In each entry the most frequent reason comes first.
+    Place 0 is the start, for runs without a row. At each place the most frequent reason is first.
     """
     query = counted_coverage.query
     occurrences = query.occurrences
     states = find_states_after(occurrences)
-    numbers = [0, *(occurrence + 1 for occurrence in occurrences.occurrence_by_choice)]
-    counts: list[Counter[RunEnding]] = [Counter() for _ in range(len(occurrences.variables) + 1)]
-    rows = counted_coverage.counts.end_counts.tolist()
-    for state, number, reason_counts in zip(states, numbers, rows, strict=True):
+    places = [0, *(occurrence + 1 for occurrence in occurrences.occurrence_by_choice)]
+    place_count = len(occurrences.variables) + 1
+    counts_by_place: list[Counter[RunEnding]] = [Counter() for _ in range(place_count)]
+    counts_by_reason = counted_coverage.counts.end_counts.tolist()
+    for state, place, reason_counts in zip(states, places, counts_by_reason, strict=True):
         for reason, count in zip(Reason, reason_counts, strict=True):
             if state is not None and count:
-                counts[number][build_ending(query, state, reason)] += count
+                counts_by_place[place][build_ending(query, state, reason)] += count
     return [
-        tuple(replace(ending, count=count) for ending, count in group.most_common())
-        for group in counts
+        tuple(replace(ending, count=count) for ending, count in ending_counts.most_common())
+        for ending_counts in counts_by_place
     ]
 
 
@@ -220,14 +250,14 @@ def build_ending(query: CoverageQuery, state: int, reason: Reason) -> RunEnding:
     )
 
 
-def find_false_parts(counted_coverage: CountedCoverage, number: int) -> tuple[FalsePart, ...]:
-    """Return the parts of conditions that were not true after an occurrence, by frequency.
+def find_false_parts(counted_coverage: CountedCoverage, place: int) -> tuple[FalsePart, ...]:
+    """Return the parts of conditions that were not true after a place, the most frequent first.
 
     Args:
         counted_coverage: what the workers have counted.
-        number: the number of the occurrence, see `OccurrenceCoverage`.
+        place: 0 for the start, else the number of an occurrence, see `OccurrenceCoverage`.
     """
-    counts = counted_coverage.counts.false_parts[number].tolist()
+    counts = counted_coverage.counts.false_parts[place].tolist()
     parts = list_condition_parts(counted_coverage.query)
     false_parts = [
         FalsePart(part.variable, part.text, count)
@@ -245,11 +275,11 @@ def list_condition_parts(query: CoverageQuery) -> list[ConditionPart | None]:
     """
     plan = query.plan
     conditions = {condition.variable: condition for condition in query.conditions}
-    stages = {} if plan.staging is None else find_stages_by_test(plan.staging)
+    stage_names = {} if plan.staging is None else find_stages_by_test(plan.staging)
     parts: list[ConditionPart] = []
     for variable in plan.variables:
         show_part = partial(show_stage_condition, test=variable) if plan.staging else show_scalar
-        name = stages.get(variable, variable)
+        name = stage_names.get(variable, variable)
         texts = show_condition_parts(conditions.get(variable), show_part)
         parts += [ConditionPart(name, drop_backticks(text)) for text in texts]
     part_counts = Counter(part.variable for part in parts)
