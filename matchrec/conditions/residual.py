@@ -41,8 +41,8 @@ class ColumnRead:
     span: Span
     # The same value as arithmetic of columns and constants, if it is that. If the types allow it,
     # the search computes this instead, so that it needs fewer columns: see
-    # `typing.steps.type_formula`.
-    formula: CombinedStep | None = None
+    # `typing.steps.type_column_arithmetic`.
+    arithmetic: CombinedStep | None = None
     # The same value as an operation, if it can fail and guards over other rows decide whether it is
     # evaluated. If it can fail for its types, too, the search computes this instead: see
     # `typing.steps.type_deferred`.

@@ -492,7 +492,9 @@ class NearbySplitter(ConditionSplitter):
         4. Anything else is a column of several rows, which only Spark can compute.
         """
         if self.is_for_spark(scalar):
-            return replace(self.read_fixed_column(scalar), formula=build_formula(scalar, None))
+            return replace(
+                self.read_fixed_column(scalar), arithmetic=build_column_arithmetic(scalar, None)
+            )
         distances = find_distances(self.plan, self.variable, scalar)
         assert distances is not None, scalar
         operation = find_worker_operation(scalar)
@@ -500,7 +502,7 @@ class NearbySplitter(ConditionSplitter):
             (distance,) = distances
             position = Navigation(physical_offset=distance)
             read = self.read_at_position(scalar, position)
-            return replace(read, formula=build_formula(scalar, position))
+            return replace(read, arithmetic=build_column_arithmetic(scalar, position))
         if operation is not None:
             return self.combine_operands(operation)
         return read_current_row(self.build_fixed_column(scalar), scalar.span)
@@ -639,27 +641,28 @@ def write_typed_null(reference: Reference) -> str:
     return f"IF(FALSE, {write_argument(reference)}, NULL)"
 
 
-# The operations that a formula may have.
-FORMULA_OPERATORS = ("+", "-", "*")
+# The operations of `ColumnRead.arithmetic`.
+ARITHMETIC_OPERATORS = ("+", "-", "*")
 
 
-def build_formula(scalar: Scalar, position: Navigation | None) -> CombinedStep | None:
+def build_column_arithmetic(scalar: Scalar, position: Navigation | None) -> CombinedStep | None:
     """Return the operation for an expression that is arithmetic of columns and constants.
 
-    None if the expression is anything else, such as a single column or a call.
+    `price * 2 + fee` is one. None if the expression is anything else, such as a single column or a
+    call.
 
     Args:
         scalar: the expression. All its columns are read at one position.
         position: that position; None for the current row.
     """
-    step = build_formula_part(scalar, position)
+    step = build_arithmetic_operand(scalar, position)
     return step if isinstance(step, CombinedStep) else None
 
 
-def build_formula_part(scalar: Scalar, position: Navigation | None) -> Step | None:
+def build_arithmetic_operand(scalar: Scalar, position: Navigation | None) -> Step | None:
     """Return the step for a column, a constant or arithmetic of these; None for anything else.
 
-    For the arguments see `build_formula`.
+    For the arguments see `build_column_arithmetic`.
     """
     if is_single_reference(scalar) and isinstance(scalar.references[0], ColumnReference):
         column = build_row_column(render(scalar, write_argument))
@@ -667,11 +670,11 @@ def build_formula_part(scalar: Scalar, position: Navigation | None) -> Step | No
     amount = find_amount(scalar)
     if amount is not None:
         return read_current_row(build_row_column(render(scalar, str), amount), scalar.span)
-    if not isinstance(scalar, Operation) or scalar.operator not in FORMULA_OPERATORS:
+    if not isinstance(scalar, Operation) or scalar.operator not in ARITHMETIC_OPERATORS:
         return None
     operands = []
     for operand in scalar.operands:
-        step = build_formula_part(operand, position)
+        step = build_arithmetic_operand(operand, position)
         if step is None:
             return None
         operands.append(step)

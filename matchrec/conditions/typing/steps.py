@@ -8,7 +8,8 @@ these decide whether the search or Python computes it, and to which type its ope
 
 Spark computes a column for every row before the match. There are two reasons not to let it:
 
-1. The column is a formula of other columns, which the search has anyway: see `type_formula`.
+1. The column is arithmetic of other columns, which the search has anyway: see
+   `type_column_arithmetic`.
 2. The expression can fail, and guards over other rows decide whether it is evaluated. Then it must
    be computed during the match: see `type_deferred`.
 
@@ -115,16 +116,16 @@ class StepTyper(Typer):
     def find_column_value(self, step: ColumnRead) -> TypedStep:
         """Return what the search has for a column.
 
-        In order of preference, that is a constant, a formula of other columns, an operation that
+        In order of preference, that is a constant, arithmetic of other columns, an operation that
         must not be computed before the match, or a read of the column itself.
         """
         type_ = INT if step.column == ZERO else self.types[step.column]
         constant = find_constant(step, type_)
         if constant is not None:
             return constant
-        formula = type_formula(self, step)
-        if formula is not None:
-            return formula
+        arithmetic = type_column_arithmetic(self, step)
+        if arithmetic is not None:
+            return arithmetic
         deferred = type_deferred(self, step)
         if deferred is not None:
             return deferred
@@ -255,19 +256,19 @@ class StepTyper(Typer):
 # Columns that the search computes instead of Spark.
 
 
-def type_formula(typer: Typer, step: ColumnRead) -> TypedStep | None:
-    """Return the value of a formula of integers and doubles, which the search computes.
+def type_column_arithmetic(typer: Typer, step: ColumnRead) -> TypedStep | None:
+    """Return the value of a column that is arithmetic of other columns, which the search computes.
 
-    None if the step has no formula, or if only Spark can compute it.
+    None if the column is anything else, or if the search does not compute with its types.
     """
     type_ = typer.types[step.column]
-    if step.formula is None or not can_compute(type_):
+    if step.arithmetic is None or not can_compute(type_):
         return None
-    for read in find_column_reads(step.formula):
+    for read in find_column_reads(step.arithmetic):
         read_type = typer.types[read.column]
         if not can_compute(read_type) and find_constant(read, read_type) is None:
             return None
-    typed = typer.type_step(step.formula)
+    typed = typer.type_step(step.arithmetic)
     return typed if typed.type == type_ else None
 
 
