@@ -31,13 +31,16 @@ class OutputRows:
         """Return the number r of output rows."""
         return len(self.row)
 
-    def take(self, part: BoolArray | slice) -> OutputRows:
-        """Return the output rows that are marked, or the output rows of a slice."""
-        return OutputRows(self.row[part], self.match[part], self.current[part])
+    def take(self, chosen: BoolArray | slice) -> OutputRows:
+        """Return some of the output rows: those that are marked, bool[r], or those of a slice."""
+        return OutputRows(self.row[chosen], self.match[chosen], self.current[chosen])
 
 
 def find_output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRows:
-    """Return the output rows of matches. `find_unmatched_rows` returns the others."""
+    """Return the output rows of matches.
+
+    `find_unmatched_rows` returns those of the input rows that no match covers.
+    """
     if rows_per_match.has_one_row_per_match:
         return find_one_row_per_match(matches)
     return list_all_rows(matches, with_empty=rows_per_match.shows_empty)
@@ -79,16 +82,16 @@ def find_one_row_per_match(matches: Matches) -> OutputRows:
 
 def find_matched_rows(matches: Matches, rows: int) -> BoolArray:
     """Return which rows are in a match or are the row of an empty match: bool[rows]."""
-    covered = np.zeros(rows, np.bool_)
-    covered[matches.mapped_rows] = True
-    covered[matches.start] = True
-    return covered
+    is_matched = np.zeros(rows, np.bool_)
+    is_matched[matches.mapped_rows] = True
+    is_matched[matches.start] = True
+    return is_matched
 
 
 def find_covered_rows(matches: Matches, rows_per_match: RowsPerMatch, rows: int) -> BoolArray:
-    """Return which rows are not output as unmatched rows: bool[rows].
+    """Return which rows matches cover, so that they are not output as unmatched: bool[rows].
 
-    These are the matched rows; with one output row per input row, those with which a match begins.
+    A match covers its rows; with one output row per input row, only the one with which it begins.
     """
     if not rows_per_match.is_window_output:
         return find_matched_rows(matches, rows)

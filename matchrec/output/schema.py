@@ -138,26 +138,37 @@ def list_table_columns(
 
     Arguments as `find_output_columns`.
     """
-    keys = []
-    for key in dict.fromkeys(plan.partition_by):
-        name = key.name or columns.find_by_text(key.text) or name_expression(key.text)
-        keys.append(RowOutput(key.text, name, key.span if key.name else None))
+    partition_columns = list_partition_columns(plan, columns, name_expression)
+    input_columns = [RowOutput(quote_name(name), name) for name in columns.names]
     if plan.rows_per_match.summarizes_matches:
-        return [*keys, *plan.measures]
+        return [*partition_columns, *plan.measures]
     if plan.rows_per_match.is_window_output or plan.column_order is ColumnOrder.INPUT_FIRST:
-        return [*(RowOutput(quote_name(name), name) for name in columns.names), *plan.measures]
-    texts = {key.text for key in plan.partition_by}
+        return [*input_columns, *plan.measures]
+    listed_texts = {column.text for column in partition_columns}
     order_columns = []
     for item in plan.order_by:
         text = item.expression.text
         order_name = columns.find_by_text(text)
-        if text not in texts and order_name is not None:
+        if text not in listed_texts and order_name is not None:
             order_columns.append(RowOutput(text, order_name))
-            texts.add(text)
-    others = [
-        RowOutput(quote_name(name), name) for name in columns.names if quote_name(name) not in texts
-    ]
-    return [*keys, *order_columns, *plan.measures, *others]
+            listed_texts.add(text)
+    other_columns = [column for column in input_columns if column.text not in listed_texts]
+    return [*partition_columns, *order_columns, *plan.measures, *other_columns]
+
+
+def list_partition_columns(
+    plan: MatchPlan, columns: InputColumns, name_expression: Callable[[str], str]
+) -> list[RowOutput]:
+    """Return the columns of PARTITION BY, each once.
+
+    An expression has the name that the user gave, or else that of the input column or of Spark.
+    Arguments as `find_output_columns`.
+    """
+    partition_columns = []
+    for key in dict.fromkeys(plan.partition_by):
+        name = key.name or columns.find_by_text(key.text) or name_expression(key.text)
+        partition_columns.append(RowOutput(key.text, name, key.span if key.name else None))
+    return partition_columns
 
 
 def check_output_names(outputs: list[OutputColumn], columns: InputColumns) -> None:
