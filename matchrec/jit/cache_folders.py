@@ -107,9 +107,10 @@ def check_folder(function: FunctionType, folder: Path) -> None:
     if not trust.has_users():
         return
     writers = find_writers(function, folder)
-    is_beside = folder == find_source_cache(function)
-    find_fault = trust.find_fault_beside_sources if is_beside else trust.find_folder_fault
-    fault = find_fault(folder, writers)
+    if is_beside_source(function, folder):
+        fault = trust.find_fault_beside_sources(folder, writers)
+    else:
+        fault = trust.find_folder_fault(folder, writers)
     if fault is not None:
         print_untrusted(fault)
         raise UntrustedFolderError(fault)
@@ -126,9 +127,14 @@ def find_writers(function: FunctionType, folder: Path) -> trust.Writers:
     """Return who may write the compiled code of a function in a folder."""
     if not trust.has_users():
         return trust.Writers(frozenset())
-    if folder == find_source_cache(function):
+    if is_beside_source(function, folder):
         return trust.find_source_writers(Path(inspect.getfile(function)))
     return trust.find_own_writers()
+
+
+def is_beside_source(function: FunctionType, folder: Path) -> bool:
+    """Return whether a folder is `find_source_cache` of a function."""
+    return folder == find_source_cache(function)
 
 
 def find_source_cache(function: FunctionType) -> Path:
