@@ -22,12 +22,12 @@ goes on from there. Python interrupts it in two kinds of functions that the kern
                      returns True. The kernel then returns as it always does when it must stop,
                      and the returned value is dropped.
 
-For example, with `find_start` as a stopping point, and a stopping test in `search_start`:
+For example, with `find_start` as a stopping point, and a stopping test in `search_from_start`:
 
     @stoppable_kernel
     def search(rows, progress):
         while find_start(rows, progress):
-            status = search_start(rows, progress)
+            status = search_from_start(rows, progress)
             if status != DONE:
                 return status
         return DONE

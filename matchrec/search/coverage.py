@@ -1,9 +1,16 @@
 """Find matches, and count how far the search came from starting rows that begin no match.
 
-This is a search of its own, whichever algorithm would run the query. Its depth-first kernels count
-on the way: `kernels.coverage` and, for event selection, `kernels.selection_coverage`. Without event
-selection it returns the preferred matches. If rows may be skipped or all matches are output,
-every row is a starting row, whatever AFTER MATCH says, and one match of it is enough.
+This is a search of its own, whichever algorithm would run the query. Two depth-first kernels count
+on the way, as `kernels.nearest_runs` explains:
+
+    ContiguousCoverage   kernels.coverage            the preferred matches of consecutive rows
+    SelectionCoverage    kernels.selection_coverage  if rows may be skipped or all matches are
+                                                     output: every row is a starting row, whatever
+                                                     AFTER MATCH says, and one match of it is enough
+
+1. A caller makes `Counts` for an `AnnotatedTask`.
+2. `find_matches` searches some partitions, and adds to the counts. It may be called several times.
+3. Or `find_nearest_runs` returns the nearest run of each single starting row.
 """
 
 from __future__ import annotations
@@ -32,8 +39,8 @@ from matchrec.search.task import Capacity, Condition, StageOptions, Task
 
 # The bits of a word of a trail.
 WORD_BITS = 64
-# In the place of a starting row, if there is none: in `Counts.nearest_of_all`, before a run has
-# been counted; in PART_START of a part, before a starting row has been counted for it.
+# Instead of the position of a starting row, before one has been counted: in
+# `Counts.nearest_of_all`, and in the column PART_START of the parts of conditions.
 NO_START = -1
 
 
@@ -44,15 +51,15 @@ class AnnotatedTask:
     task: Task
     # The variables in PATTERN, each time they occur, and the occurrence that each choice takes.
     occurrences: Occurrences
-    # For each variable, the parts of its condition: the index of a row condition, or None for the
-    # part that depends on the run.
+    # For each variable, the conjuncts of its condition that are counted one by one: the index of a
+    # row condition, or None for all that depends on the run. Kernels call them parts.
     parts: tuple[tuple[int | None, ...], ...]
 
 
 class Counts(NamedTuple):
     """Counts over the starting rows of all searches so far: see `RunCounts` for each array.
 
-    The searches of several pieces add to the same counts. Only `notes` belong to one search.
+    Several searches may add to the same counts. Only `notes` belong to one search.
     """
 
     reached: IntArray
@@ -94,14 +101,14 @@ def find_matches(
     Raises:
         RunFailure: the search has failed because of the rows.
     """
-    # A run that times out is not a match.
+    # Without the options that output runs or leave out matches: a run that times out is no match.
     task = annotated_task.task
     stages = None if task.stages is None else StageOptions()
     task = replace(task, partial=None, stages=stages)
     annotated_task = replace(annotated_task, task=task)
     arrays = prepare_input(task, partitions, for_event_selection=task.needs_event_selection)
-    search = SelectionCoverage if task.needs_event_selection else ContiguousCoverage
-    return search(annotated_task, counts, arrays, capacity or Capacity()).find_matches()
+    search_class = SelectionCoverage if task.needs_event_selection else ContiguousCoverage
+    return search_class(annotated_task, counts, arrays, capacity or Capacity()).find_matches()
 
 
 def find_nearest_runs(annotated_task: AnnotatedTask, partitions: Partitions) -> IntArray:
@@ -151,6 +158,7 @@ class ContiguousCoverage(PathSearch[CoverageWork]):
     @property
     def shapes(self) -> Shapes:
         """Return the arrays of `PathSearch`, the table of states and the nearest runs."""
+        # A nearest run for each bit of the memo.
         (rows, memo_bytes), _ = self.shape_memo()["memo"]
         remembered_shape = rows, 8 * memo_bytes, REMEMBERED_TRAIL + self.trail_words
         remembered: Shapes = {"remembered": (remembered_shape, np.int64)}
@@ -194,7 +202,7 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
     ) -> None:
         self.trail_words = count_trail_words(annotated_task)
         self.counts = build_run_counts(annotated_task, counts, arrays)
-        self.between = find_absences_on_data(annotated_task, arrays)
+        self.absences_between = find_absences_on_data(annotated_task, arrays)
         super().__init__(annotated_task.task, arrays, capacity)
 
     @property
@@ -204,12 +212,12 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
         They are, unless a negation between two rows of the match depends on the run: then runs also
         differ in where their rows are.
         """
-        absences_between = [
+        all_absences_between = [
             absence
             for absence in self.task.absences
             if absence.after is not None and absence.before is not None
         ]
-        return len(absences_between) == len(self.between.absences)
+        return len(all_absences_between) == len(self.absences_between.absences)
 
     @property
     def shapes(self) -> Shapes:
@@ -230,7 +238,7 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
             counts=self.counts._replace(
                 trails=self.working_arrays["trails"], ends=self.working_arrays["ends"]
             ),
-            between=self.between,
+            absences_between=self.absences_between,
         )
 
     def build_arguments(self) -> tuple[object, ...]:
@@ -242,23 +250,28 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
 
 
 def count_trail_words(annotated_task: AnnotatedTask) -> int:
-    """Return how many words the trail of a run has."""
-    bits = max(1, len(annotated_task.occurrences.variables))
-    return math.ceil(bits / WORD_BITS)
+    """Return how many words the trail of a run has: a bit for each occurrence in PATTERN."""
+    occurrence_count = max(1, len(annotated_task.occurrences.variables))
+    return math.ceil(occurrence_count / WORD_BITS)
 
 
-def shape_nearest_runs(depths: int, trail_words: int) -> Shapes:
-    """Return the shapes of the arrays of nearest runs, from each row of the path and the next."""
+def shape_nearest_runs(path_size: int, trail_words: int) -> Shapes:
+    """Return the shapes of the arrays with the nearest run from each row of the path on.
+
+    They have one row more than the path, for the nearest run after its last row.
+    """
     return {
-        "trails": ((depths + 1, trail_words), np.int64),
-        "ends": ((depths + 1, END_SIZE), np.int64),
+        "trails": ((path_size + 1, trail_words), np.int64),
+        "ends": ((path_size + 1, END_SIZE), np.int64),
     }
 
 
 def build_run_counts(
     annotated_task: AnnotatedTask, counts: Counts, arrays: SearchInput
 ) -> RunCounts:
-    """Return what the kernels read and write to count runs, without the nearest runs.
+    """Return what the kernels read and write to count runs.
+
+    The arrays of nearest runs are empty here: each search puts its own working arrays there.
 
     Args:
         annotated_task: the task.
@@ -268,7 +281,7 @@ def build_run_counts(
     occurrences = annotated_task.occurrences
     program = arrays.rules.program
     parts_first, parts = build_parts(annotated_task)
-    empty = np.empty((0, 0), np.int64)
+    no_runs = np.empty((0, 0), np.int64)
     return RunCounts(
         remaining=np.array(occurrences.remaining, np.int64),
         nearer_first=np.cumsum([0, *map(len, occurrences.nearer_choices)]).astype(np.int64),
@@ -283,8 +296,8 @@ def build_run_counts(
         false_parts=counts.false_parts,
         nearest_of_all=counts.nearest_of_all,
         notes=counts.notes,
-        trails=empty,
-        ends=empty,
+        trails=no_runs,
+        ends=no_runs,
         remembered=np.empty((0, 0, 0), np.int64),
     )
 
@@ -312,8 +325,10 @@ def find_absences_on_data(
 
 def build_parts(annotated_task: AnnotatedTask) -> tuple[IntArray, IntArray]:
     """Return `parts_first` and `parts` of `RunCounts`."""
-    rows = [
-        (*find_bit(Condition(part)), NO_START) for parts in annotated_task.parts for part in parts
-    ]
-    first = np.cumsum([0, *map(len, annotated_task.parts)])
-    return first.astype(np.int64), np.array(rows, np.int64).reshape(-1, nearest_runs.PART_SIZE)
+    rows = []
+    for variable_parts in annotated_task.parts:
+        for row_condition in variable_parts:
+            word, mask = find_bit(Condition(row_condition))
+            rows.append((word, mask, NO_START))
+    parts_first = np.cumsum([0, *map(len, annotated_task.parts)]).astype(np.int64)
+    return parts_first, np.array(rows, np.int64).reshape(-1, nearest_runs.PART_SIZE)

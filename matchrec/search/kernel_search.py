@@ -1,7 +1,7 @@
 """The base class of searches: the loop that calls a kernel, enlarges its arrays, reads matches.
 
-A search is a class with a kernel. It is in the file of its kernel, except for `RunsSearch`, which
-has the module `runs_search`. Two base classes add the arrays of a way to search:
+A search is a subclass of `KernelSearch` with a kernel. It is in the file of its kernel, except for
+`RunsSearch`, which has the module `runs_search`. Two base classes are between them:
 
     path_search.PathSearch      follows one run at a time, and remembers failures
     buffer_search.BufferSearch  follows all runs at once, which share a buffer of rows
@@ -71,7 +71,7 @@ OUTPUT_ROWS_PER_MATCH = 16
 # How many bytes a mapped row takes, roughly, until it has left the worker.
 OUTPUT_ROW_BYTES = 128
 
-# The statuses of a kernel that end the search, and the errors of users for them.
+# For each status of a kernel that ends the search, the function that makes the user's error.
 ERROR_BY_STATUS: dict[int, MakeRunError] = {
     layout.SKIP_TO_NO_ROW: failures.skip_to_missing_row,
     layout.SKIP_TO_FIRST_ROW: failures.skip_to_first_row,
@@ -121,10 +121,11 @@ class KernelSearch(ABC, Generic[W]):
         self.rules = arrays.rules
         self.selecting = arrays.selection_rules
         self.progress = make_progress(self.progress_class, task)
-        # The counters of this search alone. They are added to `counters` at its end.
         self.counters = counters
+        # The counters of this search alone. They are added to `counters` at its end.
         self.search_counters = np.zeros(layout.COUNTERS, np.int64)
-        # For each status that says that arrays are full, how large these arrays are.
+        # For each status that says that arrays are full, how large these arrays are: how many rows
+        # the path has, or the memo, how many runs there are, or nodes.
         size = max(capacity.initial_rows, 2)
         self.sizes = {
             layout.PATH_FULL: size,
@@ -168,8 +169,8 @@ class KernelSearch(ABC, Generic[W]):
         """
         progress = self.progress
         # The output has room for one match for each row, up to the capacity. It is not larger,
-        # because large arrays take milliseconds to allocate. It grows only if a single match does
-        # not fit.
+        # because large arrays take milliseconds to allocate. It grows only if not even one match
+        # fits.
         match_room = max(int(self.arrays.rows.starts[-1]), MIN_OUTPUT_MATCHES)
         largest_output = Capacity(
             mapped_rows=OUTPUT_ROWS_PER_MATCH * match_room, matches=match_room
@@ -283,12 +284,13 @@ class KernelSearch(ABC, Generic[W]):
     def make_output(self, matches: int, rows: int) -> layout.OutputArrays:
         """Return an empty output with room for `matches` matches and `rows` mapped rows."""
         self.check_stream_limit(rows * OUTPUT_ROW_BYTES)
-        match_facts = self.allocate_array(np.empty, (layout.MATCH_SIZE, matches + 1), np.int64)
-        choices = self.allocate_array(np.empty, (rows,), np.int32)
-        positions = self.allocate_array(
-            np.empty, (rows * self.arrays.for_event_selection,), np.int64
+        # Without event selection, the rows of a match follow each other, so they have no positions.
+        position_count = rows if self.arrays.for_event_selection else 0
+        return layout.OutputArrays(
+            matches=self.allocate_array(np.empty, (layout.MATCH_SIZE, matches + 1), np.int64),
+            choices=self.allocate_array(np.empty, (rows,), np.int32),
+            rows=self.allocate_array(np.empty, (position_count,), np.int64),
         )
-        return layout.OutputArrays(match_facts, choices, positions)
 
     def read_matches(self, output: layout.OutputArrays) -> Matches:
         """Return the matches in an output. With event selection they have no numbers yet."""
@@ -341,24 +343,23 @@ class KernelSearch(ABC, Generic[W]):
         if make_error is None:
             return
         progress = self.progress
-        row = progress.row
-        fields: dict[str, object] = {"variable": self.task.after_match.variable}
-        if status in CONDITION_FAILURES:
-            variable = self.rules.program[progress.choice, layout.TEST]
-            fields["variable"] = self.task.variables[variable]
         if status == layout.TOO_MANY_STEPS:
-            row = progress.start
-            fields = {"limit": self.task.max_steps}
+            raise RunFailure(make_error, int(progress.start), {"limit": self.task.max_steps})
+        if status not in CONDITION_FAILURES:  # AFTER MATCH SKIP has failed
+            fields: dict[str, object] = {"variable": self.task.after_match.variable}
+            raise RunFailure(make_error, int(progress.row), fields)
+        variable = self.rules.program[progress.choice, layout.TEST]
+        fields = {"variable": self.task.variables[variable]}
         if status == layout.FUNCTION_FAILED:
             assert self.arrays.python_calls is not None
             error = self.arrays.python_calls.get_failure()
             fields["reason"] = str(error)
             if isinstance(error, AnsiError):
                 make_error = failures.function_failed_under_ansi
-        raise RunFailure(make_error, int(row), fields)
+        raise RunFailure(make_error, int(progress.row), fields)
 
     def shape_registers(self, runs: int) -> Shapes:
-        """Return the shape of the registers, which is empty if the search needs none.
+        """Return the shape of the registers of this many runs; empty if the search needs none.
 
         The first row of the array has the registers before the first row of a run. Each other row
         has the registers of one run.
@@ -374,11 +375,11 @@ class KernelSearch(ABC, Generic[W]):
 
     def shape_memo(self) -> Shapes:
         """Return the shape of the memo of failures: a ring of rows, a bit for each memo number."""
-        bytes_per_row = ceil(self.remembered_states / 8)
+        bytes_per_row = ceil(self.memo_number_count / 8)
         return {"memo": ((self.sizes[layout.MEMO_FULL], bytes_per_row), np.uint8)}
 
     @property
-    def remembered_states(self) -> int:
+    def memo_number_count(self) -> int:
         """Return how many states have memo numbers."""
         return int(self.arrays.rules.program[:, layout.MEMO].max(initial=-1)) + 1
 

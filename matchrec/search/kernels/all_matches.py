@@ -103,12 +103,12 @@ class AllMatchesWork(NamedTuple):
 
     progress: AllMatchesProgress
     output: OutputArrays
-    # int64[2, r, 3], the runs: see `layout`.
+    # int64[2, k, 3], room for k runs before a row and k runs after it: see `layout`.
     runs: IntArray
     # int64[n, 5], the shared buffer: see `layout`. For totals, nodes have more columns: see
     # `carried_totals`.
     nodes: IntArray
-    # int64[t, 4 + r], a hash table of computation states: see `memo`.
+    # int64[t, 4 + r], a hash table of computation states, if a run has r registers: see `memo`.
     table: IntArray
     # int64[5, d], the match that is written out, and the best one: see `layout`.
     path: IntArray
@@ -136,7 +136,7 @@ def search(
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_start(rules, selecting, rows, work, conditions, negation))
+            status = np.int64(search_from_start(rules, selecting, rows, work, conditions, negation))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -146,7 +146,7 @@ def search(
 
 @spliced
 def begin_partition(work: AllMatchesWork) -> None:
-    """Drop the runs of the partition before, unless more of its rows will arrive.
+    """Drop the runs of the previous partition, unless more of its rows will arrive.
 
     The first partition has no partition before it: its runs are those with which a search goes on.
     """
@@ -156,7 +156,7 @@ def begin_partition(work: AllMatchesWork) -> None:
 
 
 @spliced
-def search_start(
+def search_from_start(
     rules: Rules,
     selecting: SelectionRules,
     rows: RowArrays,
@@ -167,7 +167,7 @@ def search_start(
     """Give the row progress.start, or the end of the partition, to all runs and to new ones.
 
     Returns:
-        DONE, or another status. Then the runs, the nodes and the matches are as they were.
+        DONE; or another status, and the runs, the nodes and the matches are as they were.
     """
     progress = work.progress
     counters = work.counters
@@ -214,8 +214,8 @@ def set_next_solo_row(end: int, matches_before: int, rules: Rules, work: AllMatc
        all runs are followed at once from there on, so that runs of several starting rows can merge.
 
     Args:
-        end: the row after the last one.
-        matches_before: how many matches there were before the last row.
+        end: the row before which runs get rows.
+        matches_before: how many matches were in the output before the last row.
         rules: the query.
         work: what the search works in.
     """

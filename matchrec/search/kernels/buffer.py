@@ -1,17 +1,18 @@
 """The shared versioned match buffer: the rows of all runs as pointers to the row selected before.
 
-A *node* is such a pointer. It leads to the very node that its run made before, not to an entry of a
-stack, so no version is needed to follow it: pointers that the paper tells apart by Dewey numbers
-are different nodes here. The numbers themselves are computed for the graph of all matches, by
-`search.graph`.
+A *node* is a row with a pointer to the node before it: the one that its run made before. In the
+SASE+ paper, a pointer leads to an entry of a stack, which runs share, and Dewey numbers say which
+pointers belong to the same run. Here, such pointers are different nodes, so no numbers are needed
+to follow them. `search.graph` computes the numbers for the graph of all matches.
 
-Runs that part share the nodes before they part. If runs merge, a *join* leads to the nodes of both:
+Runs that part share the nodes before they part. If runs merge, a *join* leads to the nodes of both.
+It has no row:
 
     A1 <- B2 <- join(B2, C2) <- D3      two matches, A1 B2 D3 and A1 C2 D3
     A1 <- C2 <-
 
-A node comes after those that it leads to. If one preferred match is sought, no node is a join, and
-nodes have fewer columns.
+A node has a greater number than the nodes that it leads to. If one preferred match is sought, no
+node is a join, and nodes have fewer columns.
 
 Source: SASE+, "The shared versioned match buffer", "Merging equivalent runs", "Memory management".
 """
@@ -51,7 +52,10 @@ def add_node(
     nodes: IntArray,
     progress: BufferState,
 ) -> int:
-    """Add a node, and return its number, or -1 if there is no room."""
+    """Add a node, and return its number, or -1 if there is no room.
+
+    The arguments are the columns of a node: see `layout`.
+    """
     node = progress.node_count
     if node == nodes.shape[0]:
         return -1
@@ -86,7 +90,7 @@ def unwind(
 
 
 class PruningInput(NamedTuple):
-    """The input of `compact` in a search for all matches, and its counters."""
+    """What `compact` needs besides the runs and nodes in a search for all matches."""
 
     # See `RowArrays`.
     window_end: IntArray
@@ -100,7 +104,7 @@ def compact(
     pruning: PruningInput | None,
     runs: IntArray,
     nodes: NodeArray,
-    moved: NodeArray,
+    new_numbers: NodeArray,
     progress: BufferState,
 ) -> None:
     """Drop the nodes that no live run and no kept match reaches, and move the others together.
@@ -116,22 +120,23 @@ def compact(
             None if one preferred match is sought: of matches, only the best one so far is kept.
         runs: see `layout`.
         nodes: see `layout`.
-        moved: int[n], as long as `nodes`; it is overwritten, first by marks, then by the new number
-            of each node that is kept.
+        new_numbers: int[n], as long as `nodes`. It is overwritten, first by marks, then by the new
+            number of each node that is kept.
         progress: has the number of nodes and the last node of the best match; both are updated.
     """
     bank = progress.bank
     has_best_node = progress.best_start >= 0 and progress.best_node >= 0
-    mark_last_nodes(pruning, runs, nodes, moved, progress)
+    marks = new_numbers
+    mark_last_nodes(pruning, runs, nodes, marks, progress)
     if has_best_node:
-        moved[progress.best_node] = ALIVE
-    mark_reached_nodes(row, pruning, nodes, moved, progress)
-    move_marked_nodes(pruning, nodes, moved, progress)
+        marks[progress.best_node] = ALIVE
+    mark_reached_nodes(row, pruning, nodes, marks, progress)
+    move_marked_nodes(pruning, nodes, new_numbers, progress)  # marks become numbers
     for run in range(progress.run_count):
         if runs[bank, run, layout.RUN_STATE] >= 0:
-            runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]
+            runs[bank, run, layout.RUN_NODE] = new_numbers[runs[bank, run, layout.RUN_NODE]]
     if has_best_node:
-        progress.best_node = moved[progress.best_node]
+        progress.best_node = new_numbers[progress.best_node]
 
 
 @spliced
@@ -190,31 +195,31 @@ def mark_reached_nodes(
 
 @spliced
 def move_marked_nodes(
-    pruning: PruningInput | None, nodes: NodeArray, moved: NodeArray, progress: BufferState
+    pruning: PruningInput | None, nodes: NodeArray, new_numbers: NodeArray, progress: BufferState
 ) -> None:
-    """Move the marked nodes to the front, and replace each mark in `moved` by the new number.
+    """Move the marked nodes to the front, and replace each mark in `new_numbers` by the new number.
 
-    The mark of a node that is dropped, DEAD, stays. If only one side of a join is left, the join
-    becomes that side.
+    The mark of a node that is dropped, DEAD, stays. If only one side of a join is left, the join is
+    dropped, and its number becomes that of the side.
     """
     count = progress.node_count
     kept_count = 0
     for node in range(count):
-        if moved[node] == DEAD:
+        if new_numbers[node] == DEAD:
             continue
         before = nodes[node, layout.NODE_BEFORE]
-        before = moved[before] if before >= 0 else DEAD
+        before = new_numbers[before] if before >= 0 else DEAD
         for column in range(nodes.shape[1]):
             nodes[kept_count, column] = nodes[node, column]
         nodes[kept_count, layout.NODE_BEFORE] = before
         if pruning is not None:
             other = nodes[node, layout.NODE_OTHER]
-            other = moved[other] if other >= 0 else other
+            other = new_numbers[other] if other >= 0 else other
             if nodes[node, layout.NODE_CHOICE] == layout.JOIN and min(before, other) == DEAD:
-                moved[node] = max(before, other)
+                new_numbers[node] = max(before, other)
                 continue
             nodes[kept_count, layout.NODE_OTHER] = other
-        moved[node] = kept_count
+        new_numbers[node] = kept_count
         kept_count += 1
     progress.node_count = kept_count
     if pruning is not None:

@@ -1,8 +1,8 @@
 """The kernel of `search.chained`: overlapping matches that share their rows.
 
-How a run goes on from a state at a row does not depend on how it came there. So the search ends as
-soon as it comes to a state and row from which a match is known. Its rows are chained to those that
-follow there. No pair of a state and a row is searched or written out twice.
+How a run goes on from a state at a row does not depend on how it got there. So the search ends as
+soon as it comes to a state and row from which a match is known. Its rows are chained to those of
+that match. No pair of a state and a row is searched or written out twice.
 
     PATTERN (A+ B), SKIP TO NEXT ROW   rows A A A B
 
@@ -15,9 +15,9 @@ to nodes in the output, so it is forgotten when the output is taken away.
 
 Cost: rows x choices, however long the matches are.
 
-The output has nodes instead of choices: int32[5, n], a node for each mapped row. A node comes after
-the node that follows it in the match. Row MATCH_FIRST of `OutputArrays.matches` has the first node
-of each match.
+The output has nodes instead of choices: int32[5, n], a node for each mapped row. As a match is
+written from its last row to its first, a node has a greater number than the next node of its match.
+Row MATCH_FIRST of `OutputArrays.matches` has the first node of each match.
 """
 
 from dataclasses import replace
@@ -63,10 +63,12 @@ CHAIN_SKIP = 4  # how many rows later the search goes on after the match, or NO_
 CHAIN_SIZE = 5
 NO_NODE = -1
 
-MATCH_FIRST = layout.MATCH_COMPLETED  # the node of the first row, NO_NODE for an empty match
+# A row of `OutputArrays.matches`: the node of the first row, NO_NODE for an empty match. Other
+# searches have another value there.
+MATCH_FIRST = layout.MATCH_COMPLETED
 
-# How a run goes on from a state at a row: it fails; the match ends; or, for a value of
-# FIRST_NODE + k, the match goes on with node k. NOT_NOTED if it has not been searched.
+# A *continuation* says how a run goes on from a state at a row: it fails; the match ends; or, for a
+# value of FIRST_NODE + k, the match goes on with node k. NOT_NOTED if it has not been searched.
 FAILED, MATCH_ENDS, FIRST_NODE = range(1, 4)
 
 
@@ -78,7 +80,7 @@ def pack_node(node: int) -> int:
 
 @inlined
 def unpack_node(continuation: int) -> int:
-    """Return the node with which a match goes on; NO_NODE if it ends."""
+    """Return the node with which a match goes on; NO_NODE if the continuation is MATCH_ENDS."""
     return continuation - FIRST_NODE
 
 
@@ -101,7 +103,7 @@ def search(rules: Rules, rows: RowArrays, work: ChainedWork) -> int:
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_start(rules, rows, work))
+            status = np.int64(search_from_start(rules, rows, work))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -111,32 +113,36 @@ def search(rules: Rules, rows: RowArrays, work: ChainedWork) -> int:
 
 @spliced
 def begin_partition(work: ChainedWork) -> None:
-    """Forget how runs of the partition before went on."""
+    """Forget how runs of the previous partition went on."""
     forget(work.progress.start, work.progress)
 
 
 @spliced
-def search_start(rules: Rules, rows: RowArrays, work: ChainedWork) -> int:
-    """Write out the match at progress.start, and set the next starting row; return a status."""
+def search_from_start(rules: Rules, rows: RowArrays, work: ChainedWork) -> int:
+    """Search from progress.start; write the match, if any; set the next starting row.
+
+    Return a status.
+    """
     matches = work.output.matches
     nodes = work.output.choices
     progress = work.progress
-    length, continuation = find_path(rules, rows, work)
-    if length < 0:
-        return finish_without_match(length, progress)
-    if not has_room(length, work.output, progress):
+    # The rows that are new to the output, and how the match goes on after them.
+    new_length, continuation = find_path(rules, rows, work)
+    if new_length < 0:
+        return finish_without_match(new_length, progress)
+    if not has_room(new_length, work.output, progress):
         return layout.OUTPUT_FULL
-    node = write_chain(length, continuation, rules, work, nodes)
-    matches[MATCH_FIRST, progress.match_count] = node
+    first_node = write_chain(new_length, continuation, rules, work, nodes)
+    matches[MATCH_FIRST, progress.match_count] = first_node
     start = progress.start
-    total_length = np.int64(0)
-    row = start + 1
-    if node != NO_NODE:
-        total_length = np.int64(nodes[CHAIN_LENGTH, node])
-        distance = nodes[CHAIN_SKIP, node]
-        row = NO_TARGET if distance == NO_TARGET else start + distance
-    add_match(matches, progress, start, total_length)
-    return go_on_from(row, start, progress)
+    length = np.int64(0)
+    next_start = start + 1
+    if first_node != NO_NODE:
+        length = np.int64(nodes[CHAIN_LENGTH, first_node])
+        distance = nodes[CHAIN_SKIP, first_node]
+        next_start = NO_TARGET if distance == NO_TARGET else start + distance
+    add_match(matches, progress, start, length)
+    return go_on_from(next_start, start, progress)
 
 
 @inlined
@@ -146,8 +152,8 @@ def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, in
     The choices of the rows up to there are written to `path`.
 
     Returns:
-        How many rows these are, and the continuation; or NO_MATCH, NO_ROOM or UNDECIDED, and
-        NOT_NOTED.
+        How many rows these are, and the continuation after them. If there is no match: NO_MATCH,
+        NO_ROOM or UNDECIDED, and NOT_NOTED.
     """
     first_choice = rules.first_choice
     program = rules.program
@@ -161,7 +167,8 @@ def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, in
     row = start
     state = 0
     choice = first_choice[0]
-    has_mapped = False  # whether a row was mapped from this pair of state and row
+    # Whether a choice of this pair of state and row has mapped the row, and has failed later.
+    has_tried_mapping = False
     while True:
         end_of_choices = first_choice[state + 1]
         continuation = NOT_NOTED
@@ -170,6 +177,7 @@ def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, in
             if guard == 0 or is_anchored(guard, row, progress):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
                     return int(row - start), MATCH_ENDS
+                # This test comes after the accept test, because accepting needs no further row.
                 if row == edge:
                     return UNDECIDED, NOT_NOTED
                 mask = program[choice, layout.MASK]
@@ -177,11 +185,12 @@ def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, in
                     row < partition_end
                     and satisfied[row, program[choice, layout.WORD]] & mask == mask
                 ):
-                    memo_number = program[choice, layout.MEMO]
+                    # How the run goes on from the target at the next row, if that is noted.
+                    target_memo = program[choice, layout.MEMO]
                     continuation = NOT_NOTED
-                    if memo_number >= 0 and row + 1 < progress.memo_to:
+                    if target_memo >= 0 and row + 1 < progress.memo_to:
                         index = find_in_ring(row + 1, continuations.shape[0])
-                        continuation = continuations[index, memo_number]
+                        continuation = continuations[index, target_memo]
                     if continuation != FAILED:
                         break
             choice += 1
@@ -195,19 +204,19 @@ def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, in
                 return int(row - start), int(continuation)
             state = program[choice, layout.TARGET]
             choice = first_choice[state]
-            has_mapped = False
+            has_tried_mapping = False
             continue
         if row == start:
             return NO_MATCH, NOT_NOTED
         row -= 1
         choice = path[row - start]
-        if has_mapped:
+        if has_tried_mapping:
             note_continuation(
                 continuations, progress, program[choice, layout.MEMO], row + 1, FAILED
             )
         state = program[choice, layout.SOURCE]
         choice += 1
-        has_mapped = True
+        has_tried_mapping = True
 
 
 @inner
@@ -216,10 +225,15 @@ def write_chain(
 ) -> int:
     """Write out the rows in `path` as nodes, from the last row to the first.
 
-    `continuation` is how the match goes on after them.
+    Args:
+        length: how many rows they are.
+        continuation: how the match goes on after them.
+        rules: the query.
+        work: what the search works in.
+        nodes: the nodes in the output.
 
     Returns:
-        The node of the first row.
+        The node of the first row of the match; NO_NODE if the match is empty.
     """
     program = rules.program
     continuations = work.continuations
@@ -252,7 +266,7 @@ def write_chain(
 def note_continuation(
     continuations: ChoiceArray, progress: RememberedRows, memo_number: int, row: int, value: int
 ) -> None:
-    """Note how a run goes on from a row in the state with a memo number, if there is one."""
+    """Note how a run goes on from a row in the state with a memo number, unless that is -1."""
     if memo_number >= 0:
         note_value(continuations, progress, memo_number, row, value)
 
@@ -268,18 +282,21 @@ class ChainedSearch(KernelSearch[ChainedWork]):
 
     @property
     def shapes(self) -> Shapes:
-        """Return rings of rows: the path, and the chain from each state and row on."""
+        """Return rings of rows: the path, and the continuation from each state and row."""
         rows = self.sizes[layout.MEMO_FULL]
         return {
             "path": ((rows,), np.int32),
-            "continuations": ((rows, self.remembered_states), np.int32),
+            "continuations": ((rows, self.memo_number_count), np.int32),
         }
 
     def make_work(self) -> ChainedWork:
         """Return what the kernel works in."""
-        path = self.working_arrays["path"]
-        continuations = self.working_arrays["continuations"]
-        return ChainedWork(self.progress, self.output, path, continuations)
+        return ChainedWork(
+            progress=self.progress,
+            output=self.output,
+            path=self.working_arrays["path"],
+            continuations=self.working_arrays["continuations"],
+        )
 
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
@@ -291,7 +308,7 @@ class ChainedSearch(KernelSearch[ChainedWork]):
         self.progress.memo_to = self.progress.start
 
     def make_output(self, matches: int, rows: int) -> OutputArrays:
-        """Return an empty output, and forget the chains that lead into the one before."""
+        """Return an empty output, and forget the continuations that lead into the previous one."""
         self.progress.memo_to = self.progress.start
         nodes = self.allocate_array(np.empty, (CHAIN_SIZE, rows), np.int32)
         return super().make_output(matches, 0)._replace(choices=nodes)

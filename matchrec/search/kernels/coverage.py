@@ -107,7 +107,7 @@ def search(
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_start(rules, rows, work, conditions))
+            status = np.int64(search_from_start(rules, rows, work, conditions))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -117,24 +117,24 @@ def search(
 
 @spliced
 def begin_partition(work: CoverageWork) -> None:
-    """Forget the failures of the partition before."""
+    """Forget the failures of the previous partition."""
     forget(work.progress.start, work.progress)
 
 
 @spliced
-def search_start(
+def search_from_start(
     rules: Rules, rows: RowArrays, work: CoverageWork, conditions: RunConditions | None
 ) -> int:
-    """Write out and count the match at progress.start, or count its nearest run; return a status.
+    """Search from progress.start; write and count the match, or count the nearest run.
 
-    It sets the next starting row.
+    Set the next starting row, and return a status.
     """
     progress = work.progress
     counts = work.counts
-    bound = begin_start(rows.window_end, progress)
-    length = find_match(bound, rules, rows, work, conditions)
+    latest_end = begin_start(rows.window_end, progress)
+    length = find_match(latest_end, rules, rows, work, conditions)
     if length == NO_MATCH:
-        count_start(ANCHORED, bound, rules.program, rows, progress, counts)
+        count_start(ANCHORED, latest_end, rules.program, rows, progress, counts)
     if length < 0:
         return finish_without_match(length, progress)
     status = write_path(length, work.path, rules, work.output, progress)
@@ -145,12 +145,16 @@ def search_start(
 
 @spliced
 def find_match(
-    bound: int, rules: Rules, rows: RowArrays, work: CoverageWork, conditions: RunConditions | None
+    latest_end: int,
+    rules: Rules,
+    rows: RowArrays,
+    work: CoverageWork,
+    conditions: RunConditions | None,
 ) -> int:
     """Return the length of the preferred match at progress.start, NO_MATCH, or an encoded status.
 
-    If there is no match, `counts` has the nearest run. `bound` is the row before which a match
-    ends.
+    If there is no match, `counts` has the nearest run. `latest_end` is the row before which the
+    match must end.
     """
     first_choice = rules.first_choice
     program = rules.program
@@ -164,7 +168,8 @@ def find_match(
     row = start
     state = np.int64(0)
     choice = first_choice[0]
-    has_mapped = False  # whether a row was mapped from this pair of state and row
+    # Whether a choice of this pair of state and row has mapped the row, and has failed later.
+    has_tried_mapping = False
     begin_nearest(np.int64(0), state, row, row, row + 1, counts)
     begin_states(progress)
     while True:
@@ -174,12 +179,14 @@ def find_match(
             if guard == 0 or is_anchored(guard, row, progress):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
                     return int(row - start)
-                if row == edge and row < bound:
+                # This test comes after the accept test, because accepting needs no further row.
+                if row == edge and row < latest_end:
                     return UNDECIDED
                 mask = program[choice, layout.MASK]
-                if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
-                    memo_number = program[choice, layout.MEMO]
-                    failed = memo_number >= 0 and has_failed(memo, progress, memo_number, row + 1)
+                if row < latest_end and satisfied[row, program[choice, layout.WORD]] & mask == mask:
+                    # The number of the target state, -1 if its failures are not remembered.
+                    target_memo = program[choice, layout.MEMO]
+                    failed = target_memo >= 0 and has_failed(memo, progress, target_memo, row + 1)
                     answer = np.int64(HOLDS)
                     if conditions is not None:
                         answer = np.int64(
@@ -191,7 +198,7 @@ def find_match(
                         break
                     # A run that fails may still come nearer from here.
                     if answer == HOLDS:
-                        recall_nearest(row - start, choice, memo_number, row + 1, counts)
+                        recall_nearest(row - start, choice, target_memo, row + 1, counts)
             choice += 1
         if choice < end_of_choices:
             if row - start == path.shape[0]:
@@ -200,22 +207,22 @@ def find_match(
             row += 1
             state = program[choice, layout.TARGET]
             choice = first_choice[state]
-            has_mapped = False
+            has_tried_mapping = False
             begin_nearest(row - start, state, row, row, row + 1, counts)
             continue
         if row == start:
             return NO_MATCH
         row -= 1
         choice = path[row - start]
-        memo_number = program[choice, layout.MEMO]
-        if has_mapped and memo_number >= 0:
-            if not remember_failure(memo, progress, memo_number, row + 1):
+        target_memo = program[choice, layout.MEMO]
+        if has_tried_mapping and target_memo >= 0:
+            if not remember_failure(memo, progress, target_memo, row + 1):
                 return NO_ROOM
-            remember_nearest(row + 1 - start, memo_number, row + 1, counts)
+            remember_nearest(row + 1 - start, target_memo, row + 1, counts)
         keep_nearer(row - start, choice, counts)
         state = program[choice, layout.SOURCE]
         choice += 1
-        has_mapped = True
+        has_tried_mapping = True
 
 
 @spliced
@@ -229,7 +236,14 @@ def evaluate_choice(
 ) -> int:
     """Return whether the condition on the run lets a choice map a row.
 
-    If `failed`, it is known that no match follows, and an error does not count.
+    Args:
+        choice: the choice.
+        row: the row.
+        failed: whether it is known that no match follows. Then an error does not count, because the
+            search of the query would not evaluate the condition.
+        program: the choices of the query.
+        work: what the search works in.
+        conditions: the conditions on the run.
 
     Returns:
         HOLDS, HOLDS_NOT or an encoded status. HOLDS_NOT as well if a run with the same future came

@@ -101,7 +101,7 @@ def search(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_start(rules, rows, work))
+            status = np.int64(search_from_start(rules, rows, work))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -111,14 +111,17 @@ def search(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
 
 @spliced
 def begin_partition(work: DistanceWork) -> None:
-    """Forget the distances in the partition before."""
+    """Forget the distances in the previous partition."""
     forget(work.progress.start, work.progress)
     work.progress.horizon = work.progress.start
 
 
 @spliced
-def search_start(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
-    """Write out the match at progress.start, and set the next starting row; return a status."""
+def search_from_start(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
+    """Search from progress.start; write the match, if any; set the next starting row.
+
+    Return a status.
+    """
     length = find_goal(rules, rows, work)
     if length >= 0:
         length = np.int64(follow_distances(length, rules, rows, work))
@@ -129,7 +132,7 @@ def search_start(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
 
 @spliced
 def find_goal(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
-    """Return the goal of the search from progress.start, and move the horizon as it needs.
+    """Return the goal of the search from progress.start, and move the horizon as far as needed.
 
     Returns:
         The row before which the longest match ends; if the preferred match is sought, the row
@@ -140,11 +143,12 @@ def find_goal(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     start = progress.start
     edge = progress.edge
     if rules.output != layout.LONGEST:
-        bound = rows.window_end[start]
-        if bound > progress.horizon:
-            end = min(progress.partition_end, edge)
-            progress.horizon = min(end, 2 * bound - start + HORIZON_MARGIN)
-        return int(bound)
+        latest_end = rows.window_end[start]
+        if latest_end > progress.horizon:
+            end_of_rows = min(progress.partition_end, edge)
+            # Twice as far from the starting row as the end of the window, and a margin.
+            progress.horizon = min(end_of_rows, 2 * latest_end - start + HORIZON_MARGIN)
+        return int(latest_end)
     progress.horizon = begin_start(rows.window_end, progress)
     distance = get_distance(np.int64(0), start, rules, rows, work)
     if distance == NO_ROOM:
@@ -377,7 +381,7 @@ class DistanceSearch(KernelSearch[DistanceWork]):
 
     @property
     def shapes(self) -> Shapes:
-        """Return rings of rows: the path, the best distances beside it, and all distances."""
+        """Return rings of rows: the two stacks of a search, and the distances of all states."""
         rows = self.sizes[layout.MEMO_FULL]
         states = len(self.rules.first_choice) - 1
         return {

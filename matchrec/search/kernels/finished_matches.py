@@ -58,7 +58,10 @@ def satisfies_closing(
 
 @spliced
 def evaluate_code(begin: int, end: int, slot: int, row: int, conditions: RunConditions) -> int:
-    """Run the instructions begin .. end - 1 on a slot: HOLDS, HOLDS_NOT or an error."""
+    """Evaluate a condition on a row and on the registers of a slot: HOLDS, HOLDS_NOT or an error.
+
+    Its instructions are begin .. end - 1.
+    """
     instructions = conditions.instructions
     stack = conditions.stack
     registers = conditions.registers[slot]
@@ -205,20 +208,20 @@ def write_match(
     """
     matches = output.matches
     match = progress.match_count
-    mapped = progress.mapped_count
+    begin = progress.mapped_count
     if not has_room(length, output, progress):
         return layout.OUTPUT_FULL
     rows = path[path_row, first_column : first_column + length]
     choices = path[path_row + 1, first_column : first_column + length]
-    to_rows = output.rows[mapped : mapped + length]
-    to_choices = output.choices[mapped : mapped + length]
+    output_rows = output.rows[begin : begin + length]
+    output_choices = output.choices[begin : begin + length]
     for index in range(length):
-        to_rows[index] = rows[index]
-        to_choices[index] = choices[index]
+        output_rows[index] = rows[index]
+        output_choices[index] = choices[index]
     add_match(matches, progress, rows[0] if length > 0 else progress.start, length)
     matches[layout.MATCH_COMPLETED, match] = progress.completed
     matches[layout.MATCH_KIND, match] = progress.match_kind
-    progress.mapped_count = mapped + length
+    progress.mapped_count = begin + length
     return layout.DONE
 
 
@@ -252,10 +255,13 @@ def write_path_row(path_row: int, length: int, work: SelectionWork) -> int:
 
 
 @spliced
-def write_completed(kind: int, row: int, depth: int, work: SelectionWork) -> int:
-    """Write out the path as what `kind` says, complete at a row; DONE or OUTPUT_FULL."""
+def write_completed(match_kind: int, row: int, depth: int, work: SelectionWork) -> int:
+    """Write out the `depth` rows of the path, as complete at a row; return DONE or OUTPUT_FULL.
+
+    `match_kind` is what they are written out as, such as A_MATCH: see `automaton.run_endings`.
+    """
     work.progress.completed = row
-    work.progress.match_kind = kind
+    work.progress.match_kind = match_kind
     return write_path_row(layout.PATH_ROWS, depth, work)
 
 
@@ -270,11 +276,13 @@ def is_match(
     conditions: RunConditions,
     negation: NegationArrays | None,
 ) -> int:
-    """Return whether the path is a match that ends before `row`, and no better one is known.
+    """Return whether the path is a match that ends before `row`, and could be the best one.
+
+    The path has `depth` rows. A match does not count if it cannot be better than the best one.
 
     Returns:
-        HOLDS; HOLDS_NOT; REJECTED if it is not a match only because of a test of it as a whole; or
-        a status.
+        HOLDS; HOLDS_NOT; REJECTED if all but a test of the match as a whole holds; or a status, see
+        `mapping.is_failure_status`.
     """
     path = work.path
     progress = work.progress
@@ -291,6 +299,7 @@ def is_match(
     if last != row - 1 or rows.window_end[start] < row:
         return HOLDS_NOT
     if progress.best_start >= 0:
+        # The best match is complete earlier, or it is complete together and begins earlier.
         if last > progress.best_last_row or (
             last == progress.best_last_row and start != progress.best_start
         ):
@@ -318,11 +327,14 @@ def is_match(
 
 @spliced
 def keep_match(row: int, depth: int, rules: Rules, work: SelectionWork) -> int:
-    """Write out the path as a match, or make it the best one; return DONE or OUTPUT_FULL."""
+    """Write out the path as a match, or make it the best one; return DONE or OUTPUT_FULL.
+
+    `is_match` holds for the path, of which `row` - 1 is the last row.
+    """
     progress = work.progress
     if rules.output == layout.ALL:
         return write_completed(A_MATCH, row - 1, depth, work)
-    if row - 1 != progress.best_last_row:
+    if row - 1 != progress.best_last_row:  # it is complete earlier, so it is better
         progress.best_start = -1
     keep_better(0, depth, work.path, progress)
     progress.best_last_row = row - 1

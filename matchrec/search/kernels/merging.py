@@ -15,9 +15,9 @@ next search comes there again. If a run accepts after all, what was noted up to 
 With windows, a run that began later lives longer, as ends of windows never go back. Then runs merge
 only if their windows end together, and no failure is remembered.
 
-If a condition raises an error (overflow, division by zero), the failed run stays among the runs and
-waits, because a run that is preferred to it may still match. The error ends the search only when
-all runs before it have died: depth-first search would not have met it earlier.
+If a condition raises an error (overflow, division by zero), the *failed run* stays among the runs
+and waits, because a run that is preferred to it may still match. The error ends the search only
+when all runs before it have died: depth-first search would not have met it earlier.
 
 With a `SkippingInput`, rows may be skipped. A run then goes on waiting after all else that it does
 with a row, and it accepts only on the row after its last one. So runs merge only if their last rows
@@ -29,7 +29,8 @@ There are three kernels with the same loop:
     search_runs        conditions depend on the run
     search_with_gaps   rows may be skipped
 
-They pass None for what they do not need, and code for that is not compiled.
+They pass None for what they do not need, and code for that is not compiled. All go from match to
+match by `find_match`, which gives each row to all runs by `expand_run`.
 
 If the longest match of a starting row is sought, a run that accepts beats only the runs of later
 starting rows, and the other runs of its own starting row go on until all of them have died.
@@ -99,8 +100,8 @@ from matchrec.search.task import Capacity, Task
 class MergingProgress(RememberedRows, BufferState):
     """The progress of a search for one match of each start, of all runs at once."""
 
-    # The row with which the search goes on after NODES_FULL. It counts only if `run_count` is not
-    # 0. Otherwise the search goes on with the starting row.
+    # The row with which the search goes on after NODES_FULL, if there are runs: if `run_count` is
+    # not 0. Otherwise the search goes on with the starting row.
     next_row: int
     # The row after the last one of the best match.
     best_end: int
@@ -179,7 +180,7 @@ def expand_run(
     memo = work.memo
     longest = rules.output == layout.LONGEST
     bank = run.bank
-    run_end = find_window_end(rows.window_end, run.start, progress)
+    latest_end = find_window_end(rows.window_end, run.start, progress)
     may_not_skip = np.int64(0)  # 1 once a choice keeps the run from skipping the row
     has_mapped_last_row = True
     if skipping is not None:
@@ -195,17 +196,17 @@ def expand_run(
                 return CUTS_OFF
             continue
         # 2. Test the row. The condition on the run comes last, because it takes longest.
-        if row >= run_end:
+        if row >= latest_end:
             continue
         if row >= progress.edge:
             return layout.MORE_ROWS
         mask = program[choice, layout.MASK]
         if satisfied[row, program[choice, layout.WORD]] & mask != mask:
             continue
-        memo_number = program[choice, layout.MEMO]
+        target_memo = program[choice, layout.MEMO]
         if rows.window_end.shape[0] > 0 or longest:
-            memo_number = layout.NOT_REMEMBERED
-        if memo_number >= 0 and has_failed(memo, progress, memo_number, row + 1):
+            target_memo = layout.NOT_REMEMBERED
+        if target_memo >= 0 and has_failed(memo, progress, target_memo, row + 1):
             continue
         new_run = progress.next_run_count
         if new_run == runs.shape[1]:
@@ -227,10 +228,11 @@ def expand_run(
         # 3. Add the run that has mapped the row.
         node = progress.node_count
         put_run(runs[bank, new_run], target, node, run.start)
-        if has_twin(bank, row, run_end, rules, work, conditions, skipping):
+        if has_twin(bank, row, latest_end, rules, work, conditions, skipping):
             continue
-        needs_memo = memo_number >= 0 and progress.best_start >= 0
-        if needs_memo and not remember_failure(memo, progress, memo_number, row + 1):
+        # Once there is a best match, the next search comes to this state and row again.
+        needs_memo = target_memo >= 0 and progress.best_start >= 0
+        if needs_memo and not remember_failure(memo, progress, target_memo, row + 1):
             return layout.MEMO_FULL
         nodes[node, layout.NODE_CHOICE] = choice
         nodes[node, layout.NODE_BEFORE] = run.node
@@ -241,11 +243,11 @@ def expand_run(
     if skipping is not None:
         if (
             run.node >= 0
-            and row < run_end
+            and row < latest_end
             and may_not_skip == 0
             and skipping.waiting_states[run.state] >= 0
         ):
-            return skip_row(run, run_end, rules, work, conditions, skipping)
+            return skip_row(run, latest_end, rules, work, conditions, skipping)
     return GOES_ON
 
 
@@ -271,7 +273,7 @@ def accept_run(run: Run, row: int, longest: bool, progress: MergingProgress) -> 
 @spliced
 def skip_row(
     run: Run,
-    run_end: int,
+    latest_end: int,
     rules: Rules,
     work: MergingWork,
     conditions: RunConditions | None,
@@ -279,7 +281,7 @@ def skip_row(
 ) -> int:
     """Add a run that skips the row to the runs after the row; return GOES_ON or RUNS_FULL.
 
-    `run_end` is the end of its window.
+    `latest_end` is the row before which the run must end.
     """
     runs = work.runs
     progress = work.progress
@@ -291,7 +293,7 @@ def skip_row(
         copy_registers(run.slot, find_slot(new_run, bank), conditions.registers)
     put_run(runs[bank, new_run], skipping.waiting_states[run.state], run.node, run.start)
     last_row = work.nodes[run.node, layout.NODE_ROW]
-    if not has_twin(bank, last_row, run_end, rules, work, conditions, skipping):
+    if not has_twin(bank, last_row, latest_end, rules, work, conditions, skipping):
         progress.next_run_count += 1
     return GOES_ON
 
@@ -300,7 +302,7 @@ def skip_row(
 def has_twin(
     bank: int,
     last_row: int,
-    run_end: int,
+    latest_end: int,
     rules: Rules,
     work: MergingWork,
     conditions: RunConditions | None,
@@ -310,12 +312,12 @@ def has_twin(
 
     That run is already in `runs`, behind the others. If it has no twin, its computation state is
     noted. If rows may be skipped and several runs differ only in their last rows, only the first of
-    them is noted. So a twin may be missed.
+    them is noted. So a twin may be missed, which costs time but changes no match.
 
     Args:
         bank: the half of `runs` for the runs after the row.
         last_row: the row that the run has mapped last.
-        run_end: the end of its window.
+        latest_end: the row before which the run must end.
         rules: the query.
         work: what the search works in.
         conditions: the conditions on the run.
@@ -329,15 +331,17 @@ def has_twin(
     state = runs[bank, new_run, layout.RUN_STATE]
     if conditions is None:
         is_noted = table[state, layout.TABLE_STAMP] == stamp
-        is_noted = is_noted and table[state, layout.TABLE_ENTRY] == run_end
+        is_noted = is_noted and table[state, layout.TABLE_ENTRY] == latest_end
         table[state, layout.TABLE_STAMP] = stamp
-        table[state, layout.TABLE_ENTRY] = run_end
+        table[state, layout.TABLE_ENTRY] = latest_end
         return bool(is_noted)
     if not rules.merge_runs:
         return False
     run_registers = conditions.registers[find_slot(new_run, bank)]
     live_registers = find_live_registers(state, conditions)
-    twin = find_or_add_state(state, run_end, run_registers, live_registers, new_run, stamp, table)
+    twin = find_or_add_state(
+        state, latest_end, run_registers, live_registers, new_run, stamp, table
+    )
     if skipping is None:
         return twin != NOT_FOUND
     if twin == NOT_FOUND:
@@ -352,13 +356,13 @@ def has_twin(
 def keep_failed_run(
     failed_state: int, choice: int, start: int, runs: IntArray, progress: BufferState
 ) -> int:
-    """Keep a run whose condition has raised an error after the runs that are preferred to it.
+    """Add a failed run to the runs after the row, behind the runs that are preferred to it.
 
     It cuts off all runs after it, so only one is ever kept; progress.row says where it has failed.
 
     Args:
-        failed_state: the negative status of the error, which the run has instead of a state.
-        choice: the choice whose condition has raised it, which the run has instead of a node.
+        failed_state: the negative status of the error, which is stored instead of a state.
+        choice: the choice whose condition has raised it, which is stored instead of a node.
         start: the starting row of the run.
         runs: the runs.
         progress: the progress of the search.
@@ -379,7 +383,7 @@ def keep_failed_run(
 
 
 @spliced
-def search_start(
+def search_from_start(
     rules: Rules,
     rows: RowArrays,
     work: MergingWork,
@@ -395,7 +399,7 @@ def search_start(
 
 @spliced
 def begin_partition(work: MergingWork) -> None:
-    """Forget the failures of the partition before."""
+    """Forget the failures of the previous partition."""
     forget(work.progress.start, work.progress)
 
 
@@ -409,7 +413,7 @@ def search_data(rules: Rules, rows: RowArrays, work: MergingWork) -> int:
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_start(rules, rows, work, None, None))
+            status = np.int64(search_from_start(rules, rows, work, None, None))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -424,7 +428,7 @@ def search_runs(rules: Rules, rows: RowArrays, work: MergingWork, conditions: Ru
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_start(rules, rows, work, conditions, None))
+            status = np.int64(search_from_start(rules, rows, work, conditions, None))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -445,7 +449,7 @@ def search_with_gaps(
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_start(rules, rows, work, conditions, skipping))
+            status = np.int64(search_from_start(rules, rows, work, conditions, skipping))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -491,9 +495,9 @@ def find_match(
 ) -> int:
     """Find the first match from progress.start on that begins before progress.until.
 
-    It is in the fields progress.best_... If there is none, progress.start is the row after all
-    starts. After NODES_FULL, the search goes on where it was. After another status, it begins again
-    from the first starting row that has a live run.
+    The match is in the fields progress.best_... If there is none, progress.start is the row after
+    all starting rows. Called again after NODES_FULL, the search goes on where it was. After another
+    status, it begins again from the first starting row that has a live run.
 
     Returns:
         DONE or another status.
@@ -529,7 +533,7 @@ def find_match(
         progress.next_run_count = 0
         bank = progress.bank
         for index in range(run_count + begins):
-            # A new run, which is the least preferred one; or else a live run.
+            # The last one is a new run, which is the least preferred one. The others are live runs.
             run = Run(np.int64(0), np.int64(-1), row, np.int64(0), 1 - bank)
             if index < run_count:
                 state = runs[bank, index, layout.RUN_STATE]
@@ -589,13 +593,14 @@ class MergingSearch(BufferSearch[MergingWork]):
         A node has no row if no rows are skipped, because then its row follows from its place in the
         match. Without registers, the table is indexed by the state.
         """
-        nodes = self.sizes[layout.NODES_FULL]
-        states = len(self.rules.first_choice) - 1
+        node_count = self.sizes[layout.NODES_FULL]
+        state_count = len(self.rules.first_choice) - 1
         shapes = super().shapes | self.shape_memo()
         if "registers" not in shapes:
-            shapes["table"] = ((states, layout.TABLE_STATE), np.int64)
-        columns = layout.NODE_ROW + self.arrays.for_event_selection
-        return shapes | {"nodes": ((nodes, columns), np.int32)}
+            shapes["table"] = ((state_count, layout.TABLE_STATE), np.int64)
+        # With event selection, NODE_ROW is one more column.
+        node_size = layout.NODE_ROW + int(self.arrays.for_event_selection)
+        return shapes | {"nodes": ((node_count, node_size), np.int32)}
 
     @property
     def pruning(self) -> None:
@@ -628,8 +633,8 @@ class MergingSearch(BufferSearch[MergingWork]):
     def grow(self, status: int) -> None:
         """Grow as any buffer does; more runs also get room for the nodes that they create."""
         if status == layout.RUNS_FULL:
-            least = 8 * self.sizes[layout.RUNS_FULL]
-            self.sizes[layout.NODES_FULL] = max(self.sizes[layout.NODES_FULL], least)
+            least_nodes = 8 * self.sizes[layout.RUNS_FULL]
+            self.sizes[layout.NODES_FULL] = max(self.sizes[layout.NODES_FULL], least_nodes)
         super().grow(status)
         if status == layout.MEMO_FULL:  # a row is elsewhere in a larger ring
             self.progress.memo_to = self.progress.start

@@ -110,7 +110,9 @@ END_STATE = 0  # the state in which the run ended
 END_LENGTH = 1  # how many rows it has
 END_CHOICE = 2  # the choice of its last row; NO_CHOICE if it has no row from here on
 END_ROW = 3  # the row after its last one
-END_UNTIL = 4  # the row before which it ended, past the last row if it did not end; or UNKNOWN
+# The row after the last one that it read in vain to come nearer to a match. If it read all rows
+# before `end`, where runs end, it is `end` + 1. UNKNOWN while the run still reads rows.
+END_UNTIL = 4
 END_REASON = 5  # why it ended, or UNKNOWN
 END_SIZE = 6
 
@@ -128,7 +130,7 @@ def begin_nearest(
     """Make the run that ends here the nearest one from `depth` on, before any choice is tried.
 
     `state` and `row` are where it ends, `length` is how many rows it counts as having, and `until`
-    is END_UNTIL.
+    is the value of the column END_UNTIL, or UNKNOWN.
     """
     end = counts.ends[depth]
     end[END_STATE] = state
@@ -315,7 +317,6 @@ def count_parts(
     word = program[nearer_choice, layout.WORD]
     mask = program[nearer_choice, layout.MASK]
     for part in range(counts.parts_first[variable], counts.parts_first[variable + 1]):
-        # A part that depends on the run was false if all else was true on one of the rows.
         is_on_run = parts[part, PART_MASK] == 0
         part_word = word if is_on_run else parts[part, PART_WORD]
         part_mask = mask if is_on_run else parts[part, PART_MASK]
@@ -324,6 +325,8 @@ def count_parts(
         while row < until and not holds:
             holds = rows.satisfied[row, part_word] & part_mask == part_mask
             row += 1
+        # A part that depends on the data only was false if it held on no row; a part that depends
+        # on the run, if all else held on one of them.
         if until > first and holds == is_on_run and parts[part, PART_START] != start:
             parts[part, PART_START] = start
             counts.false_parts[occurrence, part] += 1

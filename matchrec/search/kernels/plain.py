@@ -1,15 +1,17 @@
 """The kernel of `search.plain`: one run at a time, under conditions on the run.
 
-It is the loop of `memoised`, with the condition on the run before a row is mapped. The strategy of
-`search.memoised` uses it, too, if conditions depend on the run and failures hold all the same.
+It is the loop of `memoised`, which also evaluates conditions on the run and knows windows. The
+strategy of `search.memoised` uses it, too, if conditions depend on the run and failures hold all
+the same.
 
-registers[d] is the computation state after d rows, so going back restores it. A failure is
-remembered only if what follows does not depend on the registers.
+Slot d of the registers has the computation state after d rows, so going back restores it. A failure
+is remembered only if what follows does not depend on the registers.
 
     PATTERN (A B+)   DEFINE B AS x > SUM(A.x)   rows A B B
 
-    slot 0: nothing is mapped; row 0 A: slot 1 has the sum of A
-    row 1 B: slot 2 is a copy of slot 1, then B's condition is evaluated on it
+    slot 0    nothing is mapped
+    slot 1    row 0 is mapped to A: the sum of A
+    slot 2    a copy of slot 1 in which row 1 is mapped to B; then B's condition is evaluated on it
 """
 
 import numpy as np
@@ -49,7 +51,7 @@ def search(rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditi
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_start(rules, rows, work, conditions))
+            status = np.int64(search_from_start(rules, rows, work, conditions))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -58,11 +60,16 @@ def search(rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditi
 
 
 @spliced
-def search_start(rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditions) -> int:
-    """Write out the match at progress.start, and set the next starting row; return a status."""
+def search_from_start(
+    rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditions
+) -> int:
+    """Search from progress.start; write the match, if any; set the next starting row.
+
+    Return a status.
+    """
     progress = work.progress
-    bound = begin_start(rows.window_end, progress)
-    length = find_match(bound, rules, rows, work, conditions)
+    latest_end = begin_start(rows.window_end, progress)
+    length = find_match(latest_end, rules, rows, work, conditions)
     if length < 0:
         return finish_without_match(length, progress)
     return write_path(length, work.path, rules, work.output, progress)
@@ -70,12 +77,12 @@ def search_start(rules: Rules, rows: RowArrays, work: PathWork, conditions: RunC
 
 @spliced
 def find_match(
-    bound: int, rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditions
+    latest_end: int, rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditions
 ) -> int:
     """Return the length of the preferred match at progress.start, NO_MATCH, or an encoded status.
 
-    `bound` is the row before which a match ends. All is one loop over choices, forward and back, so
-    that its variables stay in machine registers.
+    `latest_end` is the row before which the match must end. A single loop goes forward and back
+    over the choices, so that its variables stay in machine registers.
     """
     first_choice = rules.first_choice
     program = rules.program
@@ -88,7 +95,8 @@ def find_match(
     row = start
     state = np.int64(0)
     choice = first_choice[0]
-    has_mapped = False  # whether a row was mapped from this pair of state and row
+    # Whether a choice of this pair of state and row has mapped the row, and has failed later.
+    has_tried_mapping = False
     while True:
         end_of_choices = first_choice[state + 1]
         while choice < end_of_choices:
@@ -96,12 +104,14 @@ def find_match(
             if guard == 0 or is_anchored(guard, row, progress):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
                     return int(row - start)
-                if row == edge and row < bound:
+                # This test comes after the accept test, because accepting needs no further row.
+                if row == edge and row < latest_end:
                     return UNDECIDED
                 mask = program[choice, layout.MASK]
-                if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
-                    memo_number = program[choice, layout.MEMO]
-                    if memo_number < 0 or not has_failed(memo, progress, memo_number, row + 1):
+                if row < latest_end and satisfied[row, program[choice, layout.WORD]] & mask == mask:
+                    # The number of the target state, -1 if its failures are not remembered.
+                    target_memo = program[choice, layout.MEMO]
+                    if target_memo < 0 or not has_failed(memo, progress, target_memo, row + 1):
                         depth = row - start
                         if depth == path.shape[0]:
                             return encode_status(layout.PATH_FULL)
@@ -118,19 +128,19 @@ def find_match(
             row += 1
             state = program[choice, layout.TARGET]
             choice = first_choice[state]
-            has_mapped = False
+            has_tried_mapping = False
             continue
         if row == start:
             return NO_MATCH
         row -= 1
         choice = path[row - start]
-        memo_number = program[choice, layout.MEMO]
-        if has_mapped and memo_number >= 0:
-            if not remember_failure(memo, progress, memo_number, row + 1):
+        target_memo = program[choice, layout.MEMO]
+        if has_tried_mapping and target_memo >= 0:
+            if not remember_failure(memo, progress, target_memo, row + 1):
                 return NO_ROOM
         state = program[choice, layout.SOURCE]
         choice += 1
-        has_mapped = True
+        has_tried_mapping = True
 
 
 @spliced
@@ -163,7 +173,7 @@ class PlainSearch(PathSearch[PathWork]):
     may_skip_starts = True
 
     def make_work(self) -> PathWork:
-        """Return what the kernel works in."""
+        """Return the records and arrays that the kernel changes."""
         return PathWork(
             self.progress, self.output, self.working_arrays["path"], self.working_arrays["memo"]
         )

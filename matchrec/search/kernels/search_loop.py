@@ -8,7 +8,7 @@ A kernel goes from starting row to starting row. Each search has its own, in the
         while progress.partition < rows.starts.shape[0] - 1:
             status = np.int64(layout.DONE)
             while status == layout.DONE and find_start(rows.may_begin, progress):
-                status = np.int64(search_start(rules, rows, work))
+                status = np.int64(search_from_start(rules, rows, work))
             if status != layout.DONE and status != layout.MORE_ROWS:
                 return int(status)
             go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -16,21 +16,22 @@ A kernel goes from starting row to starting row. Each search has its own, in the
         return layout.DONE
 
 1. `find_start` passes over rows with which no match can begin.
-2. `search_start` searches from the starting row. A match is written to the output, and sets the
-   next starting row by AFTER MATCH SKIP; otherwise that is the next row.
+2. `search_from_start` searches from the starting row. A match is written to the output, and sets
+   the next starting row by AFTER MATCH SKIP; otherwise that is the next row.
 3. At the end of the partition, `go_to_next_partition` notes how far the search has come, and goes
-   on to the next one. `begin_partition` forgets what held for the partition before.
+   on to the next one. `begin_partition` forgets what held for the previous partition.
 
 A search begins with partition -1, which has no starting rows. So the first pass of the loop only
 enters partition 0.
 
-Each kernel writes the loop out, because the compiler splices `search_start` and `begin_partition`
-into it by their names. A shared loop would have to call them: see *Each kernel writes out its loop*
-in docs/contributing/decisions/search.md.
+Each kernel writes the loop out, because the compiler splices `search_from_start` and
+`begin_partition` into it by their names. A shared loop would have to call them: see *Each kernel
+writes out its loop* in docs/contributing/decisions/search.md.
 
 When something is full, the kernel returns a status. Called again, it goes on where `progress` says.
 So it can be stopped between two starting rows, where nothing is half done (`find_start`), and at
-each condition on the run (`mapping.takes_too_many_steps`).
+each condition on the run (`mapping.takes_too_many_steps`). MORE_ROWS is not returned: a partition
+that waits for more rows does not keep the others waiting.
 """
 
 from __future__ import annotations
@@ -67,22 +68,22 @@ def encode_status(status: int) -> int:
     return NO_MATCH - status
 
 
-def find_row_to_search(_begins: BoolArray, progress: Progress) -> int:
-    """Return the row from which the search goes on."""
+def find_row_to_search(_may_begin: BoolArray, progress: Progress) -> int:
+    """Return the row from which the search goes on, given the arguments of `find_start`."""
     return progress.start
 
 
 @stopping_point(find_row_to_search)
 @spliced
-def find_start(begins: BoolArray, progress: Progress) -> bool:
+def find_start(may_begin: BoolArray, progress: Progress) -> bool:
     """Go on to the next starting row with which a match may begin; return whether there is one.
 
     A starting row whose search was interrupted is one with which a match may begin, so it stays.
     """
     start = progress.start
     until = progress.until
-    if begins.shape[0] > 0:
-        while start < until and not begins[start]:
+    if may_begin.shape[0] > 0:
+        while start < until and not may_begin[start]:
             start += 1
         progress.start = start
     return bool(start < until)
@@ -91,31 +92,31 @@ def find_start(begins: BoolArray, progress: Progress) -> bool:
 @inner
 def go_to_next_partition(starts: IntArray, frontier: Frontier, progress: Progress) -> None:
     """Note how far the search of a partition has come, and go on to the next one, if any."""
-    number = progress.partition
-    if number >= 0:
+    partition = progress.partition
+    if partition >= 0:
         start = progress.start
-        until = frontier.until[number]
-        frontier.start[number] = start if start < until else until
-        frontier.number[number] = progress.match_number
-        frontier.steps[number] = progress.step_count
-    number += 1
-    progress.partition = number
-    if number == starts.shape[0] - 1:
+        until = frontier.until[partition]
+        frontier.start[partition] = start if start < until else until
+        frontier.number[partition] = progress.match_number
+        frontier.steps[partition] = progress.step_count
+    partition += 1
+    progress.partition = partition
+    if partition == starts.shape[0] - 1:
         return
-    start = frontier.start[number]
-    edge = frontier.edge[number]
-    progress.partition_begin = starts[number]
-    progress.partition_end = starts[number + 1] + int(edge <= starts[number + 1])
+    start = frontier.start[partition]
+    edge = frontier.edge[partition]
+    progress.partition_begin = starts[partition]
+    progress.partition_end = starts[partition + 1] + int(edge <= starts[partition + 1])
     progress.edge = edge
-    progress.until = min(frontier.until[number], edge)
-    progress.match_number = frontier.number[number]
-    begin_at(start, progress)
-    progress.step_count = frontier.steps[number]
+    progress.until = min(frontier.until[partition], edge)
+    progress.match_number = frontier.number[partition]
+    set_next_start(start, progress)
+    progress.step_count = frontier.steps[partition]
 
 
 @spliced
-def begin_at(row: int, progress: Progress) -> None:
-    """Set the next starting row: no row if as many matches have been found as are sought.
+def set_next_start(row: int, progress: Progress) -> None:
+    """Set the next starting row: `row`, or no row if as many matches were found as are sought.
 
     The limit is tested here, because this is called once for each match. At each starting row it
     would cost more.
@@ -126,9 +127,12 @@ def begin_at(row: int, progress: Progress) -> None:
 
 @spliced
 def finish_without_match(answer: int, progress: Progress) -> int:
-    """Return the status after a search that returned `answer` instead of a length.
+    """Return the status after a search that has found no match.
 
-    If there is no match, the next row becomes the starting row.
+    Args:
+        answer: what the search has returned instead of a length. If it is NO_MATCH, the next row
+            becomes the starting row. Otherwise it is an encoded status.
+        progress: the progress of the search.
     """
     if answer == NO_MATCH:
         progress.start += 1
@@ -192,7 +196,7 @@ def finish_match(
 
 @spliced
 def add_match(matches: IntArray, progress: Progress, start: int, length: int) -> None:
-    """Add a match of `length` rows to those in the output."""
+    """Add a match of `length` rows, which starts at `start`, to those in the output."""
     match = progress.match_count
     progress.match_number += 1
     matches[layout.MATCH_PARTITION, match] = progress.partition
@@ -208,7 +212,8 @@ def note_value(
 ) -> None:
     """Note a value for a state at a row in a ring of rows.
 
-    At a row that is new to the ring, all other states are NOT_NOTED.
+    The ring has a column for each state, or for each memo number. At a row that is new to the ring,
+    all others become NOT_NOTED.
     """
     size, states = ring.shape
     if row >= progress.memo_to:
@@ -221,16 +226,16 @@ def note_value(
 
 @spliced
 def begin_start(window_end: IntArray, progress: RememberedRows) -> int:
-    """Return the row before which a match ends that starts at progress.start.
+    """Return the row before which a match that starts at progress.start must end.
 
     Failures that held for starting rows whose windows end elsewhere are forgotten.
     """
     start = progress.start
-    bound = find_window_end(window_end, start, progress)
-    if bound != progress.memo_window:
+    latest_end = find_window_end(window_end, start, progress)
+    if latest_end != progress.memo_window:
         forget(start, progress)
-        progress.memo_window = bound
-    return bound
+        progress.memo_window = latest_end
+    return latest_end
 
 
 # Where the search goes on after a match. A skip strategy is two numbers, `backwards` and `past`.
@@ -320,10 +325,11 @@ def go_on_from(row: int, start: int, progress: Progress) -> int:
     """Set `row` as the next starting row after the match that starts at `start`.
 
     Returns:
-        DONE; or a failure, because the strategy has no target, or goes to the match's first row.
+        DONE; or a failure, because the match has no target (`row` is NO_TARGET), or because the
+        target is the match's first row.
     """
     if row > start:
-        begin_at(row, progress)
+        set_next_start(row, progress)
         return layout.DONE
     progress.row = start
     return layout.SKIP_TO_NO_ROW if row == NO_TARGET else layout.SKIP_TO_FIRST_ROW

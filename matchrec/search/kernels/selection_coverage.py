@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from matchrec.automaton.run_endings import NOTHING
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import spliced, stoppable_kernel
 from matchrec.search.kernels import layout, nearest_runs
@@ -63,6 +64,7 @@ from matchrec.search.kernels.search_loop import find_start, go_to_next_partition
 from matchrec.search.kernels.skipping import (
     ACCEPTED,
     BLOCKED,
+    FREE,
     STOPPED,
     Position,
     evaluate_choice,
@@ -88,14 +90,14 @@ class SelectionCoverageWork(NamedTuple):
     output: OutputArrays
     # int64[5, d], the run that is followed: see `layout`.
     path: IntArray
-    # int64[t, 4 + r], the computation states that the starting row has reached: see `memo`. It
-    # is empty if they are not kept.
+    # int64[t, 4 + r], the computation states that the starting row has reached, if a run has r
+    # registers: see `memo`. It is empty if they are not kept.
     table: IntArray
     # What is counted, and the nearest runs.
     counts: RunCounts
-    # The negations between two rows of a match that are decided when a row is mapped; they may be
+    # The negations between two rows of a match that are decided when a row is mapped; there may be
     # none.
-    between: NegationArrays
+    absences_between: NegationArrays
 
 
 @stoppable_kernel
@@ -112,7 +114,7 @@ def search(
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_start(rules, selecting, rows, work, conditions, negation))
+            status = np.int64(search_from_start(rules, selecting, rows, work, conditions, negation))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -120,7 +122,7 @@ def search(
 
 
 @spliced
-def search_start(
+def search_from_start(
     rules: Rules,
     selecting: SelectionRules,
     rows: RowArrays,
@@ -128,16 +130,19 @@ def search_start(
     conditions: RunConditions,
     negation: NegationArrays | None,
 ) -> int:
-    """Write out and count a match of progress.start, or count its nearest run; return a status.
+    """Write out a match that begins with progress.start and count it, or count the nearest run.
 
-    It sets the next starting row. If the status is not DONE, nothing has been written.
+    Set the next starting row.
+
+    Returns:
+        DONE; or another status, and nothing has been written.
     """
     progress = work.progress
     counts = work.counts
     start = progress.start
     end = rows.window_end[progress.start]
-    matches = progress.match_count
-    mapped = progress.mapped_count
+    match_count_before = progress.match_count
+    mapped_count_before = progress.mapped_count
     begin_states(progress)
     status = np.int64(layout.DONE)
     for first_state in range(selecting.start_count):
@@ -146,9 +151,10 @@ def search_start(
                 search_from(first_state, end, rules, selecting, rows, work, conditions, negation)
             )
     if status == layout.DONE:
+        # If the run needed no more rows, it was no match because of a negation.
         remaining = counts.remaining[counts.ends[0, END_STATE]]
-        otherwise = nearest_runs.ANCHORED if remaining > 0 else nearest_runs.FORBIDDEN
-        count_start(otherwise, end, rules.program, rows, progress, counts)
+        default_reason = nearest_runs.ANCHORED if remaining > 0 else nearest_runs.FORBIDDEN
+        count_start(default_reason, end, rules.program, rows, progress, counts)
     if status == ACCEPTED:
         length = progress.best_length
         status = np.int64(write_path_row(layout.PATH_ROWS, length, work))
@@ -157,8 +163,8 @@ def search_start(
     if status == layout.DONE:
         progress.start = start + 1
     else:
-        progress.match_count = matches
-        progress.mapped_count = mapped
+        progress.match_count = match_count_before
+        progress.mapped_count = mapped_count_before
     return int(status)
 
 
@@ -190,7 +196,7 @@ def search_from(
     state = first_state
     depth = np.int64(0)
     choice = first_choice[first_state]
-    blocked = np.int64(0)
+    blocked = np.int64(FREE)
     status = np.int64(layout.DONE)
     if first_state == 0 or is_nearer(depth, state, depth, counts):
         begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counts)
@@ -209,15 +215,15 @@ def search_from(
             row = row + 1
             state = program[choice, layout.TARGET]
             begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counts)
-            blocked = np.int64(0 if may_continue[state] else BLOCKED)
+            blocked = np.int64(FREE if may_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
-        if depth > 0 and row < end and blocked == 0 and waiting_states[state] >= 0:
+        if depth > 0 and row < end and blocked == FREE and waiting_states[state] >= 0:
             row = row + 1
             state = waiting_states[state]
             choice = first_choice[state]
             continue
-        if depth > 0 and row >= end and ending_kinds[state] != 0:
+        if depth > 0 and row >= end and ending_kinds[state] != NOTHING:
             status = np.int64(ACCEPTED)
             break
         if ends_here(depth, counts):
@@ -327,12 +333,17 @@ def is_worth_following(
     It need not be if a negation already forbids it, or if a run with the same future has come
     there. The row is the one in the path after `depth` others.
     """
-    length = depth + 1
-    lower = work.progress.partition_begin
-    between = work.between
-    path = work.path
+    length = depth + 1  # the registers after `length` rows are in the slot of that number
     answer = satisfies_negations(
-        0, length, length, between, program, rows.window_end, path, lower, conditions
+        0,
+        length,
+        length,
+        work.absences_between,
+        program,
+        rows.window_end,
+        work.path,
+        work.progress.partition_begin,
+        conditions,
     )
     if answer != HOLDS:
         note_reason(nearest_runs.FORBIDDEN, depth, work.counts)

@@ -76,10 +76,10 @@ from matchrec.search.kernels.memo import (
     remember_failure,
 )
 from matchrec.search.kernels.search_loop import (
-    begin_at,
     begin_start,
     find_start,
     go_to_next_partition,
+    set_next_start,
     skip_match,
 )
 from matchrec.search.partitions import IntArray
@@ -324,7 +324,7 @@ def try_choices(
     blocked = position.blocked
     matches = position.matches
     end_of_choices = rules.first_choice[position.state + 1]
-    kind = selecting.ending_kinds[position.state]
+    ending_kind = selecting.ending_kinds[position.state]
     status = np.int64(layout.DONE)
     while choice < end_of_choices:
         target = program[choice, layout.TARGET]
@@ -368,7 +368,7 @@ def try_choices(
                 if answer == HOLDS:
                     break
             elif answer == HOLDS:
-                output_kind = find_output_kind(target, kind)
+                output_kind = find_output_kind(target, ending_kind)
                 if output_kind != NOTHING:
                     if tracing is not None:
                         tracing.note_end(output_kind, row, depth)
@@ -507,7 +507,7 @@ def search_matches(
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_start(rules, selecting, rows, work, conditions, negation))
+            status = np.int64(search_from_start(rules, selecting, rows, work, conditions, negation))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -554,12 +554,12 @@ def search_live_runs(
 
 @spliced
 def begin_partition(work: SkippingWork) -> None:
-    """Forget the failures of the partition before."""
+    """Forget the failures of the previous partition."""
     forget(work.progress.start, work.progress)
 
 
 @spliced
-def search_start(
+def search_from_start(
     rules: Rules,
     selecting: SelectionRules,
     rows: RowArrays,
@@ -570,7 +570,7 @@ def search_start(
     """Write out the matches that begin with progress.start, and set the next starting row.
 
     Returns:
-        DONE, or another status. Then nothing has been written.
+        DONE; or another status, and nothing has been written.
     """
     progress = work.progress
     start = progress.start
@@ -616,7 +616,7 @@ def go_on_after(start: int, work: SkippingWork) -> int:
     status = write_path_row(layout.PATH_BEST_ROWS, progress.best_length, work)
     if status == layout.DONE:
         forget(progress.best_last_row + 1, progress)
-        begin_at(progress.best_last_row + 1, progress)
+        set_next_start(progress.best_last_row + 1, progress)
         progress.best_start = -1
     return status
 
@@ -631,10 +631,10 @@ def find_live_run(
     table: IntArray,
     starts: RunStarts,
 ) -> int:
-    """Write out the live run that begins with progress.start, if one is sought, and go on.
+    """Write out the live run that begins with progress.start, if one is sought and there is one.
 
-    Only one unfinished run of a partition is sought. Failures are forgotten if they depend on the
-    match number and that has changed.
+    Set the next starting row. Only one unfinished run of a partition is sought. Failures are
+    forgotten if they depend on the match number and that has changed.
 
     Returns:
         DONE or another status.

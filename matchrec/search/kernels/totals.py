@@ -29,7 +29,7 @@ from matchrec.search.matches import DOUBLE_WORD, Matches, make_one_row_matches
 from matchrec.search.runs_search import RunsSearch
 
 
-# Not a `stoppable_kernel`: a total is two words, and integers wrap in machine code only.
+# Not a `stoppable_kernel`: sums are computed in words that wrap, as only those of machine code do.
 @kernel
 def search(
     rules: Rules,
@@ -46,7 +46,7 @@ def search(
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(
-                search_start(rules, selecting, rows, work, conditions, negation, totals)
+                search_from_start(rules, selecting, rows, work, conditions, negation, totals)
             )
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -56,7 +56,7 @@ def search(
 
 
 @spliced
-def search_start(
+def search_from_start(
     rules: Rules,
     selecting: SelectionRules,
     rows: RowArrays,
@@ -68,7 +68,7 @@ def search_start(
     """Give the row progress.start, or the end of the partition, to all runs and to new ones.
 
     Returns:
-        DONE, or another status; then no group has been changed.
+        DONE; or another status, and no group has been changed.
     """
     progress = work.progress
     nodes = work.nodes
@@ -83,11 +83,11 @@ def search_start(
         return layout.RUNS_FULL
     if progress.node_count + 2 * most_runs > nodes.shape[0]:
         return layout.NODES_FULL
-    node_count = progress.node_count
+    node_count_before = progress.node_count
     progress.stamp += 1
     status = step_runs(row, rules, selecting, rows, work, conditions, negation, totals)
     if status != layout.DONE:
-        progress.node_count = node_count
+        progress.node_count = node_count_before
         return status
     progress.bank = 1 - progress.bank
     progress.run_count = progress.next_run_count
