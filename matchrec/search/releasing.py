@@ -131,7 +131,7 @@ def decide_matches(
     bounds[: len(last_bound)] = last_bound
     target = find_next_starts(skip, task.members, ranked)
     matches = RankedMatches(
-        lower=int(position.starts[ranked.partition[0]]),
+        partition_begin=int(position.starts[ranked.partition[0]]),
         start=np.ascontiguousarray(ranked.start),
         completed=np.ascontiguousarray(ranked.completed),
         target=target,

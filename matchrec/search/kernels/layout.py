@@ -416,7 +416,7 @@ CONDITION_FAILED = 6
 #     all_matches,        step_run, accept          DONE                   as it is
 #     totals              add_row, add_run          a node, a number       -1 for NODES_FULL
 
-# `runs` of a search of all runs at once is int64[2, r, 3]: the runs before the row and those after
+# `runs` of a search of all runs at once is int64[2, k, 3]: the runs before the row and those after
 # it. They swap halves at each row. They are in the order in which depth-first search would come to
 # them. If all matches are sought, a run may stand for several that merged, and its start is the
 # latest of theirs.

@@ -133,7 +133,7 @@ class RankedMatches(NamedTuple):
     """Matches sorted by partition, by first row, then in the order of completion."""
 
     # The first row of the first partition.
-    lower: int
+    partition_begin: int
     # int64[m], the first row of each match, and the row at which it is complete.
     start: IntArray
     completed: IntArray
@@ -190,7 +190,7 @@ def mark_kept(
     target = ranked.target
     first_rows = position.first_rows
     last_live = position.last_live
-    last_kept_start = ranked.lower
+    last_kept_start = ranked.partition_begin
     live_index = np.int64(0)
     for match in range(start.shape[0]):
         first_row = start[match]
@@ -198,7 +198,7 @@ def mark_kept(
         bound = bounds[match, 1]
         while live_index < first_rows.shape[0] and first_rows[live_index] < bound:
             live_index += 1
-        # A match that begins after this row waits for a run that began earlier.
+        # A match that begins after this row is held for a live run that began earlier.
         last_decided = first_rows[live_index] if live_index < first_rows.shape[0] else position.stop
         if first_row >= bound and first_row > last_decided:
             outcome[match] = HELD
@@ -208,6 +208,7 @@ def mark_kept(
             outcome[match] = KEPT
             released_at = max(released_at, ranked.completed[match])
             if last_live.shape[0] > 0:
+                # `released_at` already waits for runs that began before the last kept match.
                 for row in range(max(last_kept_start, bound), first_row):
                     released_at = max(released_at, last_live[row])
             last_kept_start = first_row
@@ -219,31 +220,36 @@ def mark_kept(
 
 @inner
 def find_first_next_start(
-    matches: int, skip: layout.SkipRule, program: IntArray, progress: Progress, output: OutputArrays
+    first_match: int,
+    skip: layout.SkipRule,
+    program: IntArray,
+    progress: Progress,
+    output: OutputArrays,
 ) -> int:
     """Return the next start of the first match that has one after its own start, or NO_TARGET.
 
-    It looks at the matches in the output from index `matches` on, which begin together and are
-    complete together. The matches are compared only if their next starts differ.
+    It looks at the matches in the output from index `first_match` on, which begin together and are
+    complete together. They may be out of order, but they are compared only if their next starts
+    differ.
     """
     is_target = program[:, layout.IS_TARGET]
-    found = MappedRows(output.matches[layout.MATCH_OFFSET], output.rows, output.choices)
+    matches = MappedRows(output.matches[layout.MATCH_OFFSET], output.rows, output.choices)
     next_row = np.int64(NO_TARGET)
-    first = -1  # the first match that has a next start after its own start
-    differ = False  # whether next starts differ
-    for match in range(matches, progress.match_count):
-        row = np.int64(find_later_start(match, skip, is_target, found))
+    first = -1  # the first match so far that has a next start after its own start
+    next_starts_differ = False
+    for match in range(first_match, progress.match_count):
+        row = np.int64(find_later_start(match, skip, is_target, matches))
         if row == NO_TARGET:
             continue
         if first < 0:
             first = match
             next_row = row
-        differ |= row != next_row
-    if not differ:
+        next_starts_differ |= row != next_row
+    if not next_starts_differ:
         return int(next_row)
     for match in range(first + 1, progress.match_count):
-        row = np.int64(find_later_start(match, skip, is_target, found))
-        if row != NO_TARGET and compare_matches(match, first, found, program) < 0:
+        row = np.int64(find_later_start(match, skip, is_target, matches))
+        if row != NO_TARGET and compare_matches(match, first, matches, program) < 0:
             first = match
             next_row = row
     return int(next_row)

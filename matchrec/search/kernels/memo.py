@@ -27,8 +27,9 @@ tested against its own window when it is unwound. Totals cannot be taken apart a
 totals merge only if their windows end together, or only if they have the same first row, if matches
 are grouped by it or a negation reads the rows before it.
 
-    table: int64[t, 4 + r], t a power of two, with open addressing. An entry counts if its first
-    column is the current stamp, so no table is ever cleared. At most half of it is used.
+    table: int64[t, 4 + r], t a power of two, r the number of registers, with open addressing. An
+    entry counts if its first column is the current stamp, so no table is ever cleared. At most half
+    of it is used.
 
 Source: SASE+, "Merging equivalent runs".
 """
