@@ -21,7 +21,7 @@ from matchrec.errors.sql.tokens import UNFINISHED
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import AFTER_OPERAND
 from matchrec.syntax.function_names import SEMANTICS
-from matchrec.syntax.tokenize import make_sequence
+from matchrec.syntax.tokenize import make_token_sequence
 
 
 def reject_semantics_before_column(masked: MaskedFragment, context: RuleContext) -> None:
@@ -37,7 +37,7 @@ def reject_semantics_before_column(masked: MaskedFragment, context: RuleContext)
         return
     if not any(word in masked.text.upper() for word in SEMANTICS):
         return
-    tokens = make_sequence(tokenize(masked.text, context.read), masked.text)
+    tokens = make_token_sequence(tokenize(masked.text, context.read), masked.text)
     for index, token in enumerate(tokens.tokens[:-1]):
         column = tokens[index + 1]
         is_column = column.is_name and column.key not in AFTER_OPERAND
@@ -91,7 +91,7 @@ def describe_unsupported(
     """
     title = context.write.title
     text = masked.edited.old_text
-    tokens = make_sequence(tokenize(text, context.read), text)
+    tokens = make_token_sequence(tokenize(text, context.read), text)
     calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
     for index in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
         call = tokens.find_call_span(index)

@@ -20,7 +20,7 @@ from sqlglot import Token
 from matchrec.dialects.edits import Edit, apply_edits
 from matchrec.dialects.products import Product
 from matchrec.source import Span
-from matchrec.syntax.tokenize import make_sequence
+from matchrec.syntax.tokenize import make_token_sequence
 from matchrec.syntax.tokens import TokenSequence, split_words
 
 # The precedence of each operator: one with a higher precedence takes its operands first. Operators
@@ -109,7 +109,7 @@ def parenthesize_chains(text: str, tokens: Sequence[Token], product: Product) ->
     precedences = _PRODUCTS.get(product.name)
     if precedences is None or not any(operator in text for operator in _DISPUTED_OPERATORS):
         return text
-    sequence = make_sequence(tokens, text)
+    sequence = make_token_sequence(tokens, text)
     return apply_edits(text, _find_parentheses(sequence, precedences)).text
 
 

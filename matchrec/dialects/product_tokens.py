@@ -9,7 +9,7 @@ from matchrec.dialects.products import Product
 from matchrec.dialects.sqlglot_translation import tokenize
 from matchrec.errors.sql.tokens import unclosed_text
 from matchrec.source import Span
-from matchrec.syntax.tokenize import make_sequence, rename_token
+from matchrec.syntax.tokenize import make_token_sequence, replace_token
 from matchrec.syntax.tokens import TokenSequence
 
 
@@ -26,5 +26,5 @@ def read_product_tokens(text: str, product: Product) -> TokenSequence:
     for index, token in enumerate(tokens):
         if token.token_type is TokenType.VAR and "#" in token.text:
             # Oracle's name `page#` is read as if it was in quotes, which others would need.
-            tokens[index] = rename_token(token, TokenType.IDENTIFIER, token.text)
-    return make_sequence(tokens, text)
+            tokens[index] = replace_token(token, TokenType.IDENTIFIER, token.text)
+    return make_token_sequence(tokens, text)

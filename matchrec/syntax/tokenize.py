@@ -1,7 +1,13 @@
-"""Split a text into tokens. sqlglot finds tokens, which are then converted to ours.
+"""Read the tokens of a text: sqlglot divides it, and `convert_tokens` makes our tokens.
 
-The tokens of sqlglot differ from ours: `PARTITION BY` is one of them, and `1BD` is three (`1::BD`),
-one of which is not in the text. `read_tokens` is what all parsers call.
+`read_tokens` does both for Spark SQL. For the SQL of another product, `tokenize_sql` and
+`make_token_sequence` are the two steps. sqlglot's tokens differ from ours:
+
+    text           sqlglot's tokens      our tokens
+    PARTITION BY   `PARTITION BY`        `PARTITION`, `BY`
+    1BD            `1`, `::`, `BD`       `1BD`
+    .5             `.`, `5`              `.5`
+    "a""b"         `"a"`, `"b"`          the name `a"b`, where double quotes enclose a name
 """
 
 from __future__ import annotations
@@ -10,7 +16,6 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
-from operator import attrgetter
 from typing import Any
 
 from sqlglot import Dialect as SqlglotDialect
@@ -25,28 +30,58 @@ from matchrec.shortcuts import keep_parsed
 from matchrec.source import Span
 from matchrec.syntax.tokens import SPARK, Dialect, Token, TokenKind, TokenSequence, pair_brackets
 
-_SEVERAL_WORDS = re.compile(r"\w+(\s+\w+)*")
-# Our kind for a kind of sqlglot. All others are words or symbols, which depends on their text.
-_KINDS = {
-    token_type: TokenKind.STRING
+# Types of keywords that `_name_keywords` may turn into names.
+_KEYWORDS_USED_AS_NAMES = frozenset({TokenType.WINDOW, TokenType.RETURNING})
+
+# sqlglot has a type for each form of string: STRING, RAW_STRING, HEX_STRING and others.
+_STRING_TYPES = frozenset(
+    token_type
     for token_type in TokenType
-    if f"_{token_type.name}".endswith("_STRING")
-} | {TokenType.IDENTIFIER: TokenKind.QUOTED, TokenType.NUMBER: TokenKind.NUMBER}
+    if token_type.name == "STRING" or token_type.name.endswith("_STRING")
+)
+# Our kind of a sqlglot token. The other tokens are words or symbols, which depends on their text.
+_KINDS = {
+    **dict.fromkeys(_STRING_TYPES, TokenKind.STRING),
+    TokenType.IDENTIFIER: TokenKind.QUOTED,
+    TokenType.NUMBER: TokenKind.NUMBER,
+}
+
+_SEVERAL_WORDS = re.compile(r"\w+(\s+\w+)*")
 
 
-def read_sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list[SqlglotToken]:
-    """Return the tokens that sqlglot finds in a text of Spark SQL.
-
-    In `"a".x` the quotes enclose a name in every dialect, because no dot follows a string.
+def read_tokens(text: str, dialect: Dialect = SPARK, *, offset: int = 0) -> TokenSequence:
+    """Return the tokens of a text of Spark SQL.
 
     Args:
         text: the text.
-        offset: where it starts in the query, for the error.
         dialect: how double quotes are read.
+        offset: where the text starts in the query.
 
     Raises:
         MatchRecognizeParseError: a string, a quoted name or a comment is not closed, or a binary
             value has other characters than hexadecimal digits.
+
+    >>> [token.key for token in read_tokens("order by a.x").tokens]
+    ['ORDER', 'BY', 'A', '.', 'X']
+    """
+    tokens = read_sqlglot_tokens(text, dialect, offset=offset)
+    return make_token_sequence(tokens, text, dialect, offset=offset)
+
+
+# Reads the tokens of a whole query. Several readers ask for them one after another, so those of the
+# last queries are kept.
+read_query_tokens = keep_parsed(read_tokens, most=1 << 14)
+
+
+# Tokens of sqlglot.
+
+
+def read_sqlglot_tokens(
+    text: str, dialect: Dialect = SPARK, *, offset: int = 0
+) -> list[SqlglotToken]:
+    """Return the tokens that sqlglot finds in a text of Spark SQL.
+
+    It takes the arguments of `read_tokens` and raises the same errors.
     """
     try:
         tokens = tokenize_sql(Spark, text)
@@ -57,36 +92,46 @@ def read_sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) ->
     return list(_read_double_quotes(tokens, text, dialect))
 
 
+def tokenize_sql(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]:
+    """Return the tokens that a dialect of sqlglot finds in a query, a script or an expression.
+
+    Words that are commands or keywords elsewhere, such as SHOW, are words if they can be names.
+
+    Raises:
+        TokenError: a string, a quoted name or a comment is not closed, or a binary value has other
+            characters than hexadecimal digits.
+    """
+    tokens: list[SqlglotToken] = _make_tokenizer(dialect)(dialect=dialect()).tokenize(text)
+    if any(token.token_type in _KEYWORDS_USED_AS_NAMES for token in tokens):
+        _name_keywords(tokens)
+    return tokens
+
+
 @cache
 def _make_tokenizer(dialect: type[SqlglotDialect]) -> Any:
-    """Return the tokenizer of a dialect without its commands.
+    """Return a class of tokenizers that read all parts of a text in a dialect of sqlglot.
 
-    So EXPLAIN, and a column called `show`, are words; a command would take the rest of the text.
+    sqlglot's own tokenizer reads the whole rest of a text after a command word, such as EXPLAIN or
+    a column called `show`, as one token. It also takes `{# ... #}` for a comment of Jinja and drops
+    it, although SQL has no such comments.
     """
-    tokenizer = type("Words", (dialect.tokenizer_class,), {"COMMANDS": set()})
-    # sqlglot reads `{# ... #}` as a comment of Jinja in every dialect. SQL has no such comments, so
-    # the text would be lost.
+    tokenizer = type("TokenizerWithoutCommands", (dialect.tokenizer_class,), {"COMMANDS": set()})
     tokenizer._COMMENTS.pop("{#", None)  # type: ignore[attr-defined]
     return tokenizer
 
 
-def tokenize_sql(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]:
-    """Return the tokens that a dialect of sqlglot finds in a query, a script or an expression."""
-    tokens: list[SqlglotToken] = _make_tokenizer(dialect)(dialect=dialect()).tokenize(text)
-    if _MAY_BE_NAMES.isdisjoint(map(attrgetter("token_type"), tokens)):
-        return tokens
+def _name_keywords(tokens: list[SqlglotToken]) -> None:
+    """Replace keywords that are names, in the list itself.
+
+    In `WINDOW(...)` it is a function, and in Azure's `INTO output` a table: sqlglot reads `output`
+    as the keyword RETURNING.
+    """
     for index, (token, next_token) in enumerate(pairwise(tokens)):
-        types = token.token_type, next_token.token_type
-        is_window_function = types == (TokenType.WINDOW, TokenType.L_PAREN)  # not the clause
-        is_table_named_output = types == (TokenType.INTO, TokenType.RETURNING)
-        if is_window_function:
-            tokens[index] = rename_token(token, TokenType.VAR, token.text)
-        elif is_table_named_output:
-            tokens[index + 1] = rename_token(next_token, TokenType.VAR, next_token.text)
-    return tokens
-
-
-_MAY_BE_NAMES = frozenset({TokenType.WINDOW, TokenType.RETURNING})
+        match token.token_type, next_token.token_type:
+            case TokenType.WINDOW, TokenType.L_PAREN:
+                tokens[index] = replace_token(token, TokenType.VAR, token.text)
+            case TokenType.INTO, TokenType.RETURNING:
+                tokens[index + 1] = replace_token(next_token, TokenType.VAR, next_token.text)
 
 
 def _read_double_quotes(
@@ -94,47 +139,77 @@ def _read_double_quotes(
 ) -> Iterator[SqlglotToken]:
     """Yield the tokens with a name for each string in double quotes that is a name.
 
-    sqlglot reads `"a""b"` as two strings. It is one name; if it is not a name, it stays as it is.
+    Before a dot it is a name in every dialect, because no dot follows a string: `"a".x`. sqlglot
+    reads `"a""b"` as two strings. They become one name; if they are not a name, they stay.
     """
-    index = 0
-    while index < len(tokens):
-        first = last = tokens[index]
-        start = index
-        index += 1
-        if first.token_type is not TokenType.STRING or text[first.start] != '"':
-            yield first
-            continue
-        while index < len(tokens) and text[last.end : last.end + 2] == '""':
-            last = tokens[index]
-            index += 1
-        is_before_dot = index < len(tokens) and tokens[index].token_type is TokenType.DOT
-        if dialect is Dialect.QUOTED_NAMES or is_before_dot:
-            name = text[first.start + 1 : last.end].replace('""', '"')
-            yield rename_token(first, TokenType.IDENTIFIER, name, last.end)
+    start = 0
+    while start < len(tokens):
+        strings = _find_double_quotes(tokens, start, text)
+        end = start + max(len(strings), 1)
+        is_before_dot = end < len(tokens) and tokens[end].token_type is TokenType.DOT
+        if strings and (dialect is Dialect.QUOTED_NAMES or is_before_dot):
+            last = strings[-1].end
+            name = text[strings[0].start + 1 : last].replace('""', '"')
+            yield replace_token(strings[0], TokenType.IDENTIFIER, name, end=last)
         else:
-            yield from tokens[start:index]
+            yield from tokens[start:end]
+        start = end
 
 
-def rename_token(
-    token: SqlglotToken, kind: TokenType, text: str, end: int | None = None
+def _find_double_quotes(
+    tokens: Sequence[SqlglotToken], start: int, text: str
+) -> Sequence[SqlglotToken]:
+    """Return the strings in double quotes from a token on that follow each other without a gap.
+
+    For `"a""b"`, these are `"a"` and `"b"`. Empty if the token at `start` is no such string.
+    """
+    first = tokens[start]
+    if first.token_type is not TokenType.STRING or text[first.start] != '"':
+        return ()
+    end = start + 1
+    while end < len(tokens) and text.startswith('""', tokens[end - 1].end):
+        end += 1
+    return tokens[start:end]
+
+
+def replace_token(
+    token: SqlglotToken, token_type: TokenType, text: str, *, end: int | None = None
 ) -> SqlglotToken:
-    """Return a copy of a token with another kind and text.
+    """Return a copy of a sqlglot token with another type and text.
 
     Args:
         token: the token.
-        kind: the new kind.
+        token_type: the new type.
         text: the new text.
-        end: the last character that it replaces, if it replaces tokens after it, too.
+        end: the position of the last character of the new token, if it also covers later tokens.
     """
     last = token.end if end is None else end
-    return SqlglotToken(kind, text, token.line, token.col, token.start, last, token.comments)
+    return SqlglotToken(token_type, text, token.line, token.col, token.start, last, token.comments)
 
 
-def convert_tokens(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:
+# Our tokens.
+
+
+def make_token_sequence(
+    tokens: Sequence[SqlglotToken], text: str, dialect: Dialect = SPARK, *, offset: int = 0
+) -> TokenSequence:
+    """Return our tokens of a text, in which sqlglot has found `tokens`.
+
+    For the other arguments, see `read_tokens`.
+    """
+    converted_tokens = convert_tokens(tokens, text, offset=offset)
+    return TokenSequence(text, converted_tokens, pair_brackets(converted_tokens), offset, dialect)
+
+
+def convert_tokens(
+    tokens: Sequence[SqlglotToken], text: str, *, offset: int = 0
+) -> tuple[Token, ...]:
     """Convert the tokens of sqlglot to our own.
 
-    Hints to Spark are dropped like comments. A number that sqlglot splits, such as `.5`, is one
-    token, and tokens that it invents are dropped: they overlap the one before.
+    - Hints to Spark, `/*+ ... */`, are dropped like comments.
+    - A number that begins with a point, such as `.5`, is one token.
+    - `1BD` is one token. sqlglot makes `1`, `::` and `BD` of it, all at the same positions. Of
+      tokens that overlap, only the first one counts.
 
     Args:
         tokens: the tokens of sqlglot.
@@ -142,21 +217,28 @@ def convert_tokens(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -
         offset: where it starts in the query.
     """
     converted: list[Token] = []
-    end = -1  # of the characters that have a token
+    # The position after the last converted character.
+    end = 0
     for token in tokens:
-        if token.start < end or token.token_type is TokenType.HINT:
+        overlaps = token.start < end
+        if overlaps or token.token_type is TokenType.HINT:
             continue
-        new_tokens = _convert_token(token, text, offset)
-        number = new_tokens[0]
-        if number.kind is TokenKind.NUMBER and converted and converted[-1].key == ".":
-            point = converted[-1]
-            if point.span.end == number.span.start:
-                converted.pop()
-                span = point.span.to(number.span)
-                new_tokens = [Token(TokenKind.NUMBER, f".{number.text}", span)]
-        converted += new_tokens
+        converted += _convert_token(token, text, offset)
         end = token.end + 1
+        if _ends_with_fraction(converted):
+            point, digits = converted[-2:]
+            number = Token(TokenKind.NUMBER, f".{digits.text}", point.span.to(digits.span))
+            converted[-2:] = [number]
     return tuple(converted)
+
+
+def _ends_with_fraction(tokens: Sequence[Token]) -> bool:
+    """Return whether the last two tokens are a point and, directly after it, a number."""
+    if len(tokens) < 2:
+        return False
+    point, digits = tokens[-2:]
+    is_adjacent = point.span.end == digits.span.start
+    return point.key == "." and digits.kind is TokenKind.NUMBER and is_adjacent
 
 
 def _convert_token(token: SqlglotToken, text: str, offset: int) -> list[Token]:
@@ -167,8 +249,9 @@ def _convert_token(token: SqlglotToken, text: str, offset: int) -> list[Token]:
     token_text = text[token.start : token.end + 1]
     span = Span(token.start + offset, token.end + 1 + offset)
     kind = _KINDS.get(token.token_type)
-    is_hexadecimal_number = kind is TokenKind.STRING and token_text.isalnum()  # not in Spark's SQL
-    if kind is not None and not is_hexadecimal_number:
+    # sqlglot reads `0x1F` as a string. In Spark it is a name.
+    is_hexadecimal_name = kind is TokenKind.STRING and token_text.isalnum()
+    if kind is not None and not is_hexadecimal_name:
         return [Token(kind, token.text if kind is TokenKind.QUOTED else token_text, span)]
     if token_text.isascii() and token_text.isidentifier():
         return [Token(TokenKind.WORD, token_text, span)]
@@ -180,6 +263,8 @@ def _convert_token(token: SqlglotToken, text: str, offset: int) -> list[Token]:
     return [Token(TokenKind.SYMBOL, token_text, span)]
 
 
+# Errors.
+
 # A comment of one line; or what opens another comment, a string or a quoted name. The strings of
 # Spark may be raw: `r'C:\'`.
 _OPENING = re.compile(r"""--[^\n]*|(?P<comment>/\*)|(?P<raw>\b[rR](?=['"]))?(?P<quote>['"`])""")
@@ -190,7 +275,6 @@ _REST_OF_QUOTE = {
     "`": re.compile(r"(?:[^`]|``)*`"),
 }
 _COMMENT_MARK = re.compile(r"/\*|\*/")
-
 
 _MALFORMED_BINARY = re.compile(r"\b[xX]'[^']*[^0-9a-fA-F'][^']*'")
 
@@ -255,34 +339,3 @@ def _find_comment_end(text: str, start: int) -> int | None:
         if depth == 0:
             return mark.end()
     return None
-
-
-def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSequence:
-    """Return the tokens of a text of Spark SQL.
-
-    Args:
-        text: the text.
-        dialect: how double quotes are read.
-        offset: where the text starts in the query.
-
-    Raises:
-        MatchRecognizeParseError: a string, a quoted name or a comment is not closed, or a binary
-            value has other characters than hexadecimal digits.
-
-    >>> [token.key for token in read_tokens("order by a.x").tokens]
-    ['ORDER', 'BY', 'A', '.', 'X']
-    """
-    return make_sequence(read_sqlglot_tokens(text, offset, dialect), text, dialect, offset)
-
-
-def make_sequence(
-    sqlglot_tokens: Sequence[SqlglotToken], text: str, dialect: Dialect = SPARK, offset: int = 0
-) -> TokenSequence:
-    """Return the sequence of the tokens that a tokenizer of sqlglot has found in a text."""
-    tokens = convert_tokens(sqlglot_tokens, text, offset)
-    return TokenSequence(text, tokens, pair_brackets(tokens), offset, dialect)
-
-
-# Reads the tokens of a whole query. Several readers ask for them one after another, so those of the
-# last queries are kept.
-read_query_tokens = keep_parsed(read_tokens, most=1 << 14)

@@ -20,7 +20,7 @@ from sqlglot import Token, TokenType, exp
 from matchrec.dialects.edits import Edit, apply_edits
 from matchrec.source import Span
 from matchrec.syntax.function_names import FUNCTIONS_OF_MATCH, SEMANTICS
-from matchrec.syntax.tokenize import make_sequence
+from matchrec.syntax.tokenize import make_token_sequence
 from matchrec.syntax.tokens import TokenSequence
 
 # The prefix of functions of row patterns.
@@ -75,7 +75,7 @@ def mask_functions(text: str, tokens: Sequence[Token], functions: FunctionMappin
         functions: the functions of the product that is read.
     """
     keywords = {token.start for token in tokens if token.token_type is not TokenType.VAR}
-    edits = _find_masking_edits(make_sequence(tokens, text), keywords, functions)
+    edits = _find_masking_edits(make_token_sequence(tokens, text), keywords, functions)
     return apply_edits(text, edits).text
 
 

@@ -264,9 +264,8 @@ class TestDefinitions(StepBuilder):
         """Return a condition as an expression over the candidate and over stages."""
         text = condition.expression
         assert isinstance(text, str), "`tree.name_columns` replaces Columns"
-        tokens = read_tokens(
-            text, self.query.dialect, self.written_conditions.find_offset(condition)
-        )
+        offset = self.written_conditions.find_offset(condition)
+        tokens = read_tokens(text, self.query.dialect, offset=offset)
         return bind_condition(parse_scalar(tokens, self.scope), self.spellings)
 
     @cached_property
