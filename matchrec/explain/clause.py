@@ -89,13 +89,16 @@ class ExplainedClause:
             ),
             ExplainedSection("conditions", describe_conditions(plan, compiled_query)),
             ExplainedSection(
-                "program (NFA^b; edges in preferment order)", self._describe_program()
+                "states of the search (each tries its lines from top to bottom)",
+                self._describe_program(),
             ),
             ExplainedSection(
-                "value vector V of a run, and what each state needs (bitmask M)",
+                "values that a run keeps, and the states that need them",
                 describe_registers(compiled_query),
             ),
-            ExplainedSection("nondeterminism", describe_nondeterminism(compiled_query)),
+            ExplainedSection(
+                "states with several ways to go on", describe_nondeterminism(compiled_query)
+            ),
             ExplainedSection("algorithm", describe_algorithm(compiled_query)),
             ExplainedSection("stream", describe_stream(compiled_query) if self.is_stream else ()),
             ExplainedSection(

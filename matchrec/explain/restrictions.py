@@ -56,7 +56,7 @@ def describe_windows(plan: MatchPlan) -> Iterator[str]:
         yield describe_match_window(plan, plan.within)
     for gap in plan.gaps:
         yield describe_gap(gap)
-    yield "every edge has this test, as `in the window`"
+    yield "the search tests this at every row, as `in the window`"
 
 
 def describe_match_window(plan: MatchPlan, within: Within) -> str:
@@ -87,7 +87,7 @@ def describe_absences(plan: MatchPlan) -> Iterator[str]:
         condition = conditions.get(absence.variable, "true")
         yield f"no row for {absence.variable} {locate_absence(absence)}: {condition}"
     if plan.match_condition is not None:
-        yield f"the whole match, on edges to the final state: {conditions[plan.match_condition]}"
+        yield f"the whole match, when it is complete: {conditions[plan.match_condition]}"
 
 
 def locate_absence(absence: Absence) -> str:

@@ -106,7 +106,7 @@ def describe_shared_work(rule_set: RuleSet, sorter: Sorter | None) -> Iterator[s
         yield f"c{index} = {show_column(column)}{name_users(users)}"
     for bit, condition in enumerate(rule_set.row_conditions):
         users = [rule.name for rule in rule_set.rules if bit in rule.compiled_query.used_bits]
-        yield f"bit {bit} = {show_column(condition)}{name_users(users)}"
+        yield f"condition {bit} = {show_column(condition)}{name_users(users)}"
     if sorter is not None:
         yield "the workers hold a whole partition, and search it for one rule after the other"
     if rule_set.row_filters:

@@ -103,7 +103,7 @@ def describe_work_before(compiled_query: CompiledQuery) -> Iterator[str]:
     for index in compiled_query.sent_columns.used:
         yield f"c{index} = {show_column(compiled_query.sent_columns.columns[index])}"
     for bit in compiled_query.used_bits:
-        yield f"bit {bit} = {show_column(compiled_query.row_conditions[bit])}"
+        yield f"condition {bit} = {show_column(compiled_query.row_conditions[bit])}"
     if not compiled_query.sent_columns.used and not compiled_query.used_bits:
         yield "nothing"
     if compiled_query.row_filters:
@@ -112,24 +112,24 @@ def describe_work_before(compiled_query: CompiledQuery) -> Iterator[str]:
 
 
 def name_filters(compiled_query: CompiledQuery) -> list[str]:
-    """Return the name of each row filter: `bit 2` or `not bit 2`.
+    """Return the name of each row filter: `condition 2` or `not condition 2`.
 
     A filter is a condition that is also sent as a bit, or the negation of one.
     """
     names = {}
     for bit, condition in enumerate(compiled_query.row_conditions):
-        names[condition] = f"bit {bit}"
+        names[condition] = f"condition {bit}"
     for bit, condition in enumerate(compiled_query.row_conditions):
         if condition.reads_one_row:
-            names[negate_test(condition)] = f"not bit {bit}"
+            names[negate_test(condition)] = f"not condition {bit}"
     return [names[row_filter] for row_filter in compiled_query.row_filters]
 
 
 def describe_nearby_conditions(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield the conditions on neighbouring rows that the workers compute."""
     for condition in compiled_query.nearby:
-        row_test = "" if condition.spark_bit is None else f"bit {condition.spark_bit} AND "
-        yield f"bit {condition.bit} = {row_test}{show_column(condition.column)}"
+        row_test = "" if condition.spark_bit is None else f"condition {condition.spark_bit} AND "
+        yield f"condition {condition.bit} = {row_test}{show_column(condition.column)}"
 
 
 # The search.
@@ -151,7 +151,7 @@ def describe_conditions(plan: MatchPlan, compiled_query: CompiledQuery) -> Itera
         elif plan.staging is None or variable in texts:
             tests = []
             if condition.row_bit is not None:
-                tests.append(f"bit {condition.row_bit}")
+                tests.append(f"condition {condition.row_bit}")
             if condition.run_condition is not None:
                 tests.append(f"during the search: {texts[variable]}")
             # The names of conditions of stages begin with a colon.

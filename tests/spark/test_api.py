@@ -170,7 +170,15 @@ def test_wrong_engine_and_transport(spark: SparkSession, steps: DataFrame) -> No
 def test_explain_shows_every_stage(spark: SparkSession, steps: DataFrame) -> None:
     explained = matchrec.query(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})").explain()
     text = str(explained)
-    for part in ("row pattern", "S U+", "bit 0", "PREV(`v`)", "begin S", "take U", "algorithm"):
+    for part in (
+        "row pattern",
+        "S U+",
+        "condition 0",
+        "PREV(`v`)",
+        "begin S",
+        "take U",
+        "algorithm",
+    ):
         assert part in text
     assert explained.dot().startswith("digraph")
     assert repr(explained) == "<Explanation: S U+ (backtracking, memoised)>"

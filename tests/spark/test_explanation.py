@@ -50,7 +50,7 @@ def read_edges(sections: dict[str, list[str]]) -> dict[str, str]:
     """Return the formula of each edge, such as "1 proceed -> 2": its last conjunct."""
     formulas = {}
     state = ""
-    for line in sections["program"]:
+    for line in sections["states of the search"]:
         if line.startswith("    "):
             edge, _, formula = line.strip().partition(" if ")
             formulas[f"{state} {edge}"] = formula.split(" AND ")[-1]
@@ -76,7 +76,7 @@ def test_query_3_has_the_edges_of_the_paper(stock: DataFrame) -> None:
 def test_query_3_has_the_value_vector_of_the_paper(stock: DataFrame) -> None:
     """Only `symbol` is missing, because it is a key of the partitions."""
     sections, _ = explain_query(stock)
-    assert sections["value vector V of a run"] == [
+    assert sections["values that a run keeps"] == [
         "V1 = 0.8*`volume` on the last row of a; read by b",
         "V2 = sum of `price` over the rows of a so far; read by a[i]",
         "V3 = count of `price` over the rows of a so far; read by a[i]",
@@ -86,7 +86,7 @@ def test_query_3_has_the_value_vector_of_the_paper(stock: DataFrame) -> None:
 
 def test_later_states_need_less(stock: DataFrame) -> None:
     text = RISING.replace("Stock b)", "Stock b, Stock c)").replace("(a[], b)", "(a[], b, c)")
-    vector = explain_query(stock, text)[0]["value vector V of a run"]
+    vector = explain_query(stock, text)[0]["values that a run keeps"]
     assert vector[-2:] == ["state 1 needs: V1 V2 V3", "state 3 needs: nothing"]
 
 
@@ -107,7 +107,7 @@ def test_sources_of_nondeterminism(
     stock: DataFrame, strategy: str, sources: list[str], cost: str
 ) -> None:
     lines = explain_query(stock, RISING.replace("skip_till_next_match", strategy))[0][
-        "nondeterminism"
+        "states with several ways to go on"
     ]
     assert [line.split(" ")[0] for line in lines[:-1]] == sources
     assert cost in lines[-1]
@@ -116,7 +116,7 @@ def test_sources_of_nondeterminism(
 def test_begin_ignore_and_none(stock: DataFrame) -> None:
     shelf = "PATTERN SEQ(Shelf a, ~(Register b), Exit c) WHERE skip_till_any_match WITHIN 9 EVENTS"
     sections, _ = explain_query(stock, shelf)
-    assert sections["nondeterminism"] == [
+    assert sections["states with several ways to go on"] == [
         "Begin-Ignore in state 1: the number of runs can grow linearly with W",
         "number of runs: at most W^2; W is the number of rows in a window",
     ]
@@ -124,16 +124,18 @@ def test_begin_ignore_and_none(stock: DataFrame) -> None:
     assert absent.startswith("no row for b between the last row of a and the first row of c: `b`.")
     assert read_edges(sections)["1 ignore -> 1"] == "in the window"
     sections, _ = explain_query(stock, shelf.replace("any", "next"))
-    assert sections["nondeterminism"][0].startswith("none")
+    assert sections["states with several ways to go on"][0].startswith("none")
     assert read_edges(sections)["1 ignore -> 1"] == "not (begin c) and in the window"
 
 
 def test_one_run_at_a_time_merges_none(stock: DataFrame) -> None:
     text = RISING.replace("next", "any")
     at_once, _ = explain_query(stock, text)
-    assert at_once["nondeterminism"][-1].endswith("unless runs merge")
+    assert at_once["states with several ways to go on"][-1].endswith("unless runs merge")
     depth_first, _ = explain_query(stock, text, algorithm="backtracking")
-    assert depth_first["nondeterminism"][-1].endswith("and runs of this query do not merge")
+    assert depth_first["states with several ways to go on"][-1].endswith(
+        "and runs of this query do not merge"
+    )
 
 
 def test_the_closing_condition_is_on_the_last_edge(stock: DataFrame) -> None:
@@ -203,14 +205,14 @@ def test_conditions_that_are_a_window(spark: SparkSession) -> None:
     assert window.endswith(
         "at most 1800 after the first row, by `ts` (from the conditions of C, X)"
     )
-    assert tested == "every edge has this test, as `in the window`"
+    assert tested == "the search tests this at every row, as `in the window`"
     assert sections["conditions"] == [
-        "V: bit 0",
-        "X: bit 2",
-        "C: bit 1",
+        "V: condition 0",
+        "X: condition 2",
+        "C: condition 1",
         "the conditions depend on the data only",
     ]
-    assert "only rows with bit 0 or not bit 2 or bit 1" in str(explanation)
+    assert "only rows with condition 0 or not condition 2 or condition 1" in str(explanation)
 
 
 def test_a_line_after_a_blank_line_stays_in_its_section(spark: SparkSession) -> None:

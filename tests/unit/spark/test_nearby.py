@@ -177,12 +177,12 @@ def test_to_an_engine_they_look_only_at_the_data() -> None:
     explained = str(ExplainedClause(make_plan(V_SHAPE), compiled_query))
     assert (
         "computed by the workers before the search\n"
-        "  bit 0 = `x` < PREV(`x`)\n"
-        "  bit 1 = `x` > PREV(`x`)\n"
+        "  condition 0 = `x` < PREV(`x`)\n"
+        "  condition 1 = `x` > PREV(`x`)\n"
         "conditions\n"
         "  S: true\n"
-        "  D: bit 0\n"
-        "  U: bit 1\n"
+        "  D: condition 0\n"
+        "  U: condition 1\n"
         "  the conditions depend on the data only\n"
     ) in explained
 
