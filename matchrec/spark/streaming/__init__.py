@@ -7,9 +7,9 @@ of a search between two micro-batches, with the rows that the search still needs
                    queries a stream allows
     stream_worker  the worker of a bucket of keys: read the state, search, write the state
     arrival        how events are put in order
-    key_state      what searches need to know about each key
+    key_state      stores what searches need to know about each key
     memory         what is stored between two micro-batches
     by_key         values of many keys in flat arrays
-    search         the search for matches of consecutive rows
+    search         what searches have in common, and the search for consecutive rows
     selecting      the search with event selection
 """

@@ -1,96 +1,31 @@
-"""What the searches of a bucket need of each key, and how it is stored between micro-batches.
+"""Store what the searches of a bucket need of each key, between two micro-batches.
 
-A `KeyState` is what one search needs. `make_memory` writes the key states of all searches as the
-arrays of a `memory.BucketMemory`, which is stored, and `read_key_states` reads them.
+A `search.KeyState` is what one search needs. `make_memory` writes the key states of all searches as
+the arrays of a `memory.BucketMemory`, which is stored, and `read_key_states` reads them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import Version
-from matchrec.search.partitions import BoolArray, IntArray
-from matchrec.spark.streaming.arrival import ArrivedRows, SearchRows
-from matchrec.spark.streaming.by_key import KeyedValues, KeyRecord
+from matchrec.search.partitions import IntArray
+from matchrec.spark.streaming.arrival import ArrivedRows
+from matchrec.spark.streaming.by_key import KeyedValues
 from matchrec.spark.streaming.memory import Array, Arrays, BucketMemory, ColumnMap
-from matchrec.spark.streaming.search import SearchedKeys, StreamSearch
+from matchrec.spark.streaming.search import KeyState, StreamSearch
 
 NO_KEYS = np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyState:
-    """What a search needs of p keys of the bucket, until it goes on with them.
-
-    `SearchedKeys` is what the search returns of the keys that it has gone on with. It counts rows
-    within one search, and `advance` makes a `KeyState` of it, which counts them within the bucket.
-    """
-
-    # int64[p], ascending indices of keys of the bucket.
-    keys: IntArray
-    # What the search must know of each key to go on.
-    states: KeyRecord
-    # int64[p], when to go on with each key though no event arrives: microseconds, or NEVER.
-    next_end: IntArray
-    # bool[p], whether the search has failed for the key, and leaves it alone for good.
-    failed: BoolArray
-    # The rows to look at again: indices among the rows of the bucket, ascending for each key.
-    kept_rows: KeyedValues
-
-    def take(self, indices: IntArray) -> KeyState:
-        """Return the state of some of these keys, given their indices in `keys`."""
-        return KeyState(
-            keys=self.keys[indices],
-            states=self.states.take(indices),
-            next_end=self.next_end[indices],
-            failed=self.failed[indices],
-            kept_rows=self.kept_rows.take(indices),
-        )
-
-    def merge(self, others: KeyState) -> KeyState:
-        """Return the state of these keys and of others. No key may be in both."""
-        if not len(self.keys):
-            return others
-        if not len(others.keys):
-            return self
-        keys = np.append(self.keys, others.keys)
-        all_states = KeyState(
-            keys=keys,
-            states=self.states.append(others.states),
-            next_end=np.append(self.next_end, others.next_end),
-            failed=np.append(self.failed, others.failed),
-            kept_rows=self.kept_rows.append(others.kept_rows),
-        )
-        return all_states.take(np.argsort(keys))
-
-    def advance(self, rows: SearchRows, searched: SearchedKeys[Any], end: int) -> KeyState:
-        """Return the state after a search, without keys that no longer need a state.
-
-        Args:
-            rows: the rows that were searched.
-            searched: what the search has returned of the keys.
-            end: the time from which on the search sees no rows.
-        """
-        needed = np.flatnonzero(~searched.is_idle | (searched.kept_rows.sizes > 0))
-        searched = searched.take(needed)
-        kept = searched.kept_rows
-        return KeyState(
-            keys=self.keys[needed],
-            states=searched.states,
-            next_end=np.minimum(searched.next_end, end),
-            failed=np.zeros(len(needed), np.bool_),
-            kept_rows=KeyedValues(rows.indices[kept.values], kept.sizes),
-        )
-
-
 def make_memory(
-    key_states: Mapping[str, KeyState],
+    key_states: Mapping[str, KeyState[Any]],
     arrived: ArrivedRows,
     column_map: ColumnMap,
     versions: Mapping[str, Version],
@@ -142,7 +77,7 @@ def make_memory(
     )
 
 
-def write_key_state(search: str, key_state: KeyState) -> dict[str, Array]:
+def write_key_state(search: str, key_state: KeyState[Any]) -> dict[str, Array]:
     """Return the arrays in which the key state of a search is stored.
 
         <search> keys          the keys, as indices of the stored keys
@@ -166,7 +101,7 @@ def write_key_state(search: str, key_state: KeyState) -> dict[str, Array]:
     return arrays
 
 
-def read_key_state(search: StreamSearch[Any], arrays: Arrays) -> KeyState:
+def read_key_state(search: StreamSearch[Any], arrays: Arrays) -> KeyState[Any]:
     """Return the key state of a search, as `write_key_state` has written it."""
 
     def read(name: str) -> KeyedValues:
@@ -198,7 +133,9 @@ def name_array(field_name: str) -> str:
     return re.sub("^held_", "held.", field_name).replace("_", " ")
 
 
-def read_key_states(arrays: Arrays, searches: Sequence[StreamSearch[Any]]) -> dict[str, KeyState]:
+def read_key_states(
+    arrays: Arrays, searches: Sequence[StreamSearch[Any]]
+) -> dict[str, KeyState[Any]]:
     """Return the key states of each search, by its name, as `make_memory` has stored them.
 
     A search without any state is left out. States of searches that no longer exist are not read, so
@@ -211,7 +148,9 @@ def read_key_states(arrays: Arrays, searches: Sequence[StreamSearch[Any]]) -> di
     }
 
 
-def make_key_state(search: StreamSearch[Any], keys: IntArray, *, failed: bool = False) -> KeyState:
+def make_key_state(
+    search: StreamSearch[Any], keys: IntArray, *, failed: bool = False
+) -> KeyState[Any]:
     """Return the state of keys that have had no events, or for which the search has failed."""
     count = len(keys)
     return KeyState(

@@ -45,39 +45,57 @@ States = TypeVar("States", bound=KeyRecord)
 
 
 @dataclass(frozen=True, slots=True)
-class SearchedKeys(Generic[States]):
-    """What a search returns of the p keys that it has searched."""
+class KeyState(Generic[States]):
+    """What a search needs of p keys of the bucket, until it goes on with them."""
 
-    # What it must know of each key to go on.
+    # int64[p], ascending indices of keys of the bucket.
+    keys: IntArray
+    # What the search must know of each key to go on.
     states: States
-    # The rows to look at again: indices among the rows of the search, ascending.
-    kept_rows: KeyedValues
-    # int64[p], when to go on though no event arrives: microseconds, or NEVER.
+    # int64[p], when to go on with each key though no event arrives: microseconds, or NEVER.
     next_end: IntArray
-    # bool[p], whether the states may be forgotten if no row is kept.
-    is_idle: BoolArray
+    # bool[p], whether the search has failed for the key, and leaves it alone for good.
+    failed: BoolArray
+    # The rows to look at again: indices among the rows of the bucket, ascending for each key.
+    kept_rows: KeyedValues
 
-    def take(self, keys: IntArray) -> SearchedKeys[States]:
-        """Return what is known of some of the keys, see `KeyedValues.take`."""
-        return SearchedKeys(
-            states=self.states.take(keys),
-            kept_rows=self.kept_rows.take(keys),
-            next_end=self.next_end[keys],
-            is_idle=self.is_idle[keys],
+    def take(self, indices: IntArray) -> KeyState[States]:
+        """Return the state of some of these keys, given their indices in `keys`."""
+        return KeyState(
+            keys=self.keys[indices],
+            states=self.states.take(indices),
+            next_end=self.next_end[indices],
+            failed=self.failed[indices],
+            kept_rows=self.kept_rows.take(indices),
         )
 
-    def append(self, others: SearchedKeys[States]) -> SearchedKeys[States]:
-        """Return what is known of these keys, then of other keys."""
-        return SearchedKeys(
+    def merge(self, others: KeyState[States]) -> KeyState[States]:
+        """Return the state of these keys and of others. No key may be in both."""
+        if not len(self.keys):
+            return others
+        if not len(others.keys):
+            return self
+        keys = np.append(self.keys, others.keys)
+        all_states = KeyState(
+            keys=keys,
             states=self.states.append(others.states),
-            kept_rows=self.kept_rows.append(others.kept_rows),
             next_end=np.append(self.next_end, others.next_end),
-            is_idle=np.append(self.is_idle, others.is_idle),
+            failed=np.append(self.failed, others.failed),
+            kept_rows=self.kept_rows.append(others.kept_rows),
         )
+        return all_states.take(np.argsort(keys))
+
+    def drop_idle_keys(self, is_idle: BoolArray) -> KeyState[States]:
+        """Return the state of the keys that still need one.
+
+        Args:
+            is_idle: bool[p], whether the states of each key may be forgotten if no row is kept.
+        """
+        return self.take(np.flatnonzero(~is_idle | (self.kept_rows.sizes > 0)))
 
 
-# Yields output rows of what is decided. Returns what was found of the keys.
-Searching = Generator[pa.RecordBatch, None, SearchedKeys[States]]
+# Yields output rows of what is decided. Returns what the search needs of the keys from now on.
+KeySearching = Generator[pa.RecordBatch, None, KeyState[States]]
 
 
 @dataclass(frozen=True)
@@ -99,12 +117,15 @@ class StreamSearch(ABC, Generic[States]):
         """Return the states of one key that has had no events."""
 
     @abstractmethod
-    def search(self, states: States, rows: SearchRows) -> Searching[States]:
+    def search(self, key_state: KeyState[States], rows: SearchRows) -> KeySearching[States]:
         """Go on with the search of one or more keys.
 
         Args:
-            states: the states of these keys, as this method has returned them.
+            key_state: what the search needs of these keys.
             rows: the rows that the search has kept of each key, and the new ones.
+
+        Returns:
+            What it needs from now on, without the keys of which it needs nothing.
 
         Raises:
             MatchRecognizeError: the rows of a key do not allow a search or a measure.
@@ -184,13 +205,15 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
         no_rows = KeyedValues.concatenate([np.zeros(0, np.bool_)])
         return ContiguousStates(start=zero, number=zero, covered=no_rows)
 
-    def search(self, states: ContiguousStates, rows: SearchRows) -> Searching[ContiguousStates]:
+    def search(
+        self, key_state: KeyState[ContiguousStates], rows: SearchRows
+    ) -> KeySearching[ContiguousStates]:
         """Go on with the search of one or more keys, see `StreamSearch.search`."""
         window_times = find_window_times(self.compiled_query, rows.rows)
-        frontier = self.make_frontier(states, rows)
+        frontier = self.make_frontier(key_state.states, rows)
         partitions = self.open_partitions(frontier, window_times, rows)
         covered = np.zeros(rows.rows.num_rows, np.bool_)
-        covered_before = states.covered
+        covered_before = key_state.states.covered
         covered[list_positions(rows.starts[:-1], covered_before.sizes)] = covered_before.values
         piece = Piece(
             table=rows.rows,
@@ -203,7 +226,7 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
         yield from PieceWorker(self.compiled_query, batch_maker=self.output).match_partitions(
             piece, partitions
         )
-        return self.describe_keys(piece, window_times, rows)
+        return self.describe_keys(key_state.keys, piece, window_times, rows)
 
     def make_frontier(self, states: ContiguousStates, rows: SearchRows) -> Frontier:
         """Return how far the search of each key has come.
@@ -249,11 +272,12 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
         return lookaround
 
     def describe_keys(
-        self, piece: Piece, window_times: IntArray, rows: SearchRows
-    ) -> SearchedKeys[ContiguousStates]:
-        """Return what is known of the keys after the search of a piece.
+        self, keys: IntArray, piece: Piece, window_times: IntArray, rows: SearchRows
+    ) -> KeyState[ContiguousStates]:
+        """Return what the search needs of the keys after the search of a piece.
 
         Args:
+            keys: int64[p], the indices of the keys among those of the bucket.
             piece: the piece, after its search.
             window_times: int64[n], when the window that begins with each row ends.
             rows: the rows of the piece.
@@ -268,13 +292,15 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
         ends = np.append(window_times, NEVER)[frontier.start]
         # a row whose window has ended is undecided only because it needs the row that follows
         waits_for_end = (ends > rows.watermark) & (frontier.start < rows.starts[1:])
-        return SearchedKeys(
+        key_state = KeyState(
+            keys=keys,
             states=ContiguousStates(
                 start=KeyedValues.from_single_values(start - dropped),
                 number=KeyedValues.from_single_values(frontier.number),
                 covered=covered,
             ),
-            kept_rows=KeyedValues(kept, kept_sizes),
-            next_end=np.where(waits_for_end, ends, NEVER),
-            is_idle=self.may_forget(frontier.number),
+            next_end=np.minimum(np.where(waits_for_end, ends, NEVER), self.end),
+            failed=np.zeros(len(keys), np.bool_),
+            kept_rows=KeyedValues(rows.indices[kept], kept_sizes),
         )
+        return key_state.drop_idle_keys(self.may_forget(frontier.number))

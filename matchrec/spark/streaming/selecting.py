@@ -34,8 +34,8 @@ from matchrec.spark.streaming.arrival import SearchRows, read_times
 from matchrec.spark.streaming.by_key import KeyedValues, KeyRecord
 from matchrec.spark.streaming.search import (
     NEVER,
-    SearchedKeys,
-    Searching,
+    KeySearching,
+    KeyState,
     StreamSearch,
     find_neighbour_window_times,
     find_window_times,
@@ -124,11 +124,14 @@ HELD_FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class SearchedKey:
-    """What the search of one key returns. It has the same fields as `SearchedKeys`."""
+    """What the search of one key returns."""
 
     state: SearchState
+    # The rows to look at again: indices among the rows of all keys.
     kept_rows: IntArray
+    # When to go on though no event arrives: microseconds, or NEVER.
     next_end: int
+    # Whether the state may be forgotten if no row is kept.
     is_idle: bool
 
 
@@ -145,13 +148,16 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         empty_state = make_empty_state(compiled.register_count, count_node_columns(task))
         return SelectingStates.join([empty_state])
 
-    def search(self, states: SelectingStates, rows: SearchRows) -> Searching[SelectingStates]:
+    def search(
+        self, key_state: KeyState[SelectingStates], rows: SearchRows
+    ) -> KeySearching[SelectingStates]:
         """Go on with the search of one or more keys, see `StreamSearch.search`."""
+        states = key_state.states
         numbered = NumberedRows.build(self.compiled_query, states, rows, self.end)
         is_quiet = self.find_quiet_keys(states, numbered)
         quiet = np.flatnonzero(is_quiet)
         busy = np.flatnonzero(~is_quiet)
-        quiet_keys = self.count_rows(states.take(quiet), rows.new_counts[quiet])
+        quiet_keys = self.count_rows(key_state.take(quiet), rows.new_counts[quiet])
         if not len(busy):
             return quiet_keys
         busy_states = states.take(busy).split()
@@ -167,14 +173,17 @@ class SelectingSearch(StreamSearch[SelectingStates]):
             for matches in join_chunks(search_keys()):
                 out = find_output_rows(matches, self.compiled_query.rows_per_match)
                 yield from worker.make_batches(rows.rows, numbered.partitions, matches, out)
-        busy_keys = SearchedKeys(
+        kept_rows = KeyedValues.concatenate([key.kept_rows for key in searched])
+        next_end = np.array([key.next_end for key in searched], np.int64)
+        busy_keys = KeyState(
+            keys=key_state.keys[busy],
             states=SelectingStates.join([key.state for key in searched]),
-            kept_rows=KeyedValues.concatenate([key.kept_rows for key in searched]),
-            next_end=np.array([key.next_end for key in searched], np.int64),
-            is_idle=np.array([key.is_idle for key in searched], np.bool_),
+            next_end=np.minimum(next_end, self.end),
+            failed=np.zeros(len(busy), np.bool_),
+            kept_rows=replace(kept_rows, values=rows.indices[kept_rows.values]),
         )
-        order = np.argsort(np.append(busy, quiet))
-        return busy_keys.append(quiet_keys).take(order)
+        is_idle = np.array([key.is_idle for key in searched], np.bool_)
+        return busy_keys.drop_idle_keys(is_idle).merge(quiet_keys)
 
     def search_key(
         self, rows: NumberedRows, key: int, state: SearchState
@@ -219,22 +228,24 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         return np.asarray((states.numbers.sizes == 0) & ~begins, np.bool_)
 
     def count_rows(
-        self, states: SelectingStates, new_counts: IntArray
-    ) -> SearchedKeys[SelectingStates]:
-        """Return what is known of quiet keys, with their new rows counted.
+        self, quiet_keys: KeyState[SelectingStates], new_counts: IntArray
+    ) -> KeyState[SelectingStates]:
+        """Return what the search needs of quiet keys, with their new rows counted.
 
         Args:
-            states: the states of these keys.
+            quiet_keys: what it has needed of them.
             new_counts: int64[p], how many new rows each of them has.
         """
+        states = quiet_keys.states
         counts = states.counts.values.reshape(-1, 2)
         counts = counts + np.stack([new_counts, np.zeros_like(new_counts)], axis=1)
-        return SearchedKeys(
+        counted_keys = replace(
+            quiet_keys,
             states=replace(states, counts=replace(states.counts, values=counts.ravel())),
             kept_rows=KeyedValues(np.zeros(0, np.int64), np.zeros(len(new_counts), np.int64)),
-            next_end=np.full(len(new_counts), NEVER),
-            is_idle=self.may_forget(counts[:, 1]),
+            next_end=np.full(len(new_counts), self.end),
         )
+        return counted_keys.drop_idle_keys(self.may_forget(counts[:, 1]))
 
     def describe_key(
         self, rows: NumberedRows, call: SearchCall, state: SearchState, kept: IntArray

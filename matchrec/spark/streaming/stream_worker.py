@@ -40,15 +40,15 @@ from matchrec.spark.streaming.arrival import (
     arrange_events,
     read_times,
 )
-from matchrec.spark.streaming.key_state import (
-    NO_KEYS,
-    KeyState,
-    make_key_state,
-    make_memory,
-    read_key_states,
-)
+from matchrec.spark.streaming.key_state import NO_KEYS, make_key_state, make_memory, read_key_states
 from matchrec.spark.streaming.memory import Arrays, BucketMemory, read_memory, write_memory
-from matchrec.spark.streaming.search import NEVER, ContiguousSearch, StreamSearch
+from matchrec.spark.streaming.search import (
+    NEVER,
+    ContiguousSearch,
+    KeySearching,
+    KeyState,
+    StreamSearch,
+)
 from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.worker import wire
 from matchrec.worker.arrays import write_batches
@@ -56,9 +56,6 @@ from matchrec.worker.rule_set import RuleSetOutput
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState
-
-# Yields output rows of what is decided. Returns what the search needs of the keys.
-KeySearching = Generator[pa.RecordBatch, None, KeyState]
 
 
 @dataclass(frozen=True)
@@ -133,7 +130,7 @@ class StreamWorker:
 
     def search_all(
         self, arrays: Arrays, arrived: ArrivedRows, watermark: int
-    ) -> Generator[pa.RecordBatch, None, dict[str, KeyState]]:
+    ) -> Generator[pa.RecordBatch, None, dict[str, KeyState[Any]]]:
         """Run all searches. Yield their output, and return what each of them needs, by its name.
 
         Args:
@@ -158,8 +155,8 @@ class StreamWorker:
         return key_states
 
     def search(
-        self, number: int, key_state: KeyState, arrived: ArrivedRows, watermark: int
-    ) -> KeySearching:
+        self, number: int, key_state: KeyState[Any], arrived: ArrivedRows, watermark: int
+    ) -> KeySearching[Any]:
         """Go on with some keys. Yield their output, and return the state that they still need.
 
         Args:
@@ -170,12 +167,11 @@ class StreamWorker:
         """
         search = self.searches[number]
         rows = select_rows(search, key_state, arrived, watermark)
-        searched = yield from search.search(key_state.states, rows)
-        return key_state.advance(rows, searched, search.end)
+        return (yield from search.search(key_state, rows))
 
 
 def find_due_keys(
-    search: StreamSearch[Any], stored: KeyState, arrived: ArrivedRows, watermark: int
+    search: StreamSearch[Any], stored: KeyState[Any], arrived: ArrivedRows, watermark: int
 ) -> IntArray:
     """Return the keys with which a search goes on, ascending, as indices of `arrived.keys`.
 
@@ -221,8 +217,8 @@ class RuleSetStreamWorker(StreamWorker):
     output: RuleSetOutput
 
     def search(
-        self, number: int, key_state: KeyState, arrived: ArrivedRows, watermark: int
-    ) -> KeySearching:
+        self, number: int, key_state: KeyState[Any], arrived: ArrivedRows, watermark: int
+    ) -> KeySearching[Any]:
         """Go on with some keys, and mark those for which the rule fails, see `StreamWorker.search`.
 
         `handle_failures` calls the functions below until each key is either searched or reported.
@@ -230,7 +226,7 @@ class RuleSetStreamWorker(StreamWorker):
         """
         rule_search = self.searches[number]
         search_keys = super().search
-        new_states: list[KeyState] = []
+        new_states: list[KeyState[Any]] = []
 
         def search(indices: range) -> Iterator[pa.RecordBatch]:
             """Go on with some of the keys. Yield their output."""
@@ -253,7 +249,7 @@ class RuleSetStreamWorker(StreamWorker):
 
 
 def select_rows(
-    search: StreamSearch[Any], key_state: KeyState, arrived: ArrivedRows, watermark: int
+    search: StreamSearch[Any], key_state: KeyState[Any], arrived: ArrivedRows, watermark: int
 ) -> SearchRows:
     """Return the rows that a search reads of some keys: those that it has kept, then new ones.
 

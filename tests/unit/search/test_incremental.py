@@ -23,8 +23,9 @@ from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Task
 from matchrec.spark.streaming.by_key import KeyedValues
-from matchrec.spark.streaming.key_state import KeyState, read_key_state, write_key_state
+from matchrec.spark.streaming.key_state import read_key_state, write_key_state
 from matchrec.spark.streaming.memory import BucketMemory, ColumnMap, read_memory, write_memory
+from matchrec.spark.streaming.search import KeyState
 from matchrec.spark.streaming.selecting import SelectingSearch, SelectingStates
 from tests.generators.selection import cases, sequences
 from tests.quick.scale import examples

@@ -14,7 +14,8 @@ from matchrec.search.matches import make_empty_matches, make_one_row_matches
 from matchrec.search.partitions import list_positions
 from matchrec.search.task import TaskTotals, Total, TotalFunction
 from matchrec.spark.streaming.by_key import KeyedValues
-from matchrec.spark.streaming.key_state import KeyState, write_key_state
+from matchrec.spark.streaming.key_state import write_key_state
+from matchrec.spark.streaming.search import KeyState
 from matchrec.spark.streaming.selecting import HELD_FIELDS, SelectingStates, shift_to_partition
 from matchrec.worker.equal_codes import encode_equal, number_rows
 from tests.tasks.selection import build_task, make_query
