@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -108,6 +108,10 @@ class Preparation(ABC):
     key_filters: tuple[str, ...] = ()
     # Who sorts the rows of each partition, and why; None for a stream.
     sorter: Sorter | None = None
+    # The results of `build_rows`, which is called several times for the same columns.
+    _rows: dict[RowColumns, DataFrame] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def backend(self) -> Backend:
@@ -193,11 +197,6 @@ class Preparation(ABC):
             query = self.template if is_template else self.build_query(columns)
             self._rows[columns] = self.finish_rows(self.relation.runner.sql(query), columns)
         return self._rows[columns]
-
-    @cached_property
-    def _rows(self) -> dict[RowColumns, DataFrame]:
-        """The results of `build_rows`, which is called several times for the same columns."""
-        return {}
 
     def finish_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:  # noqa: ARG002 -- others do
         """Return the rows of a query with what the query does not do, such as a shuffle.
@@ -441,6 +440,10 @@ class UnsortedPreparation(PartitionPreparation):
 
     # Whether the workers count rows that the order does not tell apart: see `spark.ties`.
     watches_ties: bool = False
+    # The results of `name_columns`, which is called several times for the same columns.
+    _names: dict[RowColumns, ColumnNames] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def cut_partitions(self, ranges: Ranges) -> CutPreparation:
         """Return the preparation of the same rows, with partitions cut into ranges."""
@@ -591,11 +594,6 @@ class UnsortedPreparation(PartitionPreparation):
                 columns, self.joined.row_conditions, field_texts
             )
         return self._names[columns]
-
-    @cached_property
-    def _names(self) -> dict[RowColumns, ColumnNames]:
-        """The results of `name_columns`, which is called several times for the same columns."""
-        return {}
 
 
 @dataclass(frozen=True, kw_only=True)
