@@ -1,4 +1,7 @@
-"""Errors in the arguments of the command line."""
+"""Errors in the arguments of the command line, of `plot` and of `%%matchrec`.
+
+The first errors are about commands, options and files of the command line.
+"""
 
 from __future__ import annotations
 

@@ -61,8 +61,8 @@ def find_query_keyword(word: str) -> str | None:
     if upper in keywords or len(upper) < 3:
         return None
     for keyword in keywords:
-        most = 1 if len(keyword) < 8 else 2
-        if len(keyword) > 3 and count_misspelt_letters(upper, keyword, most) <= most:
+        limit = 1 if len(keyword) < 8 else 2
+        if len(keyword) > 3 and count_misspelt_letters(upper, keyword, limit) <= limit:
             return keyword
     return None
 
@@ -86,9 +86,10 @@ def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
     upper = name.upper().replace("-", "_")
     candidates = []
     for known_name in known_names:
-        most = max(len(name) >= 3, max(len(name), len(known_name)) // 4)
-        distance = count_misspelt_letters(upper, known_name.upper(), most)
-        if distance <= most or is_beginning(upper, known_name.upper()):
+        least_limit = 1 if len(name) >= 3 else 0
+        limit = max(least_limit, max(len(name), len(known_name)) // 4)
+        distance = count_misspelt_letters(upper, known_name.upper(), limit)
+        if distance <= limit or is_beginning(upper, known_name.upper()):
             candidates.append((distance, known_name))
     if not candidates:
         return None
@@ -124,35 +125,41 @@ def is_beginning(left: str, right: str) -> bool:
     return min(len(left), len(right)) >= 3 and (left.startswith(right) or right.startswith(left))
 
 
-def count_misspelt_letters(typed: str, intended: str, most: int) -> int:
+def count_misspelt_letters(typed: str, intended: str, limit: int) -> int:
     """Return how many letters are wrong, missing, too many or swapped with the next one.
 
-    This is the optimal string alignment distance; `most` + 1 if it is more than `most`.
+    This is the optimal string alignment distance; `limit` + 1 if it is more than `limit`.
 
     >>> count_misspelt_letters("DWN", "DOWN", 2), count_misspelt_letters("pirce", "price", 2)
     (1, 1)
     >>> count_misspelt_letters("x", "price", 2)
     3
     """
-    if abs(len(typed) - len(intended)) > most:
-        return most + 1
+    if abs(len(typed) - len(intended)) > limit:
+        return limit + 1
     # A wrong letter can hide only one letter of `intended`. This is much faster than what follows.
-    if len(set(intended).difference(typed)) > most:
-        return most + 1
+    if len(set(intended).difference(typed)) > limit:
+        return limit + 1
     # Rows of the distances between the beginnings of both texts: row[j] is the one between the
     # letters of `typed` so far and the first j letters of `intended`.
     row_before: list[int] = []
     row = list(range(len(intended) + 1))
-    for i, letter in enumerate(typed):
+    for typed_index, typed_letter in enumerate(typed):
         two_rows_before = row_before
         row_before = row
-        row = [i + 1]
-        for j, other in enumerate(intended):
-            replaced = row_before[j] + (letter != other)
+        row = [typed_index + 1]
+        for j, letter in enumerate(intended):
+            replaced = row_before[j] + (typed_letter != letter)
             left_out = row_before[j + 1] + 1
             added = row[j] + 1
             distance = min(replaced, left_out, added)
-            if i and j and (letter, other) == (intended[j - 1], typed[i - 1]):
+            are_swapped = (
+                typed_index > 0
+                and j > 0
+                and typed_letter == intended[j - 1]
+                and letter == typed[typed_index - 1]
+            )
+            if are_swapped:
                 distance = min(distance, two_rows_before[j - 1] + 1)
             row.append(distance)
-    return min(row[-1], most + 1)
+    return min(row[-1], limit + 1)

@@ -34,7 +34,7 @@ MOST_ORIGINS = 4096
 # The text that is being read.
 _SOURCE: ContextVar[Source | None] = ContextVar("text of the query", default=None)
 # A run-time error of Spark: its sentence, and lines of SQL, each followed by its carets.
-_FAILURE = re.compile(
+_ERROR_WITH_SQL = re.compile(
     r"\[[A-Z][A-Z0-9_.]+\] (?P<sentence>(?:(?!\[[A-Z][A-Z0-9_]+\] ).)*?)(?:\s*SQLSTATE: \w+)?"
     r"\n== SQL[^\n]*==\n(?P<excerpt>(?:[^\n]*\n *\^+ *(?:\n|$))+)",
     re.DOTALL,
@@ -46,15 +46,15 @@ _FAILED_CAST = re.compile(
     r"|[Cc]annot cast (?:string|value) (?P<sail_value>'.*') to value of (?P<sail_type>\S+) type",
     re.DOTALL,
 )
-# A plain column.
-_COLUMN = re.compile(r"`(?:[^`]|``)*`|\w+")
+_PLAIN_COLUMN = re.compile(r"`(?:[^`]|``)*`|\w+")
 # A name of ours, with the comment of `add_comment`.
-_GENERATED = re.compile(r"(?<![\w`])__(e\.)?[a-z]+\d*( /\*.*?\*/)?")
+_GENERATED_NAME = re.compile(r"(?<![\w`])__(e\.)?[a-z]+\d*( /\*.*?\*/)?")
+# A token of SQL: a quoted name, a text, a word or another character.
 _TOKEN = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|\w+|\S")
-# Parentheses, nested at most three deep, and what the user may have written for a name of ours:
-# `LAST(A.b, 1)`, `PREV(price + 1)`, `A.price`.
-_NESTED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-_NAVIGATION = rf"[\w`]+(?:\s*\.\s*[\w`*]+)*(?:\s*{_NESTED})?"
+# Parentheses, nested at most three deep.
+_PARENTHESES = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+# What the user may have written for a name of ours: `LAST(A.b, 1)`, `PREV(price + 1)`, `A.price`.
+_NAVIGATION = rf"[\w`]+(?:\s*\.\s*[\w`*]+)*(?:\s*{_PARENTHESES})?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +126,13 @@ def mark_origin(sql: str, sql_origin: SqlOrigin | None) -> str:
     >>> mark_origin("10 / `b` > 2", SqlOrigin("the condition of `A`", "DEFINE A"))
     '\\n/* DEFINE A */ 10 / `b` > 2\\n'
     """
-    if sql_origin is None or _COLUMN.fullmatch(sql):
+    if sql_origin is None or _PLAIN_COLUMN.fullmatch(sql):
         return sql
     line = f"\n/* {describe_origin(sql_origin)} */ {sql}\n"
     _ORIGINS_BY_LINE.pop(line, None)  # it becomes the newest
     _ORIGINS_BY_LINE[line] = sql_origin
-    for oldest in tuple(islice(_ORIGINS_BY_LINE, max(0, len(_ORIGINS_BY_LINE) - MOST_ORIGINS))):
+    surplus = max(0, len(_ORIGINS_BY_LINE) - MOST_ORIGINS)
+    for oldest in tuple(islice(_ORIGINS_BY_LINE, surplus)):
         _ORIGINS_BY_LINE.pop(oldest, None)
     return line
 
@@ -151,8 +152,8 @@ def add_comment(name: str, meaning: str) -> str:
     >>> add_comment("__r1", "LAST(A.b)")
     '__r1 /* LAST(A.b) */'
     """
-    line = re.sub(r"\s+|[*]/|/[*]", " ", meaning)
-    return f"{name} /* {line} */"
+    comment = re.sub(r"\s+|[*]/|/[*]", " ", meaning)
+    return f"{name} /* {comment} */"
 
 
 def find_failure(text: str) -> ComputationFailure | None:
@@ -160,31 +161,38 @@ def find_failure(text: str) -> ComputationFailure | None:
 
     None if the text is another one, or shows no SQL that `mark_origin` has made lately.
     """
-    failure = _FAILURE.search(text)
-    if failure is None:
+    error = _ERROR_WITH_SQL.search(text)
+    if error is None:
         return None
-    excerpt_lines = failure["excerpt"].rstrip("\n").split("\n")
-    sql, fragment = split_excerpt(excerpt_lines[::2], excerpt_lines[1::2])
+    excerpt_lines = error["excerpt"].rstrip("\n").split("\n")
+    sql, fragment = split_excerpt(sql_lines=excerpt_lines[::2], caret_lines=excerpt_lines[1::2])
     for line, sql_origin in reversed(tuple(_ORIGINS_BY_LINE.items())):
         if sql in line:
-            return build_failure(sql_origin, fragment, failure["sentence"])
+            return build_failure(sql_origin, fragment, error["sentence"])
     return None
 
 
-def split_excerpt(lines: list[str], carets: list[str]) -> tuple[str, str]:
+def split_excerpt(*, sql_lines: list[str], caret_lines: list[str]) -> tuple[str, str]:
     """Return the SQL that Spark shows, and the part of it above the carets.
 
     The SQL begins and ends with a line break unless Spark has cut it off there, with `...`.
 
-    >>> split_excerpt(["...b > 0 AND 10 / `b` > 2"], ["             ^^^^^^^^"])
+    Args:
+        sql_lines: the lines of SQL.
+        caret_lines: the line of carets below each of them.
+
+    >>> sql_lines = ["...b > 0 AND 10 / `b` > 2"]
+    >>> split_excerpt(sql_lines=sql_lines, caret_lines=["             ^^^^^^^^"])
     ('b > 0 AND 10 / `b` > 2\\n', '10 / `b`')
     """
-    shown = "\n".join(lines)
-    end = len(shown) - len(lines[-1]) + len(carets[-1].rstrip())
-    fragment = shown[carets[0].index("^") : end]
-    sql = shown[3:] if shown.startswith("...") else f"\n{shown}"
-    sql = sql[:-3] if sql.endswith("...") else f"{sql}\n"
-    return sql, fragment
+    shown = "\n".join(sql_lines)
+    fragment_start = caret_lines[0].index("^")
+    last_line_start = len(shown) - len(sql_lines[-1])
+    fragment_end = last_line_start + len(caret_lines[-1].rstrip())
+    first_break = "" if shown.startswith("...") else "\n"
+    last_break = "" if shown.endswith("...") else "\n"
+    sql = shown.removeprefix("...").removesuffix("...")
+    return f"{first_break}{sql}{last_break}", shown[fragment_start:fragment_end]
 
 
 def build_failure(sql_origin: SqlOrigin, fragment: str, error_text: str) -> ComputationFailure:
@@ -223,7 +231,7 @@ def find_fragment(fragment: str, text: str, span: Span) -> Span:
     >>> find_fragment("10 / __s0 /* PREV(b) */", "A AS 10 / PREV(b) > 2", Span(5, 21))
     Span(start=5, end=17)
     """
-    tokens = _TOKEN.findall(_GENERATED.sub("\0", fragment))
+    tokens = _TOKEN.findall(_GENERATED_NAME.sub("\0", fragment))
     pattern = r"\s*".join(map(write_token_pattern, tokens))
     occurrence = re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE).search(
         text, span.start, span.end

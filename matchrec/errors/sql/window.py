@@ -1,4 +1,8 @@
-"""Errors of row pattern windows: PATTERN in OVER or WINDOW."""
+"""Errors about windows with PATTERN, and about queries of other products.
+
+A window with PATTERN is written in OVER or WINDOW. Queries of other products are read and written
+by `dialects`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import join_names, name_sql, uncapitalise
 from matchrec.source import Span
 
+# A note that lists the frames of a window with PATTERN.
 _FRAMES = (
     "the frames are: ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING, AND n FOLLOWING, "
     "AND CURRENT ROW"

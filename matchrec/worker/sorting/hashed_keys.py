@@ -9,6 +9,8 @@ Source: Knuth, The Art of Computer Programming, volume 3, 6.4, on multiplicative
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 
 from matchrec.search.kernels.sorting import GOLDEN
@@ -31,7 +33,13 @@ LEAST_HASH_BITS = 28
 def hash_keys(codes: list[SortCode], words: list[SortWord], count: int) -> list[SortWord]:
     """Return words with a hash of the keys instead of their codes, the last one first.
 
-    No words are returned if hashing would not save a sort.
+    No words are returned if hashing would not save a sort. The hash is put in front of the first
+    word of the order, or is a word of its own if the order leaves too little room. A sort of a
+    million rows takes 44 bits:
+
+        bits of the order    words
+        10                   34 bits of the hash and 10 of the order
+        20                   20 bits of the order, then 44 of the hash
 
     Args:
         codes: all codes.
@@ -40,30 +48,38 @@ def hash_keys(codes: list[SortCode], words: list[SortWord], count: int) -> list[
     """
     keys = [code for code in codes if code.is_key]
     bits_per_sort = WORD_BITS - count.bit_length()
-    if (
-        not keys
-        or count < current_shortcuts().min_rows_to_hash
-        or count_sorts(words, bits_per_sort) == 1
-    ):
+    sorts_without_hash = count_sorts(words, bits_per_sort)
+    if not keys or count < current_shortcuts().min_rows_to_hash or sorts_without_hash == 1:
         return []
     order_words = pack_words(code for code in codes if not code.is_key)
     *last_words, first_word = order_words or [make_empty_word(count)]
-    if first_word.bits > bits_per_sort - LEAST_HASH_BITS:  # too little room for a hash beside it
+    if first_word.bits > bits_per_sort - LEAST_HASH_BITS:
         last_words.append(first_word)
         first_word = make_empty_word(count)
-    if count_sorts(last_words, bits_per_sort) + 1 >= count_sorts(words, bits_per_sort):
+    if count_sorts(last_words, bits_per_sort) + 1 >= sorts_without_hash:
         return []
-    hash_bits = bits_per_sort - first_word.bits
-    values = compute_hashes(keys) >> np.uint64(WORD_BITS - hash_bits)
-    values <<= np.uint64(first_word.bits)
-    values |= first_word.values
-    key_bits = ((1 << hash_bits) - 1) << first_word.bits
-    return [*last_words, SortWord(values, bits_per_sort, key_bits, first_word.columns)]
+    return [*last_words, put_hash_before(first_word, compute_hashes(keys), bits_per_sort)]
+
+
+def put_hash_before(word: SortWord, hashes: WordArray, bits_per_sort: int) -> SortWord:
+    """Return a word with the first bits of hashes before its bits, as many as one sort takes.
+
+    Args:
+        word: a word of the order, or an empty word.
+        hashes: uint64[n].
+        bits_per_sort: how many bits a sort takes; more than the word has.
+    """
+    hash_bits = bits_per_sort - word.bits
+    values = hashes >> np.uint64(WORD_BITS - hash_bits)
+    values <<= np.uint64(word.bits)
+    values |= word.values
+    key_bits = ((1 << hash_bits) - 1) << word.bits
+    return SortWord(values, bits_per_sort, key_bits, word.columns)
 
 
 def count_sorts(words: list[SortWord], bits_per_sort: int) -> int:
     """Return how often rows are sorted by some words."""
-    return sum(-(-word.bits // bits_per_sort) for word in words)
+    return sum(ceil(word.bits / bits_per_sort) for word in words)
 
 
 def compute_hashes(keys: list[SortCode]) -> WordArray:
