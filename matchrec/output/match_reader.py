@@ -277,10 +277,10 @@ class MatchReader:
         """
         mapped = self.find_mapped_rows(navigation)
         if navigation.physical_offset:
-            mapped = self.find_neighbours(mapped, navigation.physical_offset)
+            mapped = self.find_mapped_at_distance(mapped, navigation.physical_offset)
         return take_or_default(self.matches.classifiers, mapped, -1)
 
-    def find_neighbours(self, mapped: IntArray, distance: int) -> IntArray:
+    def find_mapped_at_distance(self, mapped: IntArray, distance: int) -> IntArray:
         """Return the mapped row of the same match at a distance from another one: int64[r].
 
         -1 if the match does not map the row at this distance.

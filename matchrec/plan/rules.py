@@ -162,9 +162,10 @@ def check_defined_variables(plan: MatchPlan) -> None:
 
 
 def find_misspelt_variable(name: str, plan: MatchPlan) -> str | None:
-    """Return the variable of the pattern that probably is a variable of DEFINE; None without one.
+    """Return the variable of PATTERN that a name in DEFINE is probably a misspelling of, or None.
 
-    Variables without a condition come first. `CC` and `C` are near, too.
+    Variables without a condition are tried first. A doubled last letter, `CC` for `C`, is a mistake
+    that `find_nearest` does not find.
     """
     defined = {definition.variable for definition in plan.definitions}
     for variables in ([v for v in plan.variables if v not in defined], plan.variables):

@@ -1,6 +1,11 @@
 """The types of aggregates, from the types of their arguments.
 
-Each function returns None if the arguments do not fit.
+A function of an `AggregateUse` returns None if the arguments do not fit. Functions `for_...` return
+such a function:
+
+    max    for_one_argument(keep_type)         one argument of any type, which max has, too
+    sum    for_numbers(find_sum_type)          one number or interval
+    every  for_truth_values(BOOLEAN)           one truth value
 """
 
 from __future__ import annotations
@@ -12,34 +17,32 @@ from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.types import DOUBLE, INTERVAL_TYPES, NUMBERS, VOID, Family, ValueType
 
 
-def require_one_argument(find_type: Callable[[ValueType], ValueType | None]) -> FindAggregateType:
+def for_one_argument(find_type: Callable[[ValueType], ValueType | None]) -> FindAggregateType:
     """Return a function that finds the type of an aggregate with one argument.
 
     Args:
-        find_type: returns the type of the aggregate from the type of the argument.
+        find_type: returns the type of the aggregate from the type of the argument, or None.
     """
     return lambda use: find_type(use.types[0]) if len(use.types) == 1 else None
 
 
-def require_number(find_type: Callable[[ValueType], ValueType]) -> FindAggregateType:
+def for_numbers(find_type: Callable[[ValueType], ValueType]) -> FindAggregateType:
     """Return a function that finds the type of an aggregate of numbers or intervals.
 
     Args:
         find_type: returns the type of the aggregate from the type of the numbers. Intervals keep
             their type.
     """
-    return require_one_argument(
+    return for_one_argument(
         lambda type_: (
             find_type(type_) if type_.family in NUMBERS else INTERVAL_TYPES.get(type_.family)
         )
     )
 
 
-def require_truth_value(result_type: ValueType) -> FindAggregateType:
+def for_truth_values(result_type: ValueType) -> FindAggregateType:
     """Return a function that finds the type of an aggregate of truth values: `result_type`."""
-    return require_one_argument(
-        lambda type_: result_type if type_.family is Family.BOOLEAN else None
-    )
+    return for_one_argument(lambda type_: result_type if type_.family is Family.BOOLEAN else None)
 
 
 def keep_type(type_: ValueType) -> ValueType:

@@ -3,6 +3,9 @@
 A kernel computes with integers, floating-point numbers, and decimals of at most 18 digits. Here are
 decimals of up to 38 digits, quotients of decimals, and what else Spark rounds in decimal digits.
 
+A function `find_...` returns the type of a call's value. A function `build_...` of a call returns
+the Python function that computes the value: see `functions.function`.
+
 Source: Spark's decimal types, with the default of `spark.sql.decimalOperations.allowPrecisionLoss`.
 """
 
@@ -11,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal
+from functools import partial
 
 from matchrec.conditions.functions.function import (
     AnsiError,
@@ -43,7 +47,7 @@ _QUOTIENT_UNIT = Decimal(1).scaleb(-MOST_DIGITS)
 
 
 def divide(left: Decimal, right: Decimal) -> Decimal:
-    """Return a quotient with 38 digits after the point."""
+    """Return a quotient rounded to 38 digits after the point."""
     return EXACT_CONTEXT.divide(left, right).quantize(_QUOTIENT_UNIT, context=EXACT_CONTEXT)
 
 
@@ -54,45 +58,50 @@ OPERATIONS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
     "/": divide,
     "%": EXACT_CONTEXT.remainder,
 }
+# The operations without a result if the right operand is 0.
 DIVISIONS = frozenset({"/", "%"})
 
 
-def build_arithmetic(operator: str) -> Function:
-    """Return the function for an operation on two decimals, which rounds half up.
+def make_arithmetic(operator: str) -> Function:
+    """Return the function of two decimals or integers for one of the OPERATIONS."""
+    return Function(
+        (None, None), partial(find_operation_type, operator), partial(build_operation, operator)
+    )
 
-    If there is no result, the function raises an error in ANSI mode, and otherwise returns NULL.
+
+def find_operation_type(operator: str, use: FunctionUse) -> ValueType | None:
+    """Return the type of an operation; None unless both operands are decimals or integers."""
+    if not {type_.family for type_ in use.types} <= {Family.DECIMAL, Family.INTEGER}:
+        return None
+    left, right = use.types
+    return find_arithmetic_type(operator, find_decimal_type(left), find_decimal_type(right))
+
+
+def build_operation(operator: str, use: FunctionUse) -> Compute:
+    """Return the function that computes an operation, rounded half away from zero to its type.
+
+    Its value is NULL, or in ANSI mode an error, if the right operand of a division is 0, or if the
+    result has too many digits before the point.
     """
     operation = OPERATIONS[operator]
     divides = operator in DIVISIONS
+    type_ = find_operation_type(operator, use)
+    assert type_ is not None
+    unit = Decimal(1).scaleb(-type_.scale)
+    limit = Decimal(10) ** (type_.precision - type_.scale)
 
-    def find_type(use: FunctionUse) -> ValueType | None:
-        """Return the type of the result; None unless both are decimals or integers."""
-        if not {type_.family for type_ in use.types} <= {Family.DECIMAL, Family.INTEGER}:
-            return None
-        left, right = use.types
-        return find_arithmetic_type(operator, find_decimal_type(left), find_decimal_type(right))
+    def compute(left: Value, right: Value) -> Value:
+        """Return the rounded result; if there is none, raise in ANSI mode or return NULL."""
+        if divides and not right:
+            return return_null_or_raise("division by zero", use)
+        value = operation(Decimal(left), Decimal(right))
+        rounded = value.quantize(unit, context=EXACT_CONTEXT)
+        if abs(rounded) >= limit:
+            reason = f"{value} cannot be represented as {type_.name}"
+            return return_null_or_raise(reason, use)
+        return rounded
 
-    def build(use: FunctionUse) -> Compute:
-        """Return the function that computes the operation for the types of a call."""
-        type_ = find_type(use)
-        assert type_ is not None
-        unit = Decimal(1).scaleb(-type_.scale)
-        limit = Decimal(10) ** (type_.precision - type_.scale)
-
-        def compute(left: Value, right: Value) -> Value:
-            """Return the rounded result; if there is none, raise in ANSI mode or return NULL."""
-            if divides and not right:
-                return return_null_or_raise("division by zero", use)
-            value = operation(Decimal(left), Decimal(right))
-            rounded = value.quantize(unit, context=EXACT_CONTEXT)
-            if abs(rounded) >= limit:
-                reason = f"{value} cannot be represented as {type_.name}"
-                return return_null_or_raise(reason, use)
-            return rounded
-
-        return compute
-
-    return Function((None, None), find_type, build)
+    return compute
 
 
 def return_null_or_raise(reason: str, use: FunctionUse) -> Value:
@@ -204,29 +213,31 @@ def build_integer_rounding(type_: ValueType, places: int, *, ansi: bool) -> Call
 # FLOOR and CEIL.
 
 
-def build_integral_decimal(rounding: str) -> Function:
+def make_integral_decimal(rounding: str) -> Function:
     """Return the function for FLOOR or CEIL of a decimal.
 
     Args:
         rounding: a rounding mode of Python's module `decimal`.
     """
 
-    def find_type(use: FunctionUse) -> ValueType:
-        """Return the type of the result: a decimal with one more whole digit and no fraction."""
-        (type_,) = use.types
-        return build_decimal_type(type_.precision - type_.scale + 1, 0)
-
     def compute(value: Decimal) -> Decimal:
         """Return the decimal rounded to a whole number."""
         return EXACT_CONTEXT.plus(value.to_integral_value(rounding))
 
-    return Function((Family.DECIMAL,), find_type, for_all_types(compute))
+    return Function((Family.DECIMAL,), find_integral_type, for_all_types(compute))
 
 
+def find_integral_type(use: FunctionUse) -> ValueType:
+    """Return the type of FLOOR and CEIL: a decimal with one more whole digit and no fraction."""
+    (type_,) = use.types
+    return build_decimal_type(type_.precision - type_.scale + 1, 0)
+
+
+# The functions of this file by their names; operators by their signs, as in the table of operators.
 NUMERALS: Mapping[str, Function] = {
     "NEG": Function((Family.DECIMAL,), find_negated_type, for_all_types(EXACT_CONTEXT.minus)),
     "ROUND": Function((None,), find_rounded_type, build_rounding),
-    "FLOOR": build_integral_decimal(ROUND_FLOOR),
-    "CEIL": build_integral_decimal(ROUND_CEILING),
-    **{operator: build_arithmetic(operator) for operator in OPERATIONS},
+    "FLOOR": make_integral_decimal(ROUND_FLOOR),
+    "CEIL": make_integral_decimal(ROUND_CEILING),
+    **{operator: make_arithmetic(operator) for operator in OPERATIONS},
 }

@@ -3,6 +3,11 @@
 `Typer.unify` brings two values to one type. Here is what depends on the operation: its operands may
 be more than two, their types may decide together, or the common type may be one that the search
 does not have.
+
+    unify_compared_operands    `=`, `<` and other comparisons
+    unify_branches             IF
+    unify_with_floats          operations of many operands, such as IN, if one of them is a float
+    limit_to_38_digits         all of these, if their decimals need too many digits together
 """
 
 from __future__ import annotations
