@@ -1,8 +1,15 @@
 """Logarithms and powers that equal those of Java's StrictMath to the last bit.
 
-A mathematics library rounds about one result in ten differently, by the last bit. Floats are taken
-apart by frexp and put together by ldexp, so that the same text runs in Python and compiled. Names
-of variables are mostly those of fdlibm.
+A mathematics library rounds about one result in ten differently, by the last bit. So each operation
+is here as in fdlibm, in the same order. Floats are taken apart by frexp and put together by ldexp,
+so that the same text runs in Python and compiled.
+
+Names are mostly those of fdlibm, so that the two can be compared line by line:
+
+    x, y             the arguments
+    k, n             the power of 2 that is taken out of an argument
+    f, s, z, w       in `ln`: the mantissa minus 1, f / (2 + f), s * s and z * z
+    ..._high, _low   two floats whose sum is a number with more bits than a float has
 
 Source: the algorithms of fdlibm (Sun Microsystems, 1993), which the Java standard prescribes.
 """
