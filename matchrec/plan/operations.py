@@ -33,6 +33,15 @@ NO_OPERATIONS: Operations = frozenset()
 # The operations of a text that was not parsed. No table lists `?`, so they can fail.
 UNPARSED: Operations = frozenset({"?"})
 
+# The operation of a subquery, whatever is in it.
+SUBQUERY = "SELECT"
+
+# The operation of a lambda, such as `value -> value > 1`.
+LAMBDA = "->"
+
+# Operations of texts that may compute anything.
+_OPAQUE = UNPARSED | {SUBQUERY}
+
 KEYWORDS = read_words("KEYWORD")
 
 
@@ -45,7 +54,7 @@ def find_operator_operations(operator: str) -> Operations:
     (frozenset({'ABS()'}), frozenset({'+'}))
     """
     if operator.isidentifier() and operator not in KEYWORDS:
-        return frozenset({f"{operator}()"})
+        return find_call_operations(operator)
     return frozenset(operator.split())
 
 
@@ -58,7 +67,35 @@ def find_call_operations(function: str) -> Operations:
     >>> find_call_operations("DATE"), find_operator_operations("DATE")
     (frozenset({'DATE()'}), frozenset({'DATE'}))
     """
-    return frozenset({f"{function}()"})
+    return frozenset({_name_call(function)})
+
+
+def _name_call(function: str) -> str:
+    """Return the operation of a call."""
+    return f"{function}()"
+
+
+def _name_division_by_nonzero(operator: str) -> str:
+    """Return the operation of a division by a literal that is not zero."""
+    return f"{operator} n"
+
+
+def _name_literal_pattern(operator: str) -> str:
+    """Return the operation of LIKE or a similar operator before a literal pattern."""
+    return f"{operator} ''"
+
+
+def find_called_functions(operations: Operations) -> frozenset[str] | None:
+    """Return the functions that are called; None if other functions may be called, too.
+
+    That is so for subqueries and for texts that were not parsed.
+
+    >>> sorted(find_called_functions(frozenset({"UPPER()", "+", "f()"})))
+    ['UPPER', 'f']
+    """
+    if operations & _OPAQUE:
+        return None
+    return frozenset(name.removesuffix("()") for name in operations if name.endswith("()"))
 
 
 def _find_failing_operations(failure: Failure) -> Operations:
@@ -76,13 +113,11 @@ OVERFLOWING = _find_failing_operations(Failure.TOO_LARGE)
 _DIVISIONS = find_operator_names(OperatorKind.ARITHMETIC) & find_failing_operators(Failure.DIVISION)
 _LIKE_OPERATORS = _find_failing_operations(Failure.PATTERN)
 
-# Signs that never fail and are not in the table of operators: other spellings of operators, the dot
-# of `x.field`, and the arrow of a lambda.
-_SIGNS = frozenset({"==", "!=", "!", ".", "->"})
+# Signs that never fail and are not in the table of operators: other spellings of operators, and the
+# dot of `x.field`.
+_SIGNS = frozenset({"==", "!=", "!", ".", LAMBDA})
 _CURRENT_TIMES = frozenset({"CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "LOCALTIMESTAMP"})
 _UNITS = "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND"
-# A subquery can fail, but not for a row: the engine computes it once, before it reads rows.
-_SUBQUERY = "SELECT"
 
 # Functions that never fail.
 NEVER_FAILING_FUNCTIONS = read_words("NEVER FAILING") | {
@@ -95,19 +130,21 @@ NEVER_FAILING_FUNCTIONS = read_words("NEVER FAILING") | {
 # remain possible: a decimal of 38 digits may be too large for the type of the result, and a text
 # that Spark casts to a number may not be one.
 NEVER_FAILING = (
-    # Keywords, such as CASE, but not the operators among them that can fail, such as DIV and LIKE.
+    # Keywords such as CASE, without the operators among them that can fail, such as DIV and LIKE.
     (KEYWORDS - OVERFLOWING - _DIVISIONS - _LIKE_OPERATORS)
     | _find_failing_operations(Failure.NEVER)
     | _SIGNS
     | _CURRENT_TIMES
-    | {_SUBQUERY}
+    # A subquery with two rows raises an error, but under every guard. Spark computes it before it
+    # reads rows; if it reads a column, Spark joins its result to all rows, which Sail rejects.
+    | {SUBQUERY}
     # The units of intervals: `INTERVAL 2 DAYS`.
     | frozenset(f"{unit}{plural}" for unit in _UNITS.split() for plural in ("", "S"))
-    # The divisor is not zero.
-    | frozenset(f"{division} n" for division in _DIVISIONS)
-    # A literal pattern is checked before the query runs.
-    | frozenset(f"{operator} ''" for operator in _LIKE_OPERATORS)
-    | frozenset(f"{function}()" for function in NEVER_FAILING_FUNCTIONS)
+    | frozenset(map(_name_division_by_nonzero, _DIVISIONS))
+    # A literal pattern that is wrong, such as RLIKE '(', raises an error under every guard, too:
+    # Spark compiles it before it reads rows.
+    | frozenset(map(_name_literal_pattern, _LIKE_OPERATORS))
+    | frozenset(map(_name_call, NEVER_FAILING_FUNCTIONS))
 )
 
 
@@ -124,10 +161,10 @@ def name_operation(operator: str, right_operand: str = "") -> str:
     "LIKE ''"
     """
     if operator in _DIVISIONS and _is_nonzero(right_operand):
-        return f"{operator} n"
+        return _name_division_by_nonzero(operator)
     is_string = right_operand.endswith(("'", '"'))
     if operator in _LIKE_OPERATORS and is_string:
-        return f"{operator} ''"
+        return _name_literal_pattern(operator)
     return operator
 
 
@@ -153,8 +190,8 @@ def can_fail_besides_overflow(operations: Operations) -> bool:
     return may_fail(operations - OVERFLOWING)
 
 
-# Calls of functions that take no time worth counting.
-QUICK_FUNCTIONS = frozenset(f"{name}()" for name, entry in OPERATORS.items() if entry.is_quick)
+# Functions that take no time worth counting.
+_QUICK_FUNCTIONS = frozenset(name for name, entry in OPERATORS.items() if entry.is_quick)
 
 
 def takes_long(operations: Operations) -> bool:
@@ -163,8 +200,5 @@ def takes_long(operations: Operations) -> bool:
     That is so for functions, which may be the user's, and for subqueries and texts that were not
     parsed, which may do anything.
     """
-    slow_operations = UNPARSED | {_SUBQUERY}
-    return any(
-        operation.endswith("()") or operation in slow_operations
-        for operation in operations - QUICK_FUNCTIONS
-    )
+    functions = find_called_functions(operations)
+    return functions is None or not functions <= _QUICK_FUNCTIONS

@@ -24,7 +24,11 @@ from matchrec.plan.expression import (
     reads_columns_only,
 )
 from matchrec.plan.match_plan import MatchPlan, map_expressions
-from matchrec.plan.operations import NEVER_FAILING_FUNCTIONS, can_fail_besides_overflow
+from matchrec.plan.operations import (
+    NEVER_FAILING_FUNCTIONS,
+    can_fail_besides_overflow,
+    find_called_functions,
+)
 
 # Functions of Spark that can raise an error, and that matchrec does not compute itself.
 FAILING_FUNCTIONS = frozenset({"ELEMENT_AT", "SPLIT_PART", "TRY_ELEMENT_AT"})
@@ -94,9 +98,9 @@ def calls_known_functions(scalar: Scalar) -> bool:
 
     A user's own function may be slow, and may return another value when it is called again.
     """
-    if "SELECT" in scalar.operations or "?" in scalar.operations:
+    called = find_called_functions(scalar.operations)
+    if called is None:
         return False
-    called = {name.removesuffix("()") for name in scalar.operations if name.endswith("()")}
     return called - NEVER_FAILING_FUNCTIONS - FAILING_FUNCTIONS <= load_functions().keys()
 
 

@@ -39,6 +39,7 @@ from matchrec.plan.expression import (
     walk_scalar,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.operations import SUBQUERY
 from matchrec.plan.parameters import find_positional_parameter
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import show_scalar
@@ -149,7 +150,7 @@ class Diagnosis:
             part.span
             for measure in self.plan.measures
             for part in walk_scalar(measure.value)
-            if "SELECT" in part.operations
+            if SUBQUERY in part.operations
         ]
         if not subquery_spans:
             return None

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from matchrec.errors.sql import expression as errors
 from matchrec.plan.expression import ColumnReference, Operation, Scalar, Term, TextPiece
-from matchrec.plan.operations import UNPARSED, find_call_operations
+from matchrec.plan.operations import LAMBDA, UNPARSED, find_call_operations
 from matchrec.plan.operators import is_operation
 from matchrec.plan.text import quote_name
 from matchrec.plan.words import NONDETERMINISTIC
@@ -156,7 +156,7 @@ class CallReader(ExpressionCursor):
         self.parameters = outer_parameters.union(names)
         body = self.read_expression()
         self.parameters = outer_parameters
-        return Term(body.pieces, body.span, body.operations | {"->"})
+        return Term(body.pieces, body.span, body.operations | {LAMBDA})
 
     def read_fields(self, function: str = "") -> list[StructField]:
         """Read expressions with commas between them, each as a field of a struct.

@@ -26,7 +26,7 @@ from matchrec.plan.expression import (
     flatten_parts,
     list_text_operations,
 )
-from matchrec.plan.operations import NO_OPERATIONS, Operations
+from matchrec.plan.operations import NO_OPERATIONS, SUBQUERY, Operations
 from matchrec.plan.parameters import name_parameter
 from matchrec.plan.templates import replace_spans, separate_words
 from matchrec.plan.text import quote_name
@@ -347,7 +347,7 @@ class ExpressionCursor(Cursor, ABC):
         opening = self.position
         self.position = self.text.index_after(opening)
         self._reject_correlation(opening, self.position)
-        return self.make_term(start, operations | {"SELECT"}, *parts)
+        return self.make_term(start, operations | {SUBQUERY}, *parts)
 
     def _reject_correlation(self, start: int, end: int) -> None:
         """Raise an error if the query `start .. end` reads a column of a pattern variable.
