@@ -1,8 +1,9 @@
 """Rules for expressions on strings that mean something else in Spark, or cannot run on Sail.
 
-CAST(x AS VARCHAR(3))   cuts longer strings; Spark's CAST does not
-SPLIT(x, '.')           splits at each dot; in Spark the dot is a regular expression
-CAST(x AS VARCHAR)      has other digits for some types: a note says so
+CAST(x AS VARCHAR(3))   cuts longer strings, which Spark's CAST does not: LEFT(..., 3)
+CAST(x AS CHAR(3))      also pads shorter ones: a note says that the result does not
+CAST(x AS VARCHAR)      writes some types with other digits: a note says so
+SPLIT(x, '.')           splits at each dot; in Spark, the dot is a regular expression
 """
 
 from __future__ import annotations
@@ -12,45 +13,58 @@ import re
 from sqlglot import exp
 
 from matchrec.dialects.rules.context import RuleContext
+from matchrec.dialects.rules.function_calls import call_function
 from matchrec.dialects.rules.value_kinds import TIMESTAMPS, ValueKind
 
-# Products that are written as they are read, because their CAST to VARCHAR(n) cuts longer strings.
+# Products whose own CAST to VARCHAR(n) cuts longer strings, so that it stays when it is written.
 _CUTTING_PRODUCTS = frozenset({"oracle", "trino"})
+
+# Characters that have a meaning in a regular expression.
+_SPECIAL_CHARACTER = re.compile(r"[][.{}()*+?$|^\\]")
 
 
 def cut_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     """Rewrite `CAST(x AS VARCHAR(3))` to `LEFT(CAST(x AS STRING), 3)`.
 
-    CHAR without a length is CHAR(1).
+    It is for products that are read, in all of which CHAR(n) is padded with spaces.
     """
     if context.write.name in _CUTTING_PRODUCTS or not node.is_type(*exp.DataType.TEXT_TYPES):
         return node
-    is_char = node.is_type(exp.DType.CHAR, exp.DType.NCHAR)
-    length = exp.Literal.number(1) if is_char else None
-    if node.to.expressions:
-        length = node.to.expressions[0].this.copy()
+    length = _find_length(node.to)
     if length is None:
         return node
-    if is_char:
+    if _is_char(node.to):
         context.add_note(f"CHAR(n) is padded with spaces in {context.read.title}, and not here")
-    return exp.Anonymous(this="LEFT", expressions=[exp.cast(node.this, "text"), length])
+    return call_function("LEFT", exp.cast(node.this, "text"), length)
+
+
+def _find_length(text_type: exp.DataType) -> exp.Expr | None:
+    """Return the length of a type of strings; None if it has no limit. CHAR is CHAR(1)."""
+    if text_type.expressions:
+        length: exp.Expr = text_type.expressions[0].this
+        return length
+    return exp.Literal.number(1) if _is_char(text_type) else None
+
+
+def _is_char(text_type: exp.DataType) -> bool:
+    """Return whether a type of strings has a fixed length."""
+    return text_type.this in (exp.DType.CHAR, exp.DType.NCHAR)
 
 
 def rewrite_split(node: exp.Split, context: RuleContext) -> exp.Expr:
-    """Rewrite `SPLIT(x, '.')`, whose second argument is a regular expression in Spark.
+    """Rewrite `SPLIT(x, '.')`, whose second argument is a regular expression in Spark, to `'\\.'`.
 
-    sqlglot puts it between `\\Q` and `\\E`, which Sail does not support. This rule escapes its
-    characters instead.
+    sqlglot would put it between `\\Q` and `\\E`, which Sail does not support.
     """
-    is_literal = isinstance(node.expression, exp.Literal)
-    if not is_literal or not context.write.is_spark or not node.expression.name:
+    separator = node.expression
+    if not context.write.is_spark or not isinstance(separator, exp.Literal) or not separator.name:
         return node
-    escaped = re.sub(r"[][.{}()*+?$|^\\]", r"\\\g<0>", node.expression.name)
+    escaped = _SPECIAL_CHARACTER.sub(r"\\\g<0>", separator.name)
     return exp.RegexpSplit(this=node.this.copy(), expression=exp.Literal.string(escaped))
 
 
-# The note on casts to text, by product.
-_TEXT_CASTS = {
+# For each product that is read: how its casts to strings differ from Spark's.
+_TEXT_CAST_NOTES = {
     "snowflake": "Snowflake casts a timestamp to a string with three digits after the second",
     "bigquery": "BigQuery casts a timestamp to a string with +00 at the end",
     "trino": "Trino casts a double to a string such as 1.0E0, and keeps all digits of a timestamp",
@@ -60,14 +74,14 @@ _TEXT_CASTS = {
 def note_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     """Add a note on `CAST(x AS VARCHAR)` of a timestamp, or of a double in Trino.
 
-    The text differs from Spark's.
+    The string differs from Spark's, unless the cast has a FORMAT.
     """
     is_to_text = node.is_type(*exp.DataType.TEXT_TYPES)
     if not is_to_text or node.args.get("format") or context.read.name == context.write.name:
         return node
-    kinds = set(TIMESTAMPS)
+    differing_kinds = set(TIMESTAMPS)
     if context.read.name == "trino":
-        kinds.add(ValueKind.FRACTION)
-    if context.request_kind(node.this) in kinds:
-        context.add_note(_TEXT_CASTS[context.read.name])
+        differing_kinds.add(ValueKind.FRACTION)
+    if context.request_kind(node.this) in differing_kinds:
+        context.add_note(_TEXT_CAST_NOTES[context.read.name])
     return node
