@@ -103,7 +103,7 @@ class EventReader(ScalarReader):
         super().__init__(text, Scope(ClausePart.PATTERN), "the query")
 
     @override
-    def respell(self) -> Iterator[tuple[Span, str]]:
+    def find_respellings(self) -> Iterator[tuple[Span, str]]:
         """Yield the span and the text in Spark SQL of every string and every number.
 
         Strings get single quotes, see `quote_singly`. Percentages become numbers.

@@ -26,7 +26,7 @@ from matchrec.plan.words import NONDETERMINISTIC
 from matchrec.syntax.expressions import references
 from matchrec.syntax.expressions.reader import (
     AFTER_OPERAND,
-    SIGNS,
+    OPERAND_STARTS,
     ClausePart,
     ExpressionCursor,
     StructField,
@@ -79,7 +79,7 @@ class CallReader(ExpressionCursor):
             raise errors.identifier_not_supported(
                 self.text.find_call_span(start), clause=self.where
             )
-        self.functions.append(start)
+        self.function_indices.append(start)
         self.position += 1
         if self.text.is_subquery(self.position):
             return self.read_subquery(start, find_call_operations(key))
@@ -141,7 +141,7 @@ class CallReader(ExpressionCursor):
             return False
         after = self.key_at(self.position + 1)
         if self.kind_at(self.position + 1) is TokenKind.SYMBOL:
-            return after in SIGNS | {"*", ":", "?", "{"}
+            return after in OPERAND_STARTS | {"*", ":", "?", "{"}
         return after not in AFTER_OPERAND or self.key_at(self.position + 2) in (")", ",", ".")
 
     def read_lambda_body(self) -> Scalar:

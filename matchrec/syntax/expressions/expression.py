@@ -312,7 +312,7 @@ def _is_constant(reader: ScalarReader) -> bool:
     """
     if reader.rows_read:
         return False
-    for index in reader.functions:
+    for index in reader.function_indices:
         function = reader.key_at(index)
         has_no_arguments = reader.key_at(index + 2) == ")"
         if function in NONDETERMINISTIC:

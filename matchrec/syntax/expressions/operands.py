@@ -23,7 +23,12 @@ from matchrec.syntax.amounts import UNITS_OF_TIME, read_amount
 from matchrec.syntax.expressions import references
 from matchrec.syntax.expressions.calls import CallReader
 from matchrec.syntax.expressions.intervals import is_interval, read_interval
-from matchrec.syntax.expressions.reader import AFTER_OPERAND, SIGNS, RowRead, read_column_path
+from matchrec.syntax.expressions.reader import (
+    AFTER_OPERAND,
+    OPERAND_STARTS,
+    RowRead,
+    read_column_path,
+)
 from matchrec.syntax.function_names import AGGREGATES, SEMANTICS
 from matchrec.syntax.tokens import CONSTANT_KINDS, Dialect, TokenKind, split_words
 
@@ -187,8 +192,8 @@ class OperandReader(CallReader):
         """
         span = self.text.span(start, self.position)
         if self.scope.reads_match and self.caller is None:
-            if self.functions:
-                name = self.tokens[self.functions[-1]]
+            if self.function_indices:
+                name = self.tokens[self.function_indices[-1]]
                 if any(
                     count_misspelt_letters(name.key, aggregate, 1) == 1 for aggregate in AGGREGATES
                 ):
@@ -275,7 +280,9 @@ class OperandReader(CallReader):
         start = self.position
         after = self.key_at(start + 1)
         kind_after = self.kind_at(start + 1)
-        if kind_after is TokenKind.END or (kind_after is TokenKind.SYMBOL and after not in SIGNS):
+        if kind_after is TokenKind.END or (
+            kind_after is TokenKind.SYMBOL and after not in OPERAND_STARTS
+        ):
             return False
         if after in AFTER_OPERAND and after != "WHEN":
             return self.key_at(start + 2) == "WHEN"

@@ -1,7 +1,8 @@
-"""The base of the parser of expressions: its position, what it has read so far, and its nodes.
+"""The base of the parser of expressions: what an expression may refer to, and its cursor.
 
-`ExpressionCursor` knows no rule of the grammar. It makes nodes of the tokens that a rule has read,
-and errors for the token that no rule can read.
+`ExpressionCursor` knows no rule of the grammar. It has the position and what was read so far. It
+makes nodes of the tokens that a rule has read, and the error for a token that no rule can read.
+The functions at the end of the file check and divide tokens before any rule reads them.
 """
 
 from __future__ import annotations
@@ -103,15 +104,17 @@ class StructField:
     value: Scalar
 
 
+# Keywords that may follow an operand.
 AFTER_OPERAND = read_words("AFTER OPERAND")
 
-# Operators of two operands. None of them can follow another one.
-_OPERATORS = frozenset(split_words("= < > <= >= <> != * / % | & ^ ||"))
+# Symbols with which an operand may begin.
+OPERAND_STARTS = split_words("- + ~ ! (")
 
-SIGNS = split_words("- + ~ ! (")  # symbols with which an operand begins
+# Operators that cannot follow each other, because each needs an operand before it.
+_BINARY_OPERATORS = split_words("= < > <= >= <> != * / % | & ^ ||")
 
-# The operators after a constant that bind tighter than a comparison before it: in `x = 1 || y` the
-# right operand is not just 1.
+# Operators that bind tighter than a comparison. If one of them follows a constant, the constant is
+# not the whole right operand of the comparison, as in `x = 1 || y`.
 _TIGHT_OPERATORS = split_words("|| [ ::")
 
 
@@ -138,15 +141,15 @@ class ExpressionCursor(Cursor, ABC):
         # The last column, or call that reads rows of a match.
         self.last_read: Span | None = None
         # The indices of the names of ordinary functions that are called.
-        self.functions: list[int] = []
+        self.function_indices: list[int] = []
         # The index of the navigation or aggregate whose argument is read; None outside of them.
         self.caller: int | None = None
         # The parameters of the lambdas around the position.
         self.parameters: frozenset[str] = frozenset()
         # Tokens that Spark gets in another spelling.
-        self.respellings = tuple(self.respell())
+        self.respellings = tuple(self.find_respellings())
 
-    def respell(self) -> Iterator[tuple[Span, str]]:
+    def find_respellings(self) -> Iterator[tuple[Span, str]]:
         """Yield the tokens that Spark gets in another spelling, each with that spelling.
 
         A `?` becomes a named parameter, and a name in double quotes gets backticks.
@@ -178,14 +181,18 @@ class ExpressionCursor(Cursor, ABC):
         """Read `?` or `:name`."""
 
     def read_name(self) -> str:
-        """Read a name."""
+        """Read a name and return it without quotes.
+
+        Raises:
+            MatchRecognizeError: the next token is not a name.
+        """
         if self.position >= self.end or not self.tokens[self.position].is_name:
             raise self.make_unexpected_error()
         self.position += 1
         return self.tokens[self.position - 1].text
 
     def read_range(self, start: int, end: int) -> Scalar:
-        """Read the expression that tokens `start .. end` are.
+        """Read tokens `start .. end`, which are one expression.
 
         Raises:
             MatchRecognizeParseError: the expression ends before `end`, or does not end there.
@@ -219,38 +226,88 @@ class ExpressionCursor(Cursor, ABC):
 
     def make_unexpected_error(self) -> MatchRecognizeError:
         """Return the error for the next token, which no rule can read, or for the end."""
-        token = self.tokens[min(self.position, self.end - 1)]
-        before = self.tokens[min(max(self.position, 1), self.end) - 1]
+        return (
+            self._explain_comma_or_end()
+            or self._explain_order_by()
+            or self._explain_operators()
+            or self._explain_is()
+            or self._make_unexpected_token_error()
+        )
+
+    @property
+    def _next_token(self) -> Token:
+        """Return the next token, or the last one at the end."""
+        return self.tokens[min(self.position, self.end - 1)]
+
+    @property
+    def _token_before(self) -> Token:
+        """Return the token before the position, or the first one at the start."""
+        return self.tokens[min(max(self.position, 1), self.end) - 1]
+
+    def _explain_comma_or_end(self) -> MatchRecognizeError | None:
+        """Return the error for a comma without a value beside it, or for a value that is missing.
+
+        None if the position is neither at a comma nor at an end: of the text or of a bracket.
+        """
+        token = self._next_token
+        before = self._token_before
+        is_at_end = self.position >= self.end or token.key in CLOSING
         if token.key == "," and before.key in ("(", "[", ","):
             return extra_comma(token.span, part=self.where)
-        if before.key == "," and (self.position >= self.end or token.key in CLOSING):
+        if before.key == "," and is_at_end:
             return extra_comma(before.span, part=self.where)
-        if self.position >= self.end or token.key in CLOSING:
+        if is_at_end:
             return syntax_errors.unfinished_expression(token.span, where=self.where)
-        if (
-            self.text.has_keys(self.position, "ORDER", "BY")
-            and self.text.enclosing_openings[self.position] >= 0
-        ):
-            order_by = self.text.span(self.position, self.position + 2)
-            return errors.order_by_in_call(order_by, clause=self.where)
-        if self.position == 0 and (token.key in _OPERATORS or token.key == "IS"):
+        return None
+
+    def _explain_order_by(self) -> MatchRecognizeError | None:
+        """Return the error for ORDER BY in brackets, as in `array_agg(x ORDER BY y)`, or None."""
+        is_in_brackets = self.text.enclosing_openings[self.position] >= 0
+        if not is_in_brackets or not self.text.has_keys(self.position, "ORDER", "BY"):
+            return None
+        order_by = self.text.span(self.position, self.position + 2)
+        return errors.order_by_in_call(order_by, clause=self.where)
+
+    def _explain_operators(self) -> MatchRecognizeError | None:
+        """Return the error for an operator before which there is no operand, or None."""
+        token = self._next_token
+        before = self._token_before
+        is_operator = token.key in _BINARY_OPERATORS
+        if self.position == 0 and (is_operator or token.key == "IS"):
             return syntax_errors.no_value_before_operator(
                 token.text.upper(), token.span, where=self.where
             )
-        if token.key in _OPERATORS and before.key in _OPERATORS:
+        if is_operator and before.key in _BINARY_OPERATORS:
             both = before.span.to(token.span)
             return syntax_errors.two_operators(before.text, token.text, both, where=self.where)
         following = self.tokens[min(self.position + 1, self.end - 1)]
         if token.key == "!" and following.key == "=":
             both = token.span.to(following.span)
             return syntax_errors.two_operators("!", "=", both, where=self.where)
-        has_hint = syntax_errors.find_hint_for_token(token.text, self.where) is not None
-        is_not_word = before.key == "NOT" and self.key_at(self.position - 2) == "IS"
-        if is_not_word and not has_hint:
+        return None
+
+    def _explain_is(self) -> MatchRecognizeError | None:
+        """Return the error for IS or IS NOT before a value, as in `x IS 1`, or None.
+
+        None also if the error for an unexpected token has better advice about the value.
+        """
+        has_advice = (
+            syntax_errors.find_hint_for_token(self._next_token.text, self.where) is not None
+        )
+        if has_advice:
+            return None
+        before = self._token_before
+        if before.key == "NOT" and self.key_at(self.position - 2) == "IS":
             is_not = self.tokens[self.position - 2].span.to(before.span)
             return syntax_errors.is_before_value(is_not, where=self.where, operator="<>")
-        if before.key == "IS" and not has_hint:
+        if before.key == "IS":
             return syntax_errors.is_before_value(before.span, where=self.where, operator="=")
+        return None
+
+    def _make_unexpected_token_error(self) -> MatchRecognizeError:
+        """Return the error for any other token that cannot come next."""
+        token = self._next_token
+        before = self._token_before
         # IF and CASE were read as names: the error is about them, and not about what follows.
         is_after_keyword = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
         span = before.span if is_after_keyword else token.span
@@ -271,15 +328,15 @@ class ExpressionCursor(Cursor, ABC):
     @property
     def here(self) -> Span:
         """Return the span of the next token, or of the last one at the end."""
-        return self.tokens[min(self.position, self.end - 1)].span
+        return self._next_token.span
 
     def write_span(self, span: Span) -> str:
         """Return the user's text at a span, with the spellings that Spark gets."""
         text_at = self.text.text_at
         edits = [
-            (respelt, (text,))
-            for respelt, text in self.respellings
-            if span.start <= respelt.start < span.end
+            (respelt_span, (spelling,))
+            for respelt_span, spelling in self.respellings
+            if span.start <= respelt_span.start < span.end
         ]
         if not edits:
             return text_at(span)
@@ -298,7 +355,8 @@ class ExpressionCursor(Cursor, ABC):
         """
         span = self.text.span(start, self.position)
         pieces = flatten_parts(build_operation_parts(parts, self.write_span, span))
-        return Term(pieces, span, operations.union(*map(list_text_operations, parts)), amount)
+        all_operations = operations.union(*(list_text_operations(part) for part in parts))
+        return Term(pieces, span, all_operations, amount)
 
     def make_operation(
         self,
@@ -334,7 +392,7 @@ class ExpressionCursor(Cursor, ABC):
         )
 
     def find_constant_at(self, index: int) -> str:
-        """Return the number or text at `index` if it is a whole operand, else ""."""
+        """Return the text of the number or string at `index` if it is a whole operand, else ""."""
         is_constant = index < self.end and self.tokens[index].is_constant
         is_operand = self.key_at(index + 1) not in _TIGHT_OPERATORS
         return self.tokens[index].text if is_constant and is_operand else ""
@@ -400,7 +458,8 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
         where: the part of the clause, for messages.
 
     Raises:
-        MatchRecognizeParseError: they do not.
+        MatchRecognizeParseError: there are no tokens, a bracket has no counterpart, or a character
+            is allowed in quotes only.
     """
     if not tokens.tokens:
         span = Span(tokens.offset, max(tokens.offset + 1, tokens.full_span.end))
