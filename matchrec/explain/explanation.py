@@ -47,8 +47,8 @@ class Explanation:
     It prints as text. A notebook shows it as pictures.
 
     Attributes:
-        clauses: the explanation of each clause in the order of evaluation. Of a rule set, the
-            explanation of each rule.
+        clauses: the explanation of each clause, in the order of evaluation; or of each rule, if
+            this explains a rule set.
         counters: the `Counters` of an execution of the query; None if it was not executed.
         advice: what would make the query faster. Shown only below the counters.
         rules: the names of the rules of a rule set, in the order of `clauses`; else empty.
@@ -88,7 +88,7 @@ class Explanation:
         return "\n".join(lines)
 
     def _join_clauses(self) -> str:
-        """Return the texts of all clauses, each below its number. Of a rule set, see `_join_rules`.
+        """Return the texts of all clauses, each below its number. See also `_join_rules`.
 
         Control characters of the query are still in it.
         """
