@@ -24,7 +24,7 @@ from matchrec.explain.coverage_summary import build_ending, find_states_after, l
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_string
 from matchrec.search.kernels.nearest_runs import NOTED_PARTS
-from matchrec.spark.coverage import list_attempts
+from matchrec.spark.coverage import plan_attempts
 from matchrec.spark.request import Options, Purpose
 from matchrec.worker.attempts import ATTEMPT_NOTES
 
@@ -91,7 +91,7 @@ def find_attempts(clause: Clause, plan: MatchPlan) -> Attempts:
     options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
     try:
         request = clause.build_request(plan, options, purpose=Purpose.COVERAGE)
-        attempts = list_attempts(request)
+        attempts = plan_attempts(request)
     except MatchRecognizeUnsupportedError as error:
         # The matches can be compared all the same.
         return UnknownAttempts(error.message)

@@ -29,12 +29,12 @@ OutputFields = Sequence[spark_types.StructField]
 
 
 @dataclass(frozen=True, slots=True)
-class FollowedQuery:
-    """A query whose starting rows workers follow, and the rows that the workers return."""
+class PlannedCoverage:
+    """A query whose starting rows workers will follow, and what they will return."""
 
     query: coverage.CoverageQuery
     task: coverage.CoverageTask
-    # The output of the workers. No job has run for it.
+    # The output of the workers. Nothing has run for it.
     rows: DataFrame
 
 
@@ -67,15 +67,15 @@ def count_starting_rows(request: MatchRequest) -> CountedCoverage:
     """
     if request.is_stream:
         raise method_not_for_stream(call="coverage")
-    followed = follow_starting_rows(request, CoverageWorker, build_counts_schema)
-    counts_by_task = collect_counts(followed.rows)
-    figures, counts = sum_coverage(followed.task, (task.counters for task in counts_by_task))
+    planned = plan_coverage(request, CoverageWorker, build_counts_schema)
+    counts_by_task = collect_counts(planned.rows)
+    figures, counts = sum_coverage(planned.task, (task.counters for task in counts_by_task))
     return CountedCoverage(
-        query=followed.query,
-        task=followed.task,
+        query=planned.query,
+        task=planned.task,
         figures=figures,
         counts=counts,
-        nearest=find_nearest_start(request, followed, counts_by_task),
+        nearest=find_nearest_start(request, planned, counts_by_task),
         asked_for_ranges=request.must_cut_partitions,
     )
 
@@ -97,7 +97,7 @@ def collect_counts(rows: DataFrame) -> list[TaskCounts]:
 
 
 def find_nearest_start(
-    request: MatchRequest, followed: FollowedQuery, counts_by_task: Sequence[TaskCounts]
+    request: MatchRequest, planned: PlannedCoverage, counts_by_task: Sequence[TaskCounts]
 ) -> NearestStart | None:
     """Return the starting row whose run needed the fewest rows, of those that began no match.
 
@@ -105,7 +105,7 @@ def find_nearest_start(
 
     Args:
         request: the query and its input.
-        followed: the query as it was compiled.
+        planned: the query as it was compiled.
         counts_by_task: what the workers have counted.
     """
     candidates = [
@@ -116,8 +116,8 @@ def find_nearest_start(
     if not candidates:
         return None
     remaining, _, values = min(candidates, key=lambda candidate: candidate[:2])
-    keys = [name for name, _ in followed.task.compiled_query.sent_columns.keys]
-    orders = [output.name for output in followed.query.outputs]
+    keys = [name for name, _ in planned.task.compiled_query.sent_columns.keys]
+    orders = [output.name for output in planned.query.outputs]
     shown_names = [request.columns.find_by_text(name) or name for name in (*keys, *orders)]
     known_fields = request.relation.known_fields
     named_values = [
@@ -140,8 +140,8 @@ def convert_integer(text: str | None, column: spark_types.StructField | None) ->
     return int(text) if is_integer and text is not None else text
 
 
-def list_attempts(request: MatchRequest) -> FollowedQuery:
-    """Return a row for each starting row of a query, see `AttemptWorker`. Runs no job.
+def plan_attempts(request: MatchRequest) -> PlannedCoverage:
+    """Plan a row for each starting row of a query, see `AttemptWorker`. Nothing runs.
 
     Args:
         request: has one rule: the query, with ORDER BY.
@@ -149,15 +149,15 @@ def list_attempts(request: MatchRequest) -> FollowedQuery:
     Raises:
         MatchRecognizeError: the query is wrong, or coverage does not support it.
     """
-    return follow_starting_rows(request, AttemptWorker, build_attempt_schema)
+    return plan_coverage(request, AttemptWorker, build_attempt_schema)
 
 
-def follow_starting_rows(
+def plan_coverage(
     request: MatchRequest,
     make_worker: Callable[[coverage.CoverageTask, pa.Schema, TaskInput], Worker],
     build_schema: Callable[[coverage.CoverageTask, OutputFields], spark_types.StructType],
-) -> FollowedQuery:
-    """Let a worker follow the starting rows of a query. Runs no job.
+) -> PlannedCoverage:
+    """Plan what a worker returns that follows the starting rows of a query. Nothing runs.
 
     Args:
         request: has one rule: the query. It is made for coverage.
@@ -188,7 +188,7 @@ def follow_starting_rows(
         worker_rows = preparation.build_worker_rows(columns)
         name = f"match_recognize_coverage[PATTERN ({compiled_query.pattern})]"
         rows = plan_worker_output(worker_rows, worker, schema, name)
-        return FollowedQuery(query, task, request.runner.analyse(rows))
+        return PlannedCoverage(query, task, request.runner.analyse(rows))
 
 
 def build_counts_schema(

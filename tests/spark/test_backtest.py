@@ -14,7 +14,7 @@ import matchrec
 from matchrec.api import backtest
 from matchrec.api.backtest_attempts import KnownAttempts
 from matchrec.explain.clause_coverage import Reason
-from matchrec.spark.coverage import list_attempts
+from matchrec.spark.coverage import plan_attempts
 from matchrec.spark.request import Purpose
 from matchrec.worker.attempts import ATTEMPT_NOTES
 
@@ -153,7 +153,7 @@ def test_attempts_equal_the_counts_of_coverage(
         clause = parsed.find_clause(1)
         plan = backtest.build_plan_of_matches(clause)
         request = clause.build_request(plan, clause.options, purpose=Purpose.COVERAGE)
-        attempts = list_attempts(request)
+        attempts = plan_attempts(request)
         words = KnownAttempts(attempts.query, attempts.task, attempts.rows, plan)
     collected = attempts.rows.toDF("k", "first", "last", *ATTEMPT_NOTES).collect()
     failed = [attempt for attempt in collected if attempt.remaining is not None]

@@ -9,7 +9,7 @@ import matchrec
 from matchrec.api.inputs import build_relation
 from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.explain.funnel_picture import draw_funnels
-from matchrec.spark.coverage import build_counts_schema, follow_starting_rows
+from matchrec.spark.coverage import build_counts_schema, plan_coverage
 from matchrec.spark.request import MatchRequest, Options, Purpose, Rule, find_input_columns
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
@@ -234,8 +234,8 @@ def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[
         Options(),
         purpose=Purpose.COVERAGE,
     )
-    followed = follow_starting_rows(request, CoverageWorker, build_counts_schema)
-    followed.rows.explain()
+    planned = plan_coverage(request, CoverageWorker, build_counts_schema)
+    planned.rows.explain()
     printed_plan = capsys.readouterr().out
     assert printed_plan.count("Exchange") == 1
     assert "Sort" not in printed_plan
