@@ -108,7 +108,7 @@ class Relation:
         return {}
 
     def decides_type(self, text: str) -> bool:
-        """Return whether the types of the input's columns and of parameters decide that of SQL.
+        """Return whether the types of the input's columns and of parameters decide the type of SQL.
 
         They do not if the SQL calls a function, because another one may have its name by now. The
         same holds for the tables in a subquery.

@@ -374,7 +374,7 @@ def rewrite_rule(rule: Rule, relation: Relation, columns: InputColumns, backend:
 def rewrite_plan(
     rule: Rule, relation: Relation, columns: InputColumns, backend: Backend
 ) -> MatchPlan:
-    """Return the rewritten plan of a rule. The arguments and errors are those of `rewrite_rule`."""
+    """Return the rewritten plan of a rule. Takes and raises the same as `rewrite_rule`."""
 
     def is_known(name: str) -> bool:
         """Return whether the session resolves a name in the input."""

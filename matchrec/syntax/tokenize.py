@@ -68,8 +68,8 @@ def read_tokens(text: str, dialect: Dialect = SPARK, *, offset: int = 0) -> Toke
     return make_token_sequence(tokens, text, dialect, offset=offset)
 
 
-# Reads the tokens of a whole query. Several readers ask for them one after another, so those of the
-# last queries are kept.
+# Reads the tokens of a whole query. Several readers ask for them one after another, so the
+# tokens of the last queries are kept.
 read_query_tokens = keep_parsed(read_tokens, most=1 << 14)
 
 

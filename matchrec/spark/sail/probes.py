@@ -173,7 +173,7 @@ def read_types(plan: str, fields: Sequence[StructField]) -> list[DataType]:
 
 
 def find_type_texts(plan: str, names: Sequence[str]) -> list[str] | None:
-    """Return the texts of the columns' types in a plan's first schema, which is that of the result.
+    """Return the texts of the columns' types in a plan's first schema, which the result has.
 
     Args:
         plan: see `read_types`.
