@@ -34,11 +34,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IncidentFacts:
-    """Facts that are joined to the incidents of their partition, or to the incidents themselves."""
+    """Facts about incidents or about partitions, which a back-test joins to its incidents."""
 
-    # The name of the facts in the SQL of the join.
+    # The name of the facts in the SQL of the join: `attempt` or `known_key`.
     alias: str
-    # The facts by `__key_0` ...; if they are about an incident, also by `__begin` and `__end`.
+    # The facts, and the columns by which they are joined: `__key_0` and so on, the key of a
+    # partition; for facts about incidents also `__begin` and `__end`.
     frame: DataFrame
 
 
@@ -141,12 +142,11 @@ class KnownAttempts(Attempts):
         if self.task.needs_event_selection:
             # A match that is left out is an attempt that lacked no row.
             spans = spans.withColumn("remaining", expr("coalesce(remaining, 0L)"))
-        # Structs are compared field by field. The fields from `choice` on only travel with them.
-        fields = (
-            "span.remaining, -span.rows AS negative_rows, span.__low, span.__high, span.choice,"
-            " span.reason, span.parts"
-        )
-        best = expr(f"min(struct({fields})) FILTER (WHERE span.remaining IS NOT NULL) AS best")
+        # Structs are compared field by field: the best attempt is the smallest one.
+        compared_fields = "span.remaining, -span.rows AS negative_rows, span.__low, span.__high"
+        described_fields = "span.choice, span.reason, span.parts"
+        attempt = f"struct({compared_fields}, {described_fields})"
+        best = expr(f"min({attempt}) FILTER (WHERE span.remaining IS NOT NULL) AS best")
         best_attempts = labels.join_incidents(spans).agg(best, expr("TRUE AS rows"))
         keys = name_keys(len(labels.key_columns))
         partitions = spans.selectExpr(*keys, "TRUE AS known").distinct()
@@ -187,7 +187,10 @@ class KnownAttempts(Attempts):
         # An attempt without rows has choice 0.
         return [
             None,
-            *(names[occurrences.variables[state]] for state in occurrences.occurrence_by_choice),
+            *(
+                names[occurrences.variables[occurrence]]
+                for occurrence in occurrences.occurrence_by_choice
+            ),
         ]
 
     @property
@@ -207,10 +210,9 @@ class KnownAttempts(Attempts):
         part_texts = write_array(
             None if part is None else f"{part.text} was not true" for part in parts
         )
-        # Bit i of `best.parts` is set if part i was not true.
-        failed_parts = (
-            f"filter({part_texts}, (p, i) -> p IS NOT NULL AND shiftright(best.parts, i) % 2 = 1)"
-        )
+        # A bit of `best.parts` is set if the part with its number was not true.
+        has_failed = "shiftright(best.parts, number) % 2 = 1"
+        failed_parts = f"filter({part_texts}, (part, number) -> part IS NOT NULL AND {has_failed})"
         return f"concat_ws(': ', {reason}, nullif(array_join({failed_parts}, ', '), ''))"
 
 

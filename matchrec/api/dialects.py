@@ -3,7 +3,7 @@
 1. The text is translated to Spark SQL. Some expressions mean different things for columns of
    different types, so the translation may need types.
 2. The types of a clause's columns are known only once the clauses before it have been planned. So a
-   query is translated and planned in turns, clause by clause: see `parse_query`.
+   query is translated and planned in turns, clause by clause: see `QueryTranslator`.
 
 The rules of products are imported by the functions that need them, because most users write Spark
 SQL.
@@ -12,9 +12,9 @@ SQL.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -69,38 +69,71 @@ def parse_query(
     quotes = inputs.find_quote_dialect(spark, text)
     if product is SPARK:
         return add_spellings(spark, parse_once(text, tuple(frames), quotes), quotes)
-    from matchrec.dialects.translate import QueryKnowledge, translate_query
+    translator = QueryTranslator(
+        spark, text, product, quotes, frames, args, look_up_table=make_table_lookup(spark)
+    )
+    return translator.parse()
 
-    values = args if isinstance(args, Mapping) else {}
-    look_up_table = make_table_lookup(spark)
 
-    def translate(kinds: Sequence[ClauseKinds]) -> tuple[Translation, QueryNode]:
-        """Translate and parse the text.
+class TranslatedQuery(NamedTuple):
+    """A query of another product in Spark SQL."""
+
+    translation: Translation
+    # The text of the translation, parsed.
+    node: QueryNode
+
+
+@dataclass(frozen=True)
+class QueryTranslator:
+    """A translator of one query to Spark SQL, with the types of columns that it needs."""
+
+    spark: SparkSession
+    # The query as the user wrote it.
+    text: str
+    product: Product
+    # What double quotes mean in the session.
+    quotes: Dialect
+    # The DataFrames that the query names as `{name}`.
+    frames: inputs.Frames
+    # The values of its parameters.
+    args: Arguments | None
+    # Finds the types of the columns of a table.
+    look_up_table: TableLookup
+
+    def parse(self) -> QueryNode:
+        """Translate and parse the query, and warn about what the translation may change.
+
+        Each turn plans one more clause, and translates the query again with the types of the
+        columns of its result.
+        """
+        query = self.translate(())
+        for planned_count in range(len(query.node.sites) + 1):
+            if not query.translation.untyped_columns or not query.node.sites:
+                break
+            runner = inputs.build_runner(self.spark, query.node, self.args, self.frames)
+            kinds = find_clause_kinds(SqlQuery(query.node, runner, NO_OPTIONS), planned_count)
+            query = self.translate(kinds)
+        warn_about_differences(query.translation, Source(self.text), self.product)
+        return query.node
+
+    def translate(self, kinds: Sequence[ClauseKinds]) -> TranslatedQuery:
+        """Translate and parse the query with what is known of its types.
 
         Args:
-            kinds: the known types of columns of the first clauses.
+            kinds: the types of columns of the first clauses.
         """
-        translation = translate_query(
-            text, product, SPARK, QueryKnowledge(kinds, values, look_up_table)
-        )
-        query = parse_sql(translation.text, frames, quotes, translation.source.origin)
-        query = add_spellings(spark, query, quotes)
-        sites = [
-            replace(site, clause=replace(site.clause, columns=product.columns))
-            for site in query.sites
-        ]
-        return translation, replace(query, sites=tuple(sites))
+        from matchrec.dialects.translate import QueryKnowledge, translate_query
 
-    translation, query = translate(())
-    # Each turn plans one more clause, and translates the text again with the types of its columns.
-    for planned_count in range(len(query.sites) + 1):
-        if not translation.untyped_columns or not query.sites:
-            break
-        runner = inputs.build_runner(spark, query, args, frames)
-        kinds = find_clause_kinds(SqlQuery(query, runner, NO_OPTIONS), planned_count)
-        translation, query = translate(kinds)
-    warn_about_differences(translation, Source(text), product)
-    return query
+        values = self.args if isinstance(self.args, Mapping) else {}
+        knowledge = QueryKnowledge(kinds, values, self.look_up_table)
+        translation = translate_query(self.text, self.product, SPARK, knowledge)
+        node = parse_sql(translation.text, self.frames, self.quotes, translation.source.origin)
+        node = add_spellings(self.spark, node, self.quotes)
+        sites = [
+            replace(site, clause=replace(site.clause, columns=self.product.columns))
+            for site in node.sites
+        ]
+        return TranslatedQuery(translation, replace(node, sites=tuple(sites)))
 
 
 def has_clause_in_dialect(spark: SparkSession, text: str, dialect: str) -> bool:

@@ -34,25 +34,31 @@ def guard_reads(plan: MatchPlan) -> MatchPlan:
     """
 
     def guard_scalar(scalar: Scalar, variable: str | None) -> Scalar:
-        """Return an expression with guards; `variable` is the one that it defines, if any."""
-        guard = guard_measure_reference if variable is None else guard_condition_reference
-        return map_references(scalar, lambda reference: guard(plan, reference))
+        """Return a measure with guards, or the condition of a variable."""
+        in_measure = variable is None
+        return map_references(
+            scalar, lambda reference: guard_reference(plan, reference, in_measure=in_measure)
+        )
 
     return map_expressions(plan, guard_scalar)
 
 
-def guard_measure_reference(plan: MatchPlan, reference: Reference) -> Reference:
-    """Return a reference of a measure, with a guard if it can raise an error."""
-    if isinstance(reference, ColumnReference):
+def guard_reference(plan: MatchPlan, reference: Reference, *, in_measure: bool) -> Reference:
+    """Return a reference, with a guard if it can raise an error.
+
+    Args:
+        plan: the plan.
+        reference: a reference of a measure or of a condition.
+        in_measure: whether it is one of a measure.
+    """
+    if isinstance(reference, ColumnReference) and in_measure:
         return guard_column(plan, reference)
-    return guard_condition_reference(plan, reference)
-
-
-def guard_condition_reference(plan: MatchPlan, reference: Reference) -> Reference:
-    """Return a reference of a condition, with a guard if it can raise an error."""
-    match reference:
-        case Aggregate(frame=None) if reference.function != MATCHED_ROWS:
-            return guard_aggregate(plan, reference)
+    if (
+        isinstance(reference, Aggregate)
+        and reference.frame is None
+        and reference.function != MATCHED_ROWS
+    ):
+        return guard_aggregate(plan, reference)
     return reference
 
 
@@ -76,9 +82,9 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
     """Return an aggregate with guards around the inputs that can raise.
 
     A guarded input is computed only for rows that can be mapped to the variable of the aggregate
-    and that pass its FILTER.
+    and that pass its FILTER. If it can only overflow, its rows need not be those of the variable.
     """
-    mapped_condition = find_condition_of_rows(plan, aggregate.variable)
+    condition_of_rows = find_condition_of_rows(plan, aggregate.variable)
     row_filter = aggregate.condition
     if row_filter is not None and not reads_columns_only(row_filter):
         row_filter = None
@@ -89,8 +95,8 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
         if not reads_only_columns or not may_fail(scalar.operations):
             return scalar
         conditions = []
-        if mapped_condition is not None and can_fail_besides_overflow(scalar.operations):
-            conditions.append(mapped_condition)
+        if condition_of_rows is not None and can_fail_besides_overflow(scalar.operations):
+            conditions.append(condition_of_rows)
         if row_filter is not None and scalar is not row_filter:
             conditions.append(row_filter)
         return add_guards_to_expression(conditions, scalar)
