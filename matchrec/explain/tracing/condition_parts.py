@@ -43,6 +43,7 @@ from matchrec.plan.show import show_scalar
 from matchrec.plan.text import quote_string
 from matchrec.source import Span
 
+# The location of expressions that nobody wrote.
 NOWHERE = Span(0, 0)
 
 # Returns an expression as its author wrote it.
@@ -106,16 +107,17 @@ def split_into_parts(
         plan: the plan of the query.
         write: returns an expression as its author wrote it. Without it, texts are made from the
             plan.
-        tests: conditions that are not in the plan. Each comes with the name of the variable that
-            the tested row is mapped to.
+        tests: the tests for a NOT in the pattern, whose conditions are not in the plan: the name of
+            the variable that the tested row is mapped to, and the test.
     """
-    splitter = Splitter(plan.staging is not None, write)
-    definitions = [(definition.variable, definition) for definition in plan.definitions]
+    builder = ConjunctBuilder(plan.staging is not None, write)
     conjuncts_by_variable = {
-        definition.variable: splitter.split_condition(definition, mapped)
-        for mapped, definition in (*definitions, *tests)
+        definition.variable: builder.build_conjuncts(definition, definition.variable)
+        for definition in plan.definitions
     }
-    return ConditionParts(conjuncts_by_variable, tuple(splitter.measures))
+    for variable, test in tests:
+        conjuncts_by_variable[test.variable] = builder.build_conjuncts(test, variable)
+    return ConditionParts(conjuncts_by_variable, tuple(builder.measures))
 
 
 def find_bare_references(sides: Sequence[Scalar]) -> set[Reference]:
@@ -126,8 +128,8 @@ def find_bare_references(sides: Sequence[Scalar]) -> set[Reference]:
 
 
 @dataclass
-class Splitter:
-    """A splitter of conditions, which collects the measures of their parts."""
+class ConjunctBuilder:
+    """A builder of the conjuncts of conditions, which collects the measures of their values."""
 
     # Whether the pattern has stages, whose conditions are evaluated before the row is mapped.
     has_stages: bool
@@ -136,24 +138,24 @@ class Splitter:
     # The measures so far.
     measures: list[Measure] = field(default_factory=list)
 
-    def split_condition(self, definition: Definition, mapped: str) -> tuple[Conjunct, ...]:
+    def build_conjuncts(self, definition: Definition, variable: str) -> tuple[Conjunct, ...]:
         """Return the conjuncts of a condition.
 
         A conjunct that can raise an error is guarded by those before it.
 
         Args:
             definition: the condition.
-            mapped: the variable that the row is mapped to.
+            variable: the variable that the row is mapped to.
         """
         scalars = split_conjuncts(definition.condition)
-        parts = []
+        conjuncts = []
         for index, scalar in enumerate(scalars):
             earlier = scalars[:index] if may_fail(scalar.operations) else ()
             guards = [guard for guard in earlier if all(map(is_measured, guard.references))]
-            parts.append(self.add_conjunct(scalar, mapped, guards))
-        return tuple(parts)
+            conjuncts.append(self.build_conjunct(scalar, variable, guards))
+        return tuple(conjuncts)
 
-    def add_conjunct(self, scalar: Scalar, variable: str, guards: Sequence[Scalar]) -> Conjunct:
+    def build_conjunct(self, scalar: Scalar, variable: str, guards: Sequence[Scalar]) -> Conjunct:
         """Return a conjunct, and add the measures of its values.
 
         Args:
@@ -162,11 +164,7 @@ class Splitter:
             guards: conjuncts that must hold for it to be evaluated.
         """
         looks_back = any(self.looks_back(reference) for reference in scalar.references)
-        text = self.write_text(scalar, variable)
-        # Such an operation may come from a NOT in the pattern: then nobody wrote it.
-        is_complement = isinstance(scalar, Operation) and scalar.operator == "IS NOT TRUE"
-        if self.write is not None and not is_complement:
-            text = self.write(scalar)
+        text = self.write_conjunct(scalar, variable)
         if not all(map(is_measured, scalar.references)):
             return Conjunct(text, looks_back)
         sides: tuple[Scalar, ...] = ()
@@ -178,7 +176,7 @@ class Splitter:
         truth = self.add_measure(scalar, variable, guards)
         side_measures = [self.add_measure(side, variable, guards) for side in sides]
         references = [
-            self.add_reference(reference, variable, is_side=reference in bare_sides)
+            self.build_reference(reference, variable, is_side=reference in bare_sides)
             for reference in dict.fromkeys(scalar.references)
         ]
         return Conjunct(
@@ -191,7 +189,9 @@ class Splitter:
             is_guarded=bool(guards),
         )
 
-    def add_reference(self, reference: Reference, variable: str, *, is_side: bool) -> ReferencePart:
+    def build_reference(
+        self, reference: Reference, variable: str, *, is_side: bool
+    ) -> ReferencePart:
         """Return a reference of a conjunct, and add the measure of its value.
 
         Args:
@@ -203,10 +203,18 @@ class Splitter:
         if isinstance(reference, ColumnReference | Classifier):
             navigation = self.move_navigation(reference.navigation)
         term = Term((reference,), NOWHERE)
-        text = self.write_text(term, variable)
+        text = self.show(term, variable)
         return ReferencePart(text, self.add_measure(term, variable), navigation, is_side)
 
-    def write_text(self, scalar: Scalar, variable: str) -> str:
+    def write_conjunct(self, scalar: Scalar, variable: str) -> str:
+        """Return a conjunct of a variable's condition as its author wrote it, if that is known."""
+        # Such an operation may come from a NOT in the pattern: then nobody wrote it.
+        is_complement = isinstance(scalar, Operation) and scalar.operator == "IS NOT TRUE"
+        if self.write is None or is_complement:
+            return self.show(scalar, variable)
+        return self.write(scalar)
+
+    def show(self, scalar: Scalar, variable: str) -> str:
         """Return an expression in a variable's condition as one would write it."""
         return show_stage_condition(scalar, variable) if self.has_stages else show_scalar(scalar)
 
@@ -217,8 +225,8 @@ class Splitter:
         """
         value = self.convert_scalar(scalar)
         classifier = Classifier(Navigation(semantics=Semantics.FINAL))
-        tests: list[Scalar] = [Term((classifier, f" = {quote_string(variable)}"), NOWHERE)]
-        tests += [self.convert_scalar(guard) for guard in guards]
+        is_mapped = Term((classifier, f" = {quote_string(variable)}"), NOWHERE)
+        tests = [is_mapped, *map(self.convert_scalar, guards)]
         # One CASE within the other: an AND may evaluate all tests at once.
         cases: list[str | Scalar] = []
         for test in tests:
