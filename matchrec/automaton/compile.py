@@ -38,7 +38,7 @@ def compile_stage_pattern(plan: MatchPlan, staging: Staging) -> CompiledPattern:
     from matchrec.automaton import compile_stages, fold_stages  # few plans have stages
 
     program = compile_stages.compile_stages(staging.steps, plan.variables)
-    tests = fold_stages.compose_tests(staging.steps, plan.variables)
+    tests = fold_stages.find_composed_tests(staging.steps, plan.variables)
     window_tests = tuple(window.test for window in staging.neighbour_windows)
     folding = fold_stages.fold_stages(
         program, tests, window_tests, has_window=plan.within is not None

@@ -58,26 +58,30 @@ class ComposedTests:
 
     # The complement of a test, for each test that has one.
     complements: Mapping[VariableId, VariableId]
-    # The test that holds if the first test of a pair holds and the second one does not.
-    without: Mapping[tuple[VariableId, VariableId], VariableId]
+    # For the test of a stage and the test that ends its loop: the test that a row satisfies the
+    # first and not the second.
+    stage_tests_in_loop: Mapping[tuple[VariableId, VariableId], VariableId]
     # Tests of NOTs that only the next row must not satisfy.
-    direct: TestIds
+    next_row_nots: TestIds
 
 
-def compose_tests(steps: Steps, variables: tuple[str, ...]) -> ComposedTests:
+def find_composed_tests(steps: Steps, variables: tuple[str, ...]) -> ComposedTests:
     """Return the composed tests of a pattern of stages; ids are indices in `variables`."""
-    ids = {name: number for number, name in enumerate(variables)}
+    ids = {name: index for index, name in enumerate(variables)}
     complements: dict[VariableId, VariableId] = {}
-    without: dict[tuple[VariableId, VariableId], VariableId] = {}
+    stage_tests_in_loop: dict[tuple[VariableId, VariableId], VariableId] = {}
     for part in walk_repeated_parts(steps):
-        if part.until is not None:
-            complements[ids[part.until.test]] = ids[part.until.complement]
-            if part.until.take is not None:
-                assert not isinstance(part.content, tuple)
-                tests = ids[part.content.test], ids[part.until.test]
-                without[tests] = ids[part.until.take]
-    direct = frozenset(ids[event.test] for event in walk_forbidden_events(steps) if event.only_next)
-    return ComposedTests(complements, without, direct)
+        if part.until is None:
+            continue
+        until_test = ids[part.until.test]
+        complements[until_test] = ids[part.until.complement]
+        if part.until.take is not None:
+            assert not isinstance(part.content, tuple), "a group has no test of its own"
+            stage_tests_in_loop[ids[part.content.test], until_test] = ids[part.until.take]
+    next_row_nots = frozenset(
+        ids[event.test] for event in walk_forbidden_events(steps) if event.only_next
+    )
+    return ComposedTests(complements, stage_tests_in_loop, next_row_nots)
 
 
 def fold_stages(
@@ -94,20 +98,25 @@ def fold_stages(
     Raises:
         MatchRecognizePlanError: there are more than MOST_CHOICES, as many optional stages have.
     """
-    window_ids = tuple(program.variables.index(test) for test in window_tests)
-    folder = _StageFolder(program, tests, has_window, window_ids)
+    folder = _StageFolder(
+        program,
+        tests,
+        has_window=has_window,
+        window_tests=tuple(program.variables.index(test) for test in window_tests),
+    )
     starts = [
         replace(waiting, begins_runs=True)
         for waiting in folder.list_waiting_states(program.start)
         if waiting.state != program.final
     ]
-    numbered = limit_choices(number_states(starts, folder.iterate_choices_and_skip), None)
-    waiting_states, choices = zip(*numbered, strict=True)
+    numbered = tuple(limit_choices(number_states(starts, folder.iterate_choices_and_skip), None))
+    waiting_states = [waiting for waiting, _ in numbered]
     return Folding(
-        choices=tuple(state_choices[:-1] for state_choices in choices),
+        # The last choice of each state is _SKIP.
+        choices=tuple(choices[:-1] for _, choices in numbered),
         states=tuple(waiting.state for waiting in waiting_states),
         start_count=len(starts),
-        waiting_states=tuple(state_choices[-1].target for state_choices in choices),
+        waiting_states=tuple(choices[-1].target for _, choices in numbered),
         ending_kinds=tuple(folder.find_ending_kind(waiting) for waiting in waiting_states),
         neighbour_windows=tuple(
             folder.find_neighbour_window(waiting) for waiting in waiting_states
@@ -118,6 +127,10 @@ def fold_stages(
 # A stand-in for skipping a row. `number_states` numbers only the states to which choices lead, and
 # the state in which a run waits after it skips a row needs a number too.
 _SKIP = Choice(guard=0, variable=None, target=None)
+
+# A choice of a waiting state, and the state to which it leads; None if it leads nowhere. The target
+# of the choice itself is set when states are numbered.
+_ChoiceAndTarget = tuple[Choice, WaitingState | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +150,8 @@ class _StageFolder:
         The final state is among them if the run may be a match.
         """
         waiting_states: dict[WaitingState, None] = {}
-        # Two optional groups of optional stages give four ways from the first to the last state, so
-        # visiting every state once per way would take time exponential in the number of groups.
+        # Past two optional groups of optional stages lead four ways, so visiting a state once for
+        # each way to it would take time exponential in the number of groups.
         visited: set[WaitingState] = set()
         to_visit = [WaitingState(state)]
         while to_visit:
@@ -147,22 +160,28 @@ class _StageFolder:
                 continue
             visited.add(reached)
             if reached.state == self.program.final:
-                last_tests = reached.forbids & self.tests.direct
+                last_tests = reached.forbids & self.tests.next_row_nots
                 waiting_states[WaitingState(reached.state, forbids=last_tests)] = None
                 continue
             edges = self.program.states[reached.state].edges
             if any(edge.action is not Action.PROCEED for edge in edges):
                 waiting_states[reached] = None
-            to_visit += [
-                WaitingState(
-                    edge.target,
-                    reached.needs.union(edge.needs),
-                    reached.forbids.union(edge.forbids),
-                )
-                for edge in reversed(edges)
-                if edge.action is Action.PROCEED and edge.target != self.program.stop
-            ]
+            # The state to which the first edge leads is visited next.
+            to_visit += reversed(self.follow_proceed_edges(reached))
         return list(waiting_states)
+
+    def follow_proceed_edges(self, reached: WaitingState) -> list[WaitingState]:
+        """Return the states to which proceed edges lead, but not the one in which a run has failed.
+
+        Each has the tests of its edge in addition to those of `reached`.
+        """
+        return [
+            WaitingState(
+                edge.target, reached.needs.union(edge.needs), reached.forbids.union(edge.forbids)
+            )
+            for edge in self.find_edges(reached, Action.PROCEED)
+            if edge.target != self.program.stop
+        ]
 
     def find_edges(self, waiting: WaitingState, action: Action) -> list[Edge]:
         """Return the edges of a waiting state with an action."""
@@ -194,29 +213,28 @@ class _StageFolder:
     def find_ending_tests(self, waiting: WaitingState) -> set[VariableId]:
         """Return the tests of rows that end a run, because no edge reads such a row."""
         reading_edges = (self.find_take_edge(waiting), self.find_ignore_edge(waiting))
+        # The run can neither map nor skip a row with a test that all these edges forbid.
         forbidden = [set(edge.forbids) for edge in reading_edges if edge is not None]
-        ending_tests = set.intersection(*forbidden) | waiting.forbids
-        ending_tests |= self.find_stopping_tests(waiting) & self.tests.direct
+        ending_tests = set.intersection(*forbidden)
+        # Such a row does not even reach the waiting state.
+        ending_tests |= waiting.forbids
         ending_tests |= {self.tests.complements[test] for test in waiting.needs}
+        ending_tests |= self.find_stopping_tests(waiting) & self.tests.next_row_nots
         if waiting.begins_runs:
             # There is no row before that could be too far away.
             return ending_tests.difference(self.window_tests)
         return ending_tests
 
-    def iterate_choices_and_skip(
-        self, waiting: WaitingState
-    ) -> Iterator[tuple[Choice, WaitingState | None]]:
+    def iterate_choices_and_skip(self, waiting: WaitingState) -> Iterator[_ChoiceAndTarget]:
         """Yield the choices of a waiting state, and last _SKIP; each with the state it leads to."""
         yield from self.iterate_choices(waiting)
         yield _SKIP, self.find_state_after_skip(waiting)
 
-    def iterate_choices(
-        self, waiting: WaitingState
-    ) -> Iterator[tuple[Choice, WaitingState | None]]:
-        """Yield what a row does to a run, in the order in which it is tried, and where it leads.
+    def iterate_choices(self, waiting: WaitingState) -> Iterator[_ChoiceAndTarget]:
+        """Yield what a row can do to a run, in the order in which the search tries it.
 
-        The row may complete or end the run without being mapped. Otherwise the run maps it, if its
-        tests hold; `find_state_after_skip` returns where it waits if it skips the row.
+        The row may complete or end the run without being mapped. Otherwise the run maps it if its
+        tests hold. `find_state_after_skip` returns where it waits if it skips the row.
         """
         if waiting.state == self.program.final:
             yield ACCEPT, None
@@ -244,7 +262,8 @@ class _StageFolder:
             ending_tests: the tests of rows that no edge reads.
         """
         for edge in self.find_edges(waiting, Action.IGNORE):
-            for test in edge.needs:  # the row is too far away to matter for a NOT
+            # Only these edges need a test: that the row is too far away to matter for a NOT.
+            for test in edge.needs:
                 yield build_effect_choice(test, Effect.COMPLETE_RUN)
         window_tests = set(self.window_tests)
         for test in sorted(ending_tests & window_tests):
@@ -256,7 +275,7 @@ class _StageFolder:
 
     def iterate_taking_choices(
         self, take: Edge, ignore: Edge | None, ending_tests: set[VariableId]
-    ) -> Iterator[tuple[Choice, WaitingState | None]]:
+    ) -> Iterator[_ChoiceAndTarget]:
         """Yield the choices that map a row, and the effects that rule out other choices.
 
         Args:
@@ -300,7 +319,7 @@ class _StageFolder:
         if not unchecked:
             return stage_test
         (until_test,) = unchecked
-        return self.tests.without[stage_test, until_test]
+        return self.tests.stage_tests_in_loop[stage_test, until_test]
 
     def find_state_after_skip(self, waiting: WaitingState) -> WaitingState | None:
         """Return where a run waits after it skips a row; None if it may not skip."""

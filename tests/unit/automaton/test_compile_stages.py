@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matchrec.automaton.compile_stages import compile_stages
-from matchrec.automaton.fold_stages import compose_tests, fold_stages
+from matchrec.automaton.fold_stages import find_composed_tests, fold_stages
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, SingleStage
 
@@ -54,7 +54,7 @@ def test_empty_repetitions_of_a_group_make_no_cycle() -> None:
     body = (single("a", optional=True), single("b", optional=True))
     steps = (RepeatedPart(body, RELAXED, 2, None), single("c", STRICT))
     program = compile_stages(steps, VARIABLES).check()
-    folding = fold_stages(program, compose_tests(steps, VARIABLES), (), has_window=False)
+    folding = fold_stages(program, find_composed_tests(steps, VARIABLES), (), has_window=False)
     assert {choice.variable for choice in folding.choices[0]} <= {0, 1, 2}
     assert folding.start_count == 5  # a or b of the first or of the second repetition, or c
 
@@ -71,7 +71,7 @@ def test_many_optional_groups_are_folded_quickly() -> None:
     steps = (*groups, single("z"))
     variables = (*names, "z", *(name.upper() for name in names), "Z")
     program = compile_stages(steps, variables)
-    folding = fold_stages(program, compose_tests(steps, variables), (), has_window=False)
+    folding = fold_stages(program, find_composed_tests(steps, variables), (), has_window=False)
     assert folding.start_count == 51  # any of the 50 optional stages, or z
 
 
