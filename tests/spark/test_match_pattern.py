@@ -74,7 +74,7 @@ def test_timed_out_runs(events: DataFrame, algorithm: str) -> None:
         row
         for row in find_matches(
             events.drop("time").withColumnRenamed("second", "time"),
-            Pattern((*SOON._stages[:-1], replace(SOON._stages[-1], within=None))).within(3),
+            Pattern((*SOON._stages[:-1], replace(SOON._stages[-1], match_window=None))).within(3),
             timeouts=True,
             options=options,
         )

@@ -249,7 +249,7 @@ def _list_contiguities(stages: tuple[Stage, ...]) -> tuple[Contiguity, ...]:
                 contiguities[stage.contiguity] = None
     for stage in walk_stages(stages):
         if stage.quantified and stage.most != 1:
-            contiguities[stage.inner or Contiguity.RELAXED] = None
+            contiguities[stage.inner_contiguity or Contiguity.RELAXED] = None
     return tuple(contiguities) or (stages[-1].contiguity,)
 
 
@@ -271,6 +271,6 @@ def _find_obstacle(stage: Stage) -> str | None:
         return "has until()"
     if stage.greedy:
         return "is greedy()"
-    if stage.gap is not None or stage.near is not None:
+    if stage.repetition_window is not None or stage.neighbour_window is not None:
         return "has a window between two events"
     return None

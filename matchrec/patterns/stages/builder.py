@@ -347,7 +347,7 @@ class Pattern:
             raise errors.greedy_group(stage=stage.label)
         if not stage.quantified:
             raise errors.stage_not_repeated(call="greedy", stage=stage.label)
-        if stage.inner is Contiguity.ANY:
+        if stage.inner_contiguity is Contiguity.ANY:
             raise errors.greedy_combinations(stage=stage.label)
         return self._change_last(greedy=True)
 
@@ -358,7 +358,7 @@ class Pattern:
         Pattern.begin('a').times(3).consecutive()
         """
         checks.check_can_have_inner_contiguity(self._last, "consecutive")
-        return self._change_last(inner=Contiguity.STRICT)
+        return self._change_last(inner_contiguity=Contiguity.STRICT)
 
     def allow_combinations(self) -> Pattern:
         """Let a match skip any events between the events of the last stage.
@@ -367,7 +367,7 @@ class Pattern:
         Pattern.begin('a').times(3).allow_combinations()
         """
         checks.check_can_have_inner_contiguity(self._last, "allow_combinations")
-        return self._change_last(inner=Contiguity.ANY)
+        return self._change_last(inner_contiguity=Contiguity.ANY)
 
     @check_arguments(window=DURATION_ARGUMENT, kind=arguments.make_word_kind(checks.WINDOW_KINDS))
     def within(self, window: DurationLike, kind: WindowKind = "first_to_last") -> Pattern:
@@ -386,13 +386,15 @@ class Pattern:
         length = read_positive_duration(window, "within")
         stage = self._last
         if kind == "first_to_last":
-            pattern = self._change_last(within=choose_smaller(stage.within, length))
+            pattern = self._change_last(match_window=choose_smaller(stage.match_window, length))
         elif stage.is_group:
             raise errors.neighbour_window_on_group(stage=stage.label)
         elif stage.negated and stage.contiguity is Contiguity.STRICT:
             raise errors.neighbour_window_on_negated_stage(stage=stage.label)
         else:
-            pattern = self._change_last(near=choose_smaller(stage.near, length))
+            pattern = self._change_last(
+                neighbour_window=choose_smaller(stage.neighbour_window, length)
+            )
         checks.check_neighbour_windows(pattern._stages)
         return pattern
 
@@ -488,7 +490,7 @@ class Pattern:
             quantified=True,
             least=max(least, 1),
             most=most,
-            gap=None if gap is None else read_positive_duration(gap, call),
+            repetition_window=None if gap is None else read_positive_duration(gap, call),
             optional=stage.optional or least == 0,
         )
 

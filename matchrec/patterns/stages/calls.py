@@ -32,15 +32,15 @@ def show_stage_calls(stage: Stage, *, is_first: bool) -> list[str]:
         calls.append("optional()")
     if stage.greedy:
         calls.append("greedy()")
-    if stage.inner is not None:
-        is_strict = stage.inner is Contiguity.STRICT
+    if stage.inner_contiguity is not None:
+        is_strict = stage.inner_contiguity is Contiguity.STRICT
         calls.append("consecutive()" if is_strict else "allow_combinations()")
     if stage.until is not None:
         calls.append(f"until({stage.until.python_code})")
-    if stage.within is not None:
-        calls.append(f"within('{stage.within}')")
-    if stage.near is not None:
-        calls.append(f"within('{stage.near}', 'previous_to_current')")
+    if stage.match_window is not None:
+        calls.append(f"within('{stage.match_window}')")
+    if stage.neighbour_window is not None:
+        calls.append(f"within('{stage.neighbour_window}', 'previous_to_current')")
     return calls
 
 
@@ -72,6 +72,6 @@ def show_quantifier(stage: Stage) -> str:
         arguments.append(str(least))
         if stage.most != least:
             arguments.append(str(stage.most))
-    if stage.gap is not None:
-        arguments.append(f"gap='{stage.gap}'")
+    if stage.repetition_window is not None:
+        arguments.append(f"gap='{stage.repetition_window}'")
     return f"{call}({', '.join(arguments)})"

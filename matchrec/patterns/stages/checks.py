@@ -155,8 +155,9 @@ def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
         raise errors.quantifier_on_negated_stage(call=call, stage=stage.label)
     if not stage.quantified:
         raise errors.stage_not_repeated(call=call, stage=stage.label)
-    if stage.inner is not None:
-        before = "consecutive" if stage.inner is Contiguity.STRICT else "allow_combinations"
+    if stage.inner_contiguity is not None:
+        is_strict = stage.inner_contiguity is Contiguity.STRICT
+        before = "consecutive" if is_strict else "allow_combinations"
         raise errors.two_contiguities(call=call, stage=stage.label, before=before)
     if stage.greedy and call == "allow_combinations":
         raise errors.greedy_combinations(stage=stage.label)
@@ -175,11 +176,11 @@ def check_neighbour_windows(stages: tuple[Stage, ...]) -> None:
     if match_window is None:
         return
     for stage in walk_stages(stages):
-        check_comparable(match_window, stage.near)
-        check_comparable(match_window, stage.gap)
-        if stage.near is not None and stage.near > match_window:
+        check_comparable(match_window, stage.neighbour_window)
+        check_comparable(match_window, stage.repetition_window)
+        if stage.neighbour_window is not None and stage.neighbour_window > match_window:
             raise errors.neighbour_window_too_long(
-                stage=stage.label, step_window=stage.near, match_window=match_window
+                stage=stage.label, step_window=stage.neighbour_window, match_window=match_window
             )
 
 
@@ -189,7 +190,9 @@ def find_match_window(stages: tuple[Stage, ...]) -> Duration | None:
     Raises:
         MatchRecognizeError: one such window is a time and another one a number.
     """
-    windows = [stage.within for stage in walk_stages(stages) if stage.within is not None]
+    windows = [
+        stage.match_window for stage in walk_stages(stages) if stage.match_window is not None
+    ]
     for window in windows:
         check_comparable(windows[0], window)
     return min(windows, default=None)
@@ -217,7 +220,7 @@ def check_negations(stages: tuple[Stage, ...]) -> None:
     """
     nots_at_end = list(takewhile(lambda stage: stage.negated, reversed(stages)))
     for stage in walk_stages(stages):
-        if stage.negated and stage.near is not None and stage not in nots_at_end:
+        if stage.negated and stage.neighbour_window is not None and stage not in nots_at_end:
             is_in_group = stage not in stages
             raise errors.neighbour_window_on_negated_stage(
                 stage=stage.label, is_in_group=is_in_group
@@ -225,7 +228,7 @@ def check_negations(stages: tuple[Stage, ...]) -> None:
     last_stage = find_last_single_stage(stages)
     ends_with_not_followed_by = last_stage.negated and last_stage.contiguity is Contiguity.RELAXED
     has_window = find_match_window(stages) is not None or any(
-        stage.near is not None for stage in nots_at_end
+        stage.neighbour_window is not None for stage in nots_at_end
     )
     if ends_with_not_followed_by and not has_window:
         raise errors.negation_at_end_without_window(stage=last_stage.label)

@@ -32,7 +32,7 @@ class StepBuilder(ABC):
         """
         if stage.negated:
             condition_test = self.make_condition_test(stage)
-            distance_test = self.make_distance_test(f"{stage.name} near", stage.near)
+            distance_test = self.make_distance_test(f"{stage.name} near", stage.neighbour_window)
             return ForbiddenEvent(
                 stage.name,
                 test=condition_test,
@@ -45,8 +45,8 @@ class StepBuilder(ABC):
         else:
             content = SingleStage(stage.name, self.make_condition_test(stage))
         until = self.make_until_tests(stage)
-        distance_test = self.make_distance_test(f"{stage.name} near", stage.near)
-        gap_test = self.make_distance_test(f"{stage.name} gap", stage.gap)
+        distance_test = self.make_distance_test(f"{stage.name} near", stage.neighbour_window)
+        gap_test = self.make_distance_test(f"{stage.name} gap", stage.repetition_window)
         return RepeatedPart(
             content,
             contiguity=stage.contiguity,
@@ -54,7 +54,7 @@ class StepBuilder(ABC):
             most=stage.most,
             optional=stage.optional,
             greedy=stage.greedy,
-            inner=stage.inner or Contiguity.RELAXED,
+            inner=stage.inner_contiguity or Contiguity.RELAXED,
             until=until,
             distance_test=distance_test,
             gap_test=gap_test,

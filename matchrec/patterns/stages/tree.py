@@ -1,8 +1,10 @@
-"""The stages of a Pattern, as the user's calls describe them.
+"""The stages of a Pattern as the user's calls describe them: a tree, because groups have stages.
 
 `Pattern.begin("a").where("x > 1").followed_by("b").optional()` has two stages: `a`, which has a
 condition, and `b`, which is optional. `calls` writes stages as the calls again, and `steps` builds
-the steps of a plan from them.
+the steps of a plan from them, which are what `plan.stages` describes.
+
+Conditions may be Spark Columns. `name_columns` replaces them by names before a plan is made.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ def combine_conditions(
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage: events that satisfy a condition, a whole pattern as a group, or a NOT."""
+    """One stage: a single one, which accepts events, a group, which is a pattern, or a NOT."""
 
     # Unique, except that every group is called "group".
     name: str
@@ -81,27 +83,27 @@ class Stage:
     negated: bool = False
     # What events of the stage must satisfy; empty if every event is accepted.
     conditions: tuple[StageCondition, ...] = ()
-    # Whether a call has set `least` and `most`.
-    quantified: bool = False
     # How often the stage is repeated; `most` is None if there is no limit.
     least: int = 1
     most: int | None = 1
+    # Whether a call has set `least` and `most`.
+    quantified: bool = False
     # Whether the stage may also have no event, whatever `least` is.
     optional: bool = False
     # Whether it takes as many events as it can before the next stage.
     greedy: bool = False
     # Which events a match may skip between repetitions; None if no call has set it.
-    inner: Contiguity | None = None
+    inner_contiguity: Contiguity | None = None
     # An event that satisfies this condition ends the loop; None if no event ends it.
     until: StageCondition | None = None
-    # The time between two repetitions must be less than this; None if there is no such limit.
-    gap: Duration | None = None
-    # The time from the first to the last event of the whole match must be less than this; None if
-    # the stage sets no such limit.
-    within: Duration | None = None
-    # The time from the event accepted before to each event of the stage must be less than this;
-    # None if there is no such limit.
-    near: Duration | None = None
+    # Three windows: times must be less than these. None if there is no such limit.
+    # From one repetition to the next.
+    repetition_window: Duration | None = None
+    # From the event accepted before to each event of the stage.
+    neighbour_window: Duration | None = None
+    # From the first to the last event of the whole match. If several stages have one, the smallest
+    # counts.
+    match_window: Duration | None = None
 
     @property
     def is_group(self) -> bool:
@@ -124,6 +126,9 @@ class Stage:
         return f"group ({labels})"
 
 
+# The stages of a pattern.
+
+
 def walk_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
     """Yield all stages, a group before the stages inside it."""
     for stage in stages:
@@ -134,6 +139,9 @@ def walk_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
 def list_single_stages(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
     """Return all stages that are not groups, also those inside groups, in order."""
     return tuple(stage for stage in walk_stages(stages) if not stage.is_group)
+
+
+# Conditions that are Columns.
 
 
 def name_columns(
