@@ -211,10 +211,21 @@ def iterate_lines(rows: Iterable[RowTexts]) -> Iterator[str]:
 
 
 def cast_to_texts(schema: StructType) -> Sequence[Column]:
-    """Return each of the columns c0, c1, ... cast to a text by the engine."""
-    from pyspark.sql.functions import col
+    """Return each of the columns c0, c1, ... cast to a text by the engine.
 
-    return [col(f"c{index}").cast("string") for index in range(len(schema))]
+    Bytes that are not UTF-8, which Sail cannot cast, are a literal of SQL, such as `X'00FF'`.
+    """
+    from pyspark.sql.functions import col, expr
+    from pyspark.sql.types import BinaryType
+
+    texts = []
+    for index, field in enumerate(schema):
+        if isinstance(field.dataType, BinaryType):
+            cast = f"try_cast(c{index} AS STRING)"
+            texts.append(expr(f"coalesce({cast}, concat('X\\'', hex(c{index}), '\\''))"))
+        else:
+            texts.append(col(f"c{index}").cast("string"))
+    return texts
 
 
 def build_csv_value(column: str, data_type: DataType, zone: str) -> Column:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from matchrec.cli.files import has_known_format, strip_compression
 from matchrec.errors import command as errors
 
 # The key in click's `Context.meta` of the arguments as written.
@@ -58,6 +59,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
 HINTS_OF_FOREIGN_OPTIONS = {
     "--master": "--engine spark --conf spark.master=local[4]",
     "--to": "--write",
+    "--from": "--read",
+    "--read": "--dialect",
+    "--dialect": "--read",
     "--key": "--partition",
     "-o": "--output FILE",
     "-f": "--format",
@@ -65,7 +69,7 @@ HINTS_OF_FOREIGN_OPTIONS = {
     "-p": "--arg NAME=VALUE",
 }
 
-# An argument such as `stocks=stocks.csv` or `stocks.csv`, in click's error for extra arguments.
+# An argument such as `stocks=stocks.csv` or `a.csv.gz`, in click's error for extra arguments.
 TABLE_ARGUMENT = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
 
 
@@ -138,8 +142,13 @@ def find_table_argument(message: str, arguments: Sequence[str]) -> str | None:
     'stocks=stocks.csv'
     """
     for argument in TABLE_ARGUMENT.findall(message):
-        if argument in arguments:
-            return argument if "=" in argument else f"{Path(argument).stem}={argument}"
+        if argument not in arguments:
+            continue
+        if "=" in argument:
+            return str(argument)
+        path = Path(argument)
+        if has_known_format(path):
+            return f"{strip_compression(path).stem}={argument}"
     return None
 
 

@@ -92,11 +92,13 @@ def read_query_text(path: str) -> str:
     """Return the text of a query, from a file or, for `-`, from standard input.
 
     Raises:
-        MatchRecognizeError: there is no such file, or it is not a text.
+        MatchRecognizeError: there is no such file, or it is a folder or not a text.
     """
     if has_known_format(Path(path)):
         stem = strip_compression(Path(path)).stem
         raise errors.rows_for_query(path=path, name=stem if stem.isidentifier() else "events")
+    if Path(path).is_dir():
+        raise errors.folder_for_query(path=path)
     if path != "-" and not Path(path).is_file():
         if len(path.split()) > 1:  # the text of a query, without -c
             raise errors.no_such_query(path=shorten(path))

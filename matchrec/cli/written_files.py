@@ -24,7 +24,8 @@ from matchrec.cli.files import (
 )
 from matchrec.cli.formats import OUTPUT_FORMATS, check_distinct_names
 from matchrec.cli.rows import arrives_as_arrow, cache_rows, write_rows
-from matchrec.errors import command as errors
+from matchrec.errors import written_files as errors
+from matchrec.errors.command import unknown_format
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,7 +52,7 @@ def check_writable(path: str, suffixes: Sequence[str] = ()) -> Path:
         suffixes: the suffixes that its name may have; any if there are none.
     """
     if suffixes and Path(path).suffix.lower() not in suffixes:
-        raise errors.unknown_format(path=path, endings=suffixes, is_written=True)
+        raise unknown_format(path=path, endings=suffixes, is_written=True)
     check_target(Path(path))
     return Path(path)
 
@@ -61,7 +62,7 @@ def check_writable_table(path: str) -> Path:
     if path in ("-", "/dev/stdout"):
         raise errors.output_to_stdout(path=path)
     if not has_known_format(Path(path)):
-        raise errors.unknown_format(path=path, endings=list(FILE_FORMATS), is_written=True)
+        raise unknown_format(path=path, endings=list(FILE_FORMATS), is_written=True)
     if find_format(Path(path)) is FileFormat.PARQUET and Path(path).suffix.lower() in COMPRESSIONS:
         raise errors.compressed_parquet(path=path)
     return check_writable(path)

@@ -8,11 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from matchrec.errors.kinds import (
-    MatchRecognizeError,
-    MatchRecognizePlanError,
-    MatchRecognizeRunError,
-)
+from matchrec.errors.kinds import MatchRecognizeError, MatchRecognizePlanError
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import join_names, shorten, show_count, write_name
@@ -223,6 +219,15 @@ def rows_for_query(*, path: str, name: str) -> MatchRecognizeError:
         f"`{path}` is a file of rows, but a query is needed",
         hint=f"write the query in its own file, and pass --table {name}={path}",
         code="rows-for-query",
+    )
+
+
+def folder_for_query(*, path: str) -> MatchRecognizeError:
+    """Return the error for a folder where the file of a query is needed."""
+    return MatchRecognizeError(
+        f"`{path}` is a folder, but a query is needed",
+        hint="write the name of a file with a query",
+        code="folder-for-query",
     )
 
 
@@ -460,15 +465,6 @@ def format_not_for_file(*, option_value: str, path: str, file_format: str) -> Ma
     )
 
 
-def compressed_parquet(*, path: str) -> MatchRecognizeError:
-    """Return the error for --output rows.parquet.gz."""
-    return MatchRecognizeError(
-        f"`{path}` would be compressed twice: Parquet compresses by itself",
-        hint="leave .gz or .bz2 out",
-        code="compressed-parquet",
-    )
-
-
 def malformed_schema(*, argument: str, example: str) -> MatchRecognizeError:
     """Return the error for --schema without a name or columns.
 
@@ -486,54 +482,6 @@ def malformed_schema(*, argument: str, example: str) -> MatchRecognizeError:
     )
 
 
-def output_to_stdout(*, path: str) -> MatchRecognizeError:
-    """Return the error for --output with a path that means stdout, such as `-`."""
-    return MatchRecognizeError(
-        f"`--output {path}` is not a file",
-        hint="leave --output out: rows go to stdout, with --format csv as CSV",
-        code="output-to-stdout",
-    )
-
-
-def output_not_a_file(*, path: str, what: str) -> MatchRecognizeError:
-    """Return the error for --output with a path that is not a file."""
-    return MatchRecognizeError(f"`{path}` is {what}", hint="name a file", code="output-not-a-file")
-
-
-def output_folder_is_a_file(*, path: str, folder: str) -> MatchRecognizeError:
-    """Return the error for --output with a path in a file, as in rows.csv/part.csv."""
-    return MatchRecognizeError(
-        f"`{path}` cannot be written: `{folder}` is a file, and not a folder",
-        code="output-folder-is-a-file",
-    )
-
-
-def output_folder_not_writable(*, path: str, reason: str) -> MatchRecognizeError:
-    """Return the error for --output in a folder in which no file can be made."""
-    return MatchRecognizeError(
-        f"`{path}` cannot be written: its folder cannot be written to: {reason}",
-        notes=("the rows go to another file in this folder, which is renamed when it is complete",),
-        hint="name a file in another folder",
-        code="output-folder-not-writable",
-    )
-
-
-def output_not_writable(*, path: str, reason: str) -> MatchRecognizeError:
-    """Return the error for --output with a path that cannot be written, before the query runs."""
-    return MatchRecognizeError(
-        f"`{path}` cannot be written: {reason}",
-        hint="name another file, or check the permissions of this one",
-        code="output-not-writable",
-    )
-
-
-def output_not_written(*, path: str, reason: str) -> MatchRecognizeRunError:
-    """Return the error for --output with a file that could not be written after the query ran."""
-    return MatchRecognizeRunError(
-        f"`{path}` cannot be written: {reason}", code="output-not-written"
-    )
-
-
 def not_one_query(*, count: int | str) -> MatchRecognizeError:
     """Return the error for --output with a text that has no query or several."""
     return MatchRecognizeError(
@@ -546,13 +494,6 @@ def not_one_query(*, count: int | str) -> MatchRecognizeError:
 def result_not_written(*, reason: str) -> MatchRecognizeError:
     """Return the error for a result that cannot be written, such as onto a full disk."""
     return MatchRecognizeError(f"the result cannot be written: {reason}", code="result-not-written")
-
-
-def no_such_folder(*, path: str) -> MatchRecognizeError:
-    """Return the error for a path in a folder that does not exist."""
-    return MatchRecognizeError(
-        f"the folder of `{path}` does not exist", hint="create it first", code="no-such-folder"
-    )
 
 
 def malformed_setting(*, argument: str, example: str) -> MatchRecognizeError:

@@ -200,3 +200,13 @@ def test_a_json_array_has_commas_at_the_ends_of_lines() -> None:
     lines = JsonArrayFormat().format_lines([], [('{"n":1}',), ('{"n":2}',)])
     assert list(lines) == ["[", '  {"n":1},', '  {"n":2}', "]"]
     assert list(JsonArrayFormat().format_lines([], [])) == ["[]"]
+
+
+def test_a_table_shows_all_bytes(embedded: Path) -> None:
+    del embedded
+    query = "SELECT X'4142' AS a, X'FF00' AS b, CAST(NULL AS BINARY) AS c"
+    shown = invoke("run", "-c", query).stdout.splitlines()
+    assert shown[0].split() == ["a", "b", "c"]
+    text, others, null = shown[1].split()
+    assert (text, null) == ("AB", "NULL")
+    assert others in ("X'FF00'", "\ufffd\u2400")  # Spark replaces what is not UTF-8

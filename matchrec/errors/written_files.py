@@ -1,0 +1,69 @@
+"""Errors about the files to which the command line writes results."""
+
+from __future__ import annotations
+
+from matchrec.errors.kinds import MatchRecognizeError, MatchRecognizeRunError
+
+
+def compressed_parquet(*, path: str) -> MatchRecognizeError:
+    """Return the error for --output rows.parquet.gz."""
+    return MatchRecognizeError(
+        f"`{path}` would be compressed twice: Parquet compresses by itself",
+        hint="leave .gz or .bz2 out",
+        code="compressed-parquet",
+    )
+
+
+def output_to_stdout(*, path: str) -> MatchRecognizeError:
+    """Return the error for --output with a path that means stdout, such as `-`."""
+    return MatchRecognizeError(
+        f"`--output {path}` is not a file",
+        hint="leave --output out: rows go to stdout, with --format csv as CSV",
+        code="output-to-stdout",
+    )
+
+
+def output_not_a_file(*, path: str, what: str) -> MatchRecognizeError:
+    """Return the error for --output with a path that is not a file."""
+    return MatchRecognizeError(f"`{path}` is {what}", hint="name a file", code="output-not-a-file")
+
+
+def output_folder_is_a_file(*, path: str, folder: str) -> MatchRecognizeError:
+    """Return the error for --output with a path in a file, as in rows.csv/part.csv."""
+    return MatchRecognizeError(
+        f"`{path}` cannot be written: `{folder}` is a file, and not a folder",
+        code="output-folder-is-a-file",
+    )
+
+
+def output_folder_not_writable(*, path: str, reason: str) -> MatchRecognizeError:
+    """Return the error for --output in a folder in which no file can be made."""
+    return MatchRecognizeError(
+        f"`{path}` cannot be written: its folder cannot be written to: {reason}",
+        notes=("the rows go to another file in this folder, which is renamed when it is complete",),
+        hint="name a file in another folder",
+        code="output-folder-not-writable",
+    )
+
+
+def output_not_writable(*, path: str, reason: str) -> MatchRecognizeError:
+    """Return the error for --output with a path that cannot be written, before the query runs."""
+    return MatchRecognizeError(
+        f"`{path}` cannot be written: {reason}",
+        hint="name another file, or check the permissions of this one",
+        code="output-not-writable",
+    )
+
+
+def output_not_written(*, path: str, reason: str) -> MatchRecognizeRunError:
+    """Return the error for --output with a file that could not be written after the query ran."""
+    return MatchRecognizeRunError(
+        f"`{path}` cannot be written: {reason}", code="output-not-written"
+    )
+
+
+def no_such_folder(*, path: str) -> MatchRecognizeError:
+    """Return the error for a path in a folder that does not exist."""
+    return MatchRecognizeError(
+        f"the folder of `{path}` does not exist", hint="create it first", code="no-such-folder"
+    )
