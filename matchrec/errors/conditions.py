@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 
 from matchrec.errors.kinds import (
     USERS_TEXT,
@@ -12,8 +13,9 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import current_language, current_surface, name_part
-from matchrec.errors.sql.type_kinds import TypeKind, classify_type
+from matchrec.errors.sql.type_kinds import TypeKind
 from matchrec.errors.sql.type_mismatches import find_number_example, find_operator_hint
+from matchrec.errors.sql.wrong_types import TypedText
 from matchrec.errors.wording import join_alternatives, shorten
 from matchrec.source import Span
 
@@ -339,35 +341,65 @@ _OF_ONE_VALUE = frozenset({"avg", "mean", "sum", "min", "max", "median", "stddev
 AS_MEASURE = "compute it as a measure, and filter the result with WHERE after the clause"
 
 
-def wrong_within_type(order: str, interval: str, *spans: Span | None) -> MatchRecognizeError:
+def wrong_within_type(
+    *spans: Span | None, order: TypedText, length: TypedText, seconds: Fraction | None = None
+) -> MatchRecognizeError:
     """Return the error for WITHIN whose type is not a distance along the key of ORDER BY.
 
     Args:
-        order: the type of the key.
-        interval: the type of the length in WITHIN.
         spans: the key and the length in the text of the query.
+        order: the key.
+        length: the length in WITHIN.
+        seconds: the length in seconds, if it is a time of a known length.
     """
-    match classify_type(order):
-        case TypeKind.DATE | TypeKind.TIMESTAMP | TypeKind.TIMESTAMP_NTZ:
-            hint = (
-                "write an INTERVAL of days to seconds, such as INTERVAL 1 HOUR; for a parameter "
-                f"{current_surface().advice_on_length}"
-            )
+    match order.kind:
+        case TypeKind.DATE:
+            hint = _find_time_window_hint(length, "DAY")
+        case TypeKind.TIMESTAMP | TypeKind.TIMESTAMP_NTZ:
+            hint = _find_time_window_hint(length, "MINUTE")
         case TypeKind.NUMBER:
-            hint = (
-                "write a number in the unit of the key: 30 minutes are 1800 seconds, or 1800000 "
-                "milliseconds; or order by a time, such as timestamp_seconds(x) or "
-                "timestamp_millis(x)"
-            )
+            hint = _find_number_window_hint(order.text, seconds)
         case _:
-            hint = "order by a number or a time, such as CAST(x AS TIMESTAMP)"
+            hint = f"order by a number or a time, such as CAST({order.text} AS TIMESTAMP)"
     within, order_by = name_part("WITHIN"), name_part("ORDER BY")
     return MatchRecognizePlanError(
-        f"{within} has type {interval.upper()}, but {order_by} has type {order.upper()}",
+        f"{within} has type {length.type_name.upper()}, but {order_by} has type "
+        f"{order.type_name.upper()}",
         *spans,
+        notes=(f"{within} is a distance along the first {order_by} key",),
         hint=hint,
         code="wrong-within-type",
     )
+
+
+def _find_time_window_hint(length: TypedText, unit: str) -> str:
+    """Return what to write instead of a length that is no time, if the key is a date or a time.
+
+    Args:
+        length: the length.
+        unit: a unit of time for examples.
+    """
+    words = current_language()
+    if length.text.startswith((":", "?")):
+        return current_surface().advice_on_length
+    if not length.text.isdecimal():
+        return f"write a length of time, such as {words.write_window(10, unit)}"
+    hint = f"write {words.write_window(length.text, unit)}, or another unit"
+    if words.row_window is None:
+        return hint
+    rows = words.row_window.format(number=length.text)
+    return f"{hint}; or {rows} for a number of {words.rows}"
+
+
+def _find_number_window_hint(key: str, seconds: Fraction | None) -> str:
+    """Return what to write instead of a length that is no number, if the key is one."""
+    as_time = f"or order by a time: timestamp_seconds({key}) or timestamp_millis({key})"
+    if seconds is None or (seconds * 1000).denominator > 1:
+        return f"write a number in the unit of {key}; {as_time}"
+    numbers = f"{seconds * 1000} if {key} has milliseconds"
+    if seconds.denominator == 1:
+        numbers = f"{seconds} if {key} has seconds, {seconds * 1000} if it has milliseconds"
+    return f"write {numbers}; {as_time}"
 
 
 def within_not_a_length(span: Span | None) -> MatchRecognizeUnsupportedError:

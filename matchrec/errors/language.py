@@ -59,6 +59,17 @@ class Language:
     advice_on_columns: str = "compute it as a column of the input, in a subquery in FROM"
     # What a condition writes to read other rows of the match.
     calls_on_rows: str = "PREV, NEXT or an aggregate"
+    # Windows of a time and of a number of rows, for `str.format`. None if there is no such window.
+    window: str = "WITHIN INTERVAL {number} {UNIT}"
+    row_window: str | None = "WITHIN {number} ROWS"
+
+    def write_window(self, number: str | int, unit: str) -> str:
+        """Return how to limit the time of a match.
+
+        >>> SQL.write_window(5, "MINUTE"), SASE.write_window(5, "MINUTE")
+        ('WITHIN INTERVAL 5 MINUTE', 'WITHIN 5 minutes')
+        """
+        return self.window.format(number=number, UNIT=unit, units=f"{unit.lower()}s")
 
 
 SQL = Language()
@@ -80,6 +91,8 @@ SASE = Language(
     advice_on_other_rows="a[i-1].x for the event before, or b.x for that of another variable",
     advice_on_columns="compute it as a column of the events",
     calls_on_rows="a[i-1].x for the event before, or an aggregate over events, avg(a[..i-1].x)",
+    window="WITHIN {number} {units}",
+    row_window="WITHIN {number} EVENTS",
 )
 PATTERN_CALLS = Language(
     {**_ARGUMENTS, "DEFINE": "a condition", "PATTERN": "the pattern", "WITHIN": "a window"},
@@ -90,6 +103,8 @@ PATTERN_CALLS = Language(
     advice_on_columns="compute it as a column of the events",
     advice_on_later_rows="",
     calls_on_rows="last(a.x) for the event before, or an aggregate over a stage, avg(a.x)",
+    window='within("{number} {units}")',
+    row_window=None,
 )
 
 _CURRENT: ContextVar[Language] = ContextVar("language of the query", default=SQL)

@@ -127,13 +127,21 @@ def signed_zeros_in_key(
     )
 
 
-def hours_added_to_date(span: Span | None, *, interval: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for WITHIN with hours along a date in a session that ignores them."""
+def hours_added_to_date(
+    span: Span | None, *, interval: str, key: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for WITHIN with hours along a date in a session that ignores them.
+
+    Args:
+        span: the length in the text of the query.
+        interval: the length.
+        key: the date, as ORDER BY has it.
+    """
     return MatchRecognizeUnsupportedError(
         f"WITHIN {interval} along a date is not supported in this session, which adds only whole "
         "days",
         span,
-        hint="write ORDER BY CAST(x AS TIMESTAMP), or run on Spark",
+        hint=f"order by CAST({key} AS TIMESTAMP), or run on Spark",
         code="hours-added-to-date",
     )
 

@@ -207,12 +207,21 @@ def within_without_order(span: Span | None) -> MatchRecognizePlanError:
     )
 
 
-def within_not_positive(span: Span | None, *, length: str) -> MatchRecognizePlanError:
-    """Return the error for WITHIN with a length that is NULL, 0 or negative."""
+def within_not_positive(
+    span: Span | None, *, length: str, is_time: bool
+) -> MatchRecognizePlanError:
+    """Return the error for WITHIN with a length that is NULL, 0 or negative.
+
+    Args:
+        span: the length in the text of the query.
+        length: what it is, in words.
+        is_time: whether it is a length of time, and not a number in the unit of ORDER BY.
+    """
+    example = current_language().write_window(10, "MINUTE") if is_time else "WITHIN 10"
     return MatchRecognizePlanError(
         f"WITHIN needs a length above 0, not {length}",
         span,
-        hint="write a longer one, such as WITHIN INTERVAL 1 HOUR",
+        hint=f"write a longer one, such as {example}",
         code="within-not-positive",
     )
 

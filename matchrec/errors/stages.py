@@ -353,17 +353,20 @@ def not_a_duration(span: Span | None, *, call: str, value: str) -> MatchRecogniz
 
     Args:
         span: the location in the text of the query.
-        call: the method with its argument.
+        call: the method with its argument, or "WITHIN" for a text in a query.
         value: the value in words.
     """
+    hint = (
+        'write a length, such as "10 minutes", "1 hour 30 minutes" or timedelta(minutes=10), '
+        "or a number in the unit of the order column"
+    )
+    if call == "WITHIN":
+        hint = "write WITHIN INTERVAL 10 MINUTE, or a number in the unit of the ORDER BY key"
     return MatchRecognizePlanError(
         f"{call} needs a length of time, not {value}",
         span,
         notes=("a length is more than 0",) if value.startswith(("'-", '"-')) else (),
-        hint=(
-            'write a length, such as "10 minutes", "1 hour 30 minutes" or timedelta(minutes=10), '
-            "or a number in the unit of the order column"
-        ),
+        hint=hint,
         code="not-a-duration",
     )
 

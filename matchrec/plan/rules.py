@@ -306,7 +306,8 @@ def check_lengths_of_windows(plan: MatchPlan) -> None:
     """
     for interval in plan.window_lengths:
         if interval.amount is not None and interval.amount.value <= 0:
-            raise errors.within_not_positive(interval.span, length="0 or less")
+            is_time = interval.amount.is_time
+            raise errors.within_not_positive(interval.span, length="0 or less", is_time=is_time)
 
 
 def check_gaps(plan: MatchPlan) -> None:

@@ -64,7 +64,8 @@ def check_constant_lengths(
         results = _compute(_write_length_tests(constant.text, order), runner)
         if results and True not in results:
             length = "NULL" if None in results else "0 or less"
-            raise within_not_positive(constant.span, length=length)
+            is_time = order.type.family in _START_SQL
+            raise within_not_positive(constant.span, length=length, is_time=is_time)
 
 
 def check_frame_length(constant: RowExpression, runner: Runner) -> None:

@@ -153,18 +153,23 @@ def read_positive_duration(
     """
     duration = read_duration(value, call, span)
     if duration is None:
-        raise errors.not_a_duration(span, call=call, value=describe_value(value))
+        raise errors.not_a_duration(span, call=call, value=_describe(value, call))
     if unit_of_number is not None and not duration.is_time:
         microseconds = duration.amount * find_microseconds(unit_of_number, call, span)
         duration = Duration(is_time=True, amount=microseconds)
     has_part_of_microsecond = duration.is_time and duration.amount.denominator > 1
     if has_part_of_microsecond:
-        raise errors.not_a_duration(span, call=call, value=describe_value(value))
+        raise errors.not_a_duration(span, call=call, value=_describe(value, call))
     if duration.amount <= 0:
         raise errors.not_a_positive_duration(span, call=call, value=value)
     if duration.amount >= _DURATION_LIMIT:
         raise errors.too_long_duration(span, call=call, value=value)
     return duration
+
+
+def _describe(value: object, call: str) -> str:
+    """Return a value as an error shows it: a text in a query is shown without Python's type."""
+    return f"'{value}'" if call == "WITHIN" else describe_value(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,7 +211,8 @@ def _lower_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExp
     """
     parameter = window.parameter
     if parameter is None:
-        return parse_row_expression(window.interval, ClausePart.WITHIN)
+        interval = parse_row_expression(window.interval, ClausePart.WITHIN)
+        return replace(interval, span=window.interval_span)
     if window.has_interval_word:
         value = look_up_value(parameter, values)
     else:

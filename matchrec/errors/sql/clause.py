@@ -351,6 +351,13 @@ def within_rows_and_time(*spans: Span) -> MatchRecognizeParseError:
     )
 
 
+def _find_number_in_quotes(text: str) -> str | None:
+    """Return the number in a string such as `'5'`; None for other texts and for 0."""
+    number = text.strip("'\"")
+    is_in_quotes = number != text and number.isdecimal() and number.strip("0") != ""
+    return number if is_in_quotes else None
+
+
 def not_a_number_of_rows(span: Span | None, *, number: str, limit: int) -> MatchRecognizeParseError:
     """Return the error for WITHIN n ROWS if n is not a number from 1 to the limit."""
     return MatchRecognizeParseError(
@@ -362,7 +369,7 @@ def not_a_number_of_rows(span: Span | None, *, number: str, limit: int) -> Match
                 f"{limit:,}"
             ),
         ),
-        hint="write WITHIN 20 ROWS",
+        hint=f"write WITHIN {_find_number_in_quotes(number) or 20} ROWS",
         code="not-a-number-of-rows",
     )
 
@@ -375,7 +382,7 @@ def not_a_number_of_matches(
         f"`{number}` is not a number of matches for FIRST",
         span,
         notes=(f"FIRST n MATCHES limits the matches of each partition; n is from 1 to {limit:,}",),
-        hint="write FIRST 10 MATCHES",
+        hint=f"write FIRST {_find_number_in_quotes(number) or 10} MATCHES",
         code="not-a-number-of-matches",
     )
 

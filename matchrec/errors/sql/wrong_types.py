@@ -99,7 +99,7 @@ def incompatible_types(  # noqa: PLR0913 -- what is known about an operation
     return MatchRecognizePlanError(
         headline,
         span,
-        notes=(_list_types(operands), expected),
+        notes=(_list_types(operands), _EXPECTED_ARGUMENTS.get(operator, expected)),
         hint=find_operands_hint(operator, operands, target),
         code="incompatible-types",
     )
@@ -148,17 +148,18 @@ def _list_types(operands: Sequence[TypedText]) -> str:
 
 
 def unreadable_literal(
-    text: str, span: Span | None, *, clause: str, value: TypedText, columns: Sequence[str]
+    string: str, span: Span | None, *, clause: str, value: TypedText, columns: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for a string that is compared with a number or a time, and is not one.
 
     Args:
-        text: the text of the string.
+        string: the string with its quotes.
         span: the string in the text of the query.
         clause: the clause of the comparison.
         value: the value with which it is compared.
         columns: the columns of the input. The user may have put one in quotes.
     """
+    text = string[1:-1]
     column = next((name for name in columns if name.lower() == text.lower()), None)
     if re.fullmatch(r":\w+", text):
         hint = f"write {text}, without quotes, for the value of a parameter"
@@ -166,9 +167,9 @@ def unreadable_literal(
         hint = f"quotes make it a string: write {write_name(column)} for the column"
     else:
         example = _EXAMPLES.get(value.kind, "a number without quotes")
-        hint = f"write {example} instead of '{text}', or compare CAST({value.text} AS STRING)"
+        hint = f"write {example} instead of {string}, or compare CAST({value.text} AS STRING)"
     return MatchRecognizePlanError(
-        f"'{shorten(text)}' in {name_part(clause)} cannot be compared with {value.type_name}",
+        f"{shorten(string)} in {name_part(clause)} cannot be compared with {value.type_name}",
         span,
         notes=(f"{shorten(value.text)} is of type {value.type_name}, and strings are cast to it",),
         hint=hint,
@@ -591,6 +592,37 @@ _FUNCTIONS_OF_TIMES = frozenset(
 _FUNCTIONS_OF_NUMBERS = frozenset(
     ("SUM", "AVG", "MEAN", "ABS", "SQRT", "POWER", "POW", "ROUND", "FLOOR", "CEIL", "EXP", "LN")
 ) | {"LOG", "SIGN", "STDDEV", "VARIANCE", "MEDIAN"}
+
+
+# What functions take, in words of ours, which are the same on each engine.
+_EXPECTED_ARGUMENTS = {
+    **dict.fromkeys(
+        ("DATE_ADD", "DATE_SUB"), "its arguments must be a date and a whole number of days"
+    ),
+    "ADD_MONTHS": "its arguments must be a date and a whole number of months",
+}
+
+
+def _find_days_hint(function: str, date: TypedText, days: TypedText) -> str:
+    """Return what to write instead of a call that adds days or months to a date.
+
+    >>> _find_days_hint("DATE_ADD", TypedText("day", "date"), TypedText("'x'", "string"))
+    'write date_add(day, 1)'
+    >>> _find_days_hint("DATE_SUB", TypedText("ts", "int"), TypedText("7", "int"))
+    "write date_sub(date_from_unix_date(ts), 7) for days since 1970, or a date, DATE'2026-01-31'"
+    """
+    number = days.text if _INTEGER.fullmatch(days.text) else "1"
+    name = function.lower()
+    if date.kind in TIMES and days.kind in LENGTHS_OF_TIME:
+        return f"write {date.text} {'-' if function == 'DATE_SUB' else '+'} {days.text}"
+    if date.kind in TIMES or date.kind is TypeKind.STRING:
+        return f"write {name}({date.text}, {number})"
+    if date.type_name in ("tinyint", "smallint", "int"):
+        days_since_1970 = f"{name}(date_from_unix_date({date.text}), {number})"
+        return f"write {days_since_1970} for days since 1970, or a date, {_EXAMPLES[TypeKind.DATE]}"
+    return f"write a date in it: {name}({_EXAMPLES[TypeKind.DATE]}, {number})"
+
+
 _AGGREGATES_OF_CONDITIONS = frozenset(("ANY", "SOME", "EVERY", "BOOL_AND", "BOOL_OR", "COUNT_IF"))
 
 
@@ -620,6 +652,8 @@ def _find_function_hint(function: str, arguments: Sequence[TypedText]) -> str:
             for argument in arguments
         ]
         return f"write datediff({dates[0]}, {dates[1]})"
+    if function in _EXPECTED_ARGUMENTS and len(arguments) == 2:
+        return _find_days_hint(function, *arguments)
     if first.outer_type == "array":
         element = f"{_in_parentheses(first)}[0]"
         return f"write {name}({element}{further_arguments}) for one element; {pages}"

@@ -55,7 +55,7 @@ from matchrec.spark.errors.refusals import (
 from matchrec.spark.errors.refused_operations import explain_operation, find_refusal
 from matchrec.spark.errors.row_expressions import ExpressionSql, list_aggregating, list_expressions
 from matchrec.spark.errors.second_look import find_first_failing
-from matchrec.spark.errors.type_checks import find_mistakes, make_window_type_error
+from matchrec.spark.errors.type_checks import find_mistakes, is_wrong_window, make_window_type_error
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.sent import list_index_names
 from matchrec.spark.sail.words import simplify_refusal, split_help
@@ -116,7 +116,8 @@ class Diagnosis:
             return self.explain_refusal(*refused)
         for interval in self.plan.window_lengths:
             texts = [column.text for column in build_window_columns(self.plan, interval)]
-            if find_refusal(texts, self.relation) is not None:
+            is_refused = find_refusal(texts, self.relation) is not None
+            if is_refused or is_wrong_window(self.plan, self.relation, interval):
                 return make_window_type_error(self.plan, self.relation, interval)
         mistake = next(find_mistakes(self.plan, self.relation), None)
         if mistake is not None:

@@ -86,6 +86,8 @@ KINDS_OF_FUNCTIONS = {
 }
 # Operators whose value is a number if all operands are numbers.
 ARITHMETIC_OPERATORS = ("+", "-", "*", "/", "%", "NEG", "ABS")
+# Functions of a date and a number of days or months.
+DAYS_ADDED = frozenset(("DATE_ADD", "DATE_SUB", "ADD_MONTHS"))
 # Aggregates whose value has the kind of their argument.
 AGGREGATES_OF_ONE_KIND = frozenset(
     ("min", "max", "first", "last", "any_value", "first_value", "last_value")
@@ -93,7 +95,7 @@ AGGREGATES_OF_ONE_KIND = frozenset(
 
 # Literals, perhaps in parentheses: numbers, strings, and dates and times.
 NUMBER_LITERAL = re.compile(r"[-+\s(]*(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:bd|[dflsy])?[\s)]*", re.I)
-STRING_LITERAL = re.compile(r"\s*'(?P<text>(?:[^']|'')*)'\s*")
+STRING_LITERAL = re.compile(r"""\s*(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*")\s*""")
 TIME_LITERAL = re.compile(r"\s*(?P<type>DATE|TIMESTAMP|TIMESTAMP_NTZ)\s*'[^']*'\s*", re.I)
 # Strings that are numbers without a digit.
 NUMBERS_IN_LETTERS = frozenset(("nan", "inf", "infinity"))
@@ -229,7 +231,9 @@ def group_operands(operation: Operation) -> Iterator[tuple[Scalar, ...]]:
     For `CASE v WHEN a THEN x ELSE y END` they are `v, a` and `x, y`.
     """
     operator = operation.operator
-    if operator in BRANCHING_OPERATORS:
+    if operator in DAYS_ADDED:
+        yield operation.operands[:1]
+    elif operator in BRANCHING_OPERATORS:
         branches = split_branches(operation)
         if operator in COMPARED_CHOICES:
             yield branches.tests
@@ -255,7 +259,9 @@ def find_incompatible_operands(
                 yield make_error(operation, (condition,), clause, kinds)
         for operands in group_operands(operation):
             if are_incompatible(operation, {kinds.find(operand) for operand in operands}):
-                yield make_error(operation, operands, clause, kinds)
+                is_call = operation.operator in DAYS_ADDED
+                shown = operation.operands if is_call else operands
+                yield make_error(operation, shown, clause, kinds)
 
 
 def are_incompatible(operation: Operation, kinds: Set[TypeKind | None]) -> bool:
@@ -265,7 +271,7 @@ def are_incompatible(operation: Operation, kinds: Set[TypeKind | None]) -> bool:
         operation: the operation.
         kinds: the kinds of operands that must have one type; None among them for an unknown kind.
     """
-    if operation.operator == "DATEDIFF":
+    if operation.operator in ("DATEDIFF", *DAYS_ADDED):
         return bool(kinds & NEVER_CONVERTED_TO_TIMES)
     has_length_and_number = TypeKind.NUMBER in kinds and bool(kinds & LENGTHS_OF_TIME)
     has_time_and_other = bool(kinds & TIMES) and bool(kinds & NEVER_CONVERTED_TO_TIMES)
@@ -291,13 +297,15 @@ def make_error(
 
 
 def find_unreadable_literals(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
-    """Yield the errors of strings that are compared with numbers or times and look like neither.
+    """Yield the errors of strings that are used as numbers or times and look like neither.
 
     In ANSI mode such a comparison fails on each row. In other modes it is NULL, so it is no error.
     """
     kinds = OperandKinds(relation)
     for clause, operation in list_operations(plan):
         error = find_unreadable_literal(operation, clause, kinds)
+        if error is None and has_unreadable_days(operation):
+            error = make_error(operation, operation.operands, clause, kinds)
         if error is not None and relation.runner.settings["spark.sql.ansi.enabled"] == "true":
             yield error
 
@@ -313,16 +321,24 @@ def find_unreadable_literal(
         return None
     is_number = kinds.find(compared_operand) is TypeKind.NUMBER
     for operand in operation.operands:
-        text = read_string_literal(operand)
-        if text is None or may_be_number_or_time(text, is_number=is_number):
+        string = read_string_literal(operand)
+        if string is None or may_be_number_or_time(string[1:-1], is_number=is_number):
             continue
         value = type_operand(compared_operand, kinds.relation)
         if value is not None:
             columns = kinds.relation.rows.columns
             return unreadable_literal(
-                text, operand.span, clause=clause, value=value, columns=columns
+                string, operand.span, clause=clause, value=value, columns=columns
             )
     return None
+
+
+def has_unreadable_days(operation: Operation) -> bool:
+    """Return whether an operation adds a string to a date that is no number of days or months."""
+    if operation.operator not in DAYS_ADDED or len(operation.operands) != 2:
+        return False
+    string = read_string_literal(operation.operands[1])
+    return string is not None and not may_be_number_or_time(string[1:-1], is_number=True)
 
 
 def find_number_or_time(operands: Iterable[Scalar], kinds: OperandKinds) -> Scalar | None:
@@ -338,11 +354,11 @@ def find_number_or_time(operands: Iterable[Scalar], kinds: OperandKinds) -> Scal
 
 
 def read_string_literal(scalar: Scalar) -> str | None:
-    """Return the text between the quotes of a string; None for any other expression."""
+    """Return a string with its quotes; None for any other expression."""
     if scalar.references or not isinstance(scalar, Term):
         return None
     literal = STRING_LITERAL.fullmatch(render(scalar, str))
-    return None if literal is None else literal["text"]
+    return None if literal is None else literal["quoted"]
 
 
 def may_be_number_or_time(text: str, *, is_number: bool) -> bool:

@@ -51,7 +51,7 @@ ABOUT_TYPES = re.compile(
     r"|compatible types|coerced type|Cannot get result type|Unsupported CAST|does not support"
     r"|cannot cast \w+ to|failed to match any signature|expects .* got|can only (?:be|accept)"
     r"|Unsupported Data Type: Spark|requires \w+, but received|not implemented for type"
-    r"|No function matches",
+    r"|No function matches|syntax for type interval",
     re.IGNORECASE,
 )
 # A refusal that is about the number of arguments.

@@ -15,8 +15,13 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, StringType
 
 from matchrec.errors import MatchRecognizeError, conditions
 from matchrec.errors.machine import hours_added_to_date, signed_zeros_in_key
+from matchrec.errors.rules import within_not_positive
+from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.sql import unknown_names
 from matchrec.errors.sql.expression import not_sortable
+from matchrec.errors.sql.type_kinds import LENGTHS_OF_TIME, TIMES, TypeKind, classify_type
+from matchrec.errors.sql.wrong_types import TypedText
+from matchrec.plan.amounts import MICROSECONDS
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import ColumnReference, Operation, Scalar, Term, split_conjuncts
 from matchrec.plan.match_plan import MatchPlan
@@ -82,7 +87,7 @@ def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecog
         return
     for interval in plan.all_window_lengths:
         if interval.text and probes.drops_hours(spark) and has_hours(interval.text, relation):
-            yield hours_added_to_date(interval.span, interval=interval.text)
+            yield hours_added_to_date(interval.span, interval=interval.text, key=show_key(order))
 
 
 def has_hours(interval: str, relation: Relation) -> bool:
@@ -102,7 +107,38 @@ def make_window_type_error(
     order = plan.order_by[0].expression
     order_type = relation.find_type(order.text).simpleString()
     interval_type = relation.find_type(interval.text).simpleString()
-    return conditions.wrong_within_type(order_type, interval_type, order.span, interval.span)
+    if interval_type == "void":
+        is_time = classify_type(order_type) in TIMES
+        return within_not_positive(interval.span, length="NULL", is_time=is_time)
+    seconds = None
+    if interval.amount is not None and interval.amount.is_time:
+        seconds = interval.amount.value / MICROSECONDS["SECOND"]
+    return conditions.wrong_within_type(
+        order.span,
+        interval.span,
+        order=TypedText(show_key(order), order_type),
+        length=TypedText(interval.text, interval_type),
+        seconds=seconds,
+    )
+
+
+def show_key(key: RowExpression) -> str:
+    """Return a key of ORDER BY as the user wrote it."""
+    users_text = None if key.span is None else read_users_text(key.span)
+    return users_text or key.text
+
+
+def is_wrong_window(plan: MatchPlan, relation: Relation, interval: RowExpression) -> bool:
+    """Return whether the types show that a window is not a distance along its key.
+
+    The engine has rejected the plan. Along a date it may count days, so a number is a distance to
+    some engines.
+    """
+    order_type = relation.find_type(plan.order_by[0].expression.text).simpleString()
+    interval_kind = classify_type(relation.find_type(interval.text).simpleString())
+    if classify_type(order_type) in TIMES:
+        return interval_kind not in LENGTHS_OF_TIME
+    return interval_kind is not TypeKind.NUMBER
 
 
 # The column of types of events, which SASE+ patterns test.
