@@ -1,6 +1,6 @@
-"""Errors in a SASE+ query: its syntax, components, strategy, window and predicates.
+"""Errors in a SASE+ query: its syntax, components, window and predicates.
 
-In every message, `clause` is WHERE or RETURN.
+In every message, `clause` is WHERE or RETURN. `sase_strategies` has the errors about the strategy.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import join_lines, join_names
+from matchrec.errors.wording import join_names
 from matchrec.source import Span
 
 
 def unexpected_token(
-    span: Span, *, text: str, where: str, expected: str
+    span: Span, *, text: str, where: str, expected: str, sequence: str = ""
 ) -> MatchRecognizeParseError:
     """Return the error for a word or sign that cannot come next in a SASE+ query.
 
@@ -27,6 +27,8 @@ def unexpected_token(
         text: the word or sign.
         where: the part of the query that has it, such as PATTERN.
         expected: what can come next.
+        sequence: the components that PATTERN SEQ is missing before, such as `Shelf a, Exit b`;
+            empty if nothing of the sort follows.
     """
     word = text.upper()
     headline, note = f"`{text}` is not allowed here in {where}", f"expected here: {expected}"
@@ -36,7 +38,7 @@ def unexpected_token(
         headline,
         span,
         notes=(note,),
-        hint=_find_hint(word, where, expected),
+        hint=_find_hint(word, where, expected, sequence),
         code="unexpected-word-in-sase",
     )
 
@@ -45,8 +47,11 @@ def unexpected_token(
 _WORDS_OF_CLAUSES = frozenset({"PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "DEFINE"})
 
 
-def _find_hint(word: str, where: str, expected: str) -> str | None:
+def _find_hint(word: str, where: str, expected: str, sequence: str) -> str | None:
     """Return what to write instead of a word or sign, in upper case; None if that is not clear."""
+    is_of_sql = word in _WORDS_OF_CLAUSES or word in ("SELECT", "GROUP")
+    if expected in ("PATTERN", "SEQ") and sequence and not is_of_sql:
+        return f"write PATTERN SEQ({sequence})"
     if where == "the query" and word in _WORDS_OF_CLAUSES and expected == "PATTERN":
         return (
             "pass a clause of MATCH_RECOGNIZE to matchrec.match_recognize(df, clause), which takes "
@@ -55,6 +60,8 @@ def _find_hint(word: str, where: str, expected: str) -> str | None:
     if expected == "SEQ" and word.isidentifier():
         return "write SEQ and parentheses around the components: PATTERN SEQ(Shelf a, Exit b)"
     hint = _HINTS_OF_WORDS.get(word)
+    if hint is None and expected == "PATTERN":
+        return "write PATTERN SEQ(Shelf a, Exit b)"
     if hint is None and word.isidentifier():
         for sign, example in _MISSING_BEFORE_NAMES.items():
             if sign in expected and where in example:
@@ -136,6 +143,25 @@ def empty_sequence(span: Span) -> MatchRecognizeParseError:
         span,
         hint="write an event type and a variable for each event: SEQ(Shelf a, Exit b)",
         code="empty-sequence",
+    )
+
+
+def missing_component_variable(
+    span: Span, *, event_type: str, sequence: str
+) -> MatchRecognizeParseError:
+    """Return the error for an event type without a variable, as in SEQ(Shelf, Exit).
+
+    Args:
+        span: the location in the text of the query.
+        event_type: the event type.
+        sequence: the components with variables, such as `Shelf a, Exit b`.
+    """
+    return MatchRecognizeParseError(
+        f"missing variable after the event type {event_type} in PATTERN",
+        span,
+        notes=("WHERE and RETURN name the events by their variables",),
+        hint=f"write SEQ({sequence})",
+        code="missing-component-variable",
     )
 
 
@@ -237,106 +263,6 @@ def unknown_component(
         notes=(f"PATTERN has: {join_names(components.values())}",),
         hint=hint,
         code="unknown-component",
-    )
-
-
-# The strategy
-
-
-def missing_strategy(
-    span: Span, *, strategies: Sequence[str], predicates: str
-) -> MatchRecognizeParseError:
-    """Return the error for predicates in WHERE without an event selection strategy.
-
-    Args:
-        span: the location in the text of the query.
-        strategies: the strategies that there are.
-        predicates: the text after WHERE.
-    """
-    return MatchRecognizeParseError(
-        "missing event selection strategy in WHERE",
-        span,
-        notes=(f"strategies: {join_names(strategies)}",),
-        hint=f"write WHERE skip_till_next_match {{ {join_lines(predicates)} }}",
-        code="missing-strategy",
-    )
-
-
-def unknown_strategy(
-    span: Span, *, name: str, strategies: Sequence[str]
-) -> MatchRecognizeParseError:
-    """Return the error for a word before `{` in WHERE that is not a selection strategy.
-
-    Args:
-        span: the location in the text of the query.
-        name: the word.
-        strategies: the strategies that there are.
-    """
-    near = find_nearest(name, strategies)
-    hint = "write the strategy before the predicates: WHERE skip_till_next_match { a.x > 1 }"
-    if near:
-        hint = f"write {near}"
-    return MatchRecognizeParseError(
-        f"unknown event selection strategy `{name}` in WHERE",
-        span,
-        notes=(f"strategies: {join_names(strategies)}",),
-        hint=hint,
-        code="unknown-strategy",
-    )
-
-
-def strategy_component_differs(
-    span: Span, *, name: str, what: str, component: str
-) -> MatchRecognizePlanError:
-    """Return the error for a component that a strategy lists in another form than PATTERN.
-
-    Examples are skip_till_next_match(a) for a Kleene plus, and (b[]) for a single event.
-
-    Args:
-        span: the location in the text of the query.
-        name: the component as the strategy lists it.
-        what: what the component is in PATTERN, in words.
-        component: the component as PATTERN writes it.
-    """
-    return MatchRecognizePlanError(
-        f"component `{name}` in the strategy's list in WHERE is {what} in PATTERN",
-        span,
-        hint=f"write {component}",
-        code="strategy-component-differs",
-    )
-
-
-def duplicate_strategy_component(*spans: Span | None, name: str) -> MatchRecognizePlanError:
-    """Return the error for a strategy that lists a component twice, as in (a, a)."""
-    return MatchRecognizePlanError(
-        f"component `{name}` is listed twice in the strategy in WHERE",
-        *spans,
-        hint="remove one of them",
-        code="duplicate-strategy-component",
-    )
-
-
-def strategy_components_missing(
-    span: Span, *, strategy: str, missing: Sequence[str]
-) -> MatchRecognizePlanError:
-    """Return the error for a strategy that lists some components of PATTERN, but not all."""
-    return MatchRecognizePlanError(
-        f"`{strategy}` in WHERE does not list {join_names(missing)}",
-        span,
-        notes=("one strategy is for all components; negated ones may be left out",),
-        hint=f"add {join_names(missing)}, or leave the whole list out",
-        code="strategy-components-missing",
-    )
-
-
-def partition_contiguity_without_test(span: Span) -> MatchRecognizePlanError:
-    """Return the error for partition_contiguity without an equivalence test."""
-    return MatchRecognizePlanError(
-        "missing equivalence test for partition_contiguity in WHERE",
-        span,
-        notes=("events of a match are neighbours among those with equal tested attributes",),
-        hint="add an equivalence test, such as [symbol], or write strict_contiguity",
-        code="partition-contiguity-without-test",
     )
 
 

@@ -12,7 +12,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.language import current_language, name_part
+from matchrec.errors.language import SQL, current_language, name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
 from matchrec.errors.wording import join_names, shorten
@@ -372,8 +372,9 @@ def match_function_before_match(
     subject = function
     if call and function.upper() not in _FUNCTIONS_OF_MATCHES:
         subject = f"aggregate `{function}`"
-        column = f"{shorten(call)} OVER (PARTITION BY ...) AS x"
-        hint = f"compute it in the input, FROM (SELECT *, {column} FROM ...), and write x"
+        if current_language() == SQL:
+            column = f"{shorten(call)} OVER (PARTITION BY ...) AS x"
+            hint = f"compute it in the input, FROM (SELECT *, {column} FROM ...), and write x"
     return MatchRecognizePlanError(
         f"{subject} is not allowed in {clause}",
         span,

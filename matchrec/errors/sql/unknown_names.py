@@ -333,16 +333,25 @@ def _replace_variable(name: str, names: KnownNames) -> str:
     return hints.get(names.call, argument)
 
 
-def unknown_type_column(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
-    """Return the error for type_column with a name that the input does not have."""
+def unknown_type_column(
+    *, name: str, columns: Sequence[str], text_columns: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for type_column with a name that the input does not have.
+
+    Args:
+        name: the name.
+        columns: the columns of the input.
+        text_columns: those whose values are strings, as types of events are.
+    """
     surface = current_surface()
     near = find_nearest(name, columns)
-    hint = (
-        f"write {surface.write_option('type_column', write_name(near))}"
-        if near
-        else f"write {surface.write_option('type_column', '...')} with the column of the types of "
-        "events, or SEQ(ANY a, ANY b) if events have no types"
-    )
+    likely = near or next(iter(text_columns), None)
+    hints = []
+    if likely:
+        hints.append(surface.write_option("type_column", write_name(likely)))
+    if near is None:
+        hints.append("ANY instead of each event type if events have no types")
+    hint = f"write {', or '.join(hints)}"
     return MatchRecognizePlanError(
         f"unknown column `{name}` in {surface.name_option('type_column')}",
         notes=(show_list("the input has", columns, "columns"),),

@@ -15,10 +15,13 @@ instead of the unexpected token.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from string import ascii_lowercase
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
+from matchrec.errors import sase_strategies as strategy_errors
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
 from matchrec.errors.misspellings import find_nearest
@@ -83,6 +86,48 @@ EXPECTED_AFTER_CLAUSE = {
 }
 
 
+# Components without SEQ around them: `Shelf a, Exit+ b[]`, `Shelf a+`.
+BARE_COMPONENTS = re.compile(r"\w+\+?\s+\w+(\[\]|\+)?(\s*,\s*\w+\+?\s+\w+(\[\]|\+)?)*")
+# A component, which may lack its variable or have `+` in the wrong place.
+COMPONENT = re.compile(
+    r"""(?P<negation>[~!]\s*)?
+        (?P<opening>\(\s*)?
+        (?P<type>\w+|'[^']*'|`[^`]*`|\*)\s*
+        (?P<plus>\+)?\s*
+        (?P<name>\w+)?\s*
+        (?P<brackets>\[\]|\+)?
+        (?(opening)\s*\))""",
+    re.VERBOSE,
+)
+
+
+def complete_components(text: str) -> str:
+    """Return components with variables, and with each Kleene plus as SEQ has it.
+
+    If a component has another form, all stay as they are.
+
+    >>> complete_components("Shelf, Exit+"), complete_components("Shelf a+")
+    ('Shelf a, Exit+ b[]', 'Shelf+ a[]')
+    >>> complete_components("Shelf b, ~Register, Exit"), complete_components("Shelf, {Exit}")
+    ('Shelf b, ~(Register a), Exit c', 'Shelf, {Exit}')
+    """
+    components = [COMPONENT.fullmatch(part.strip()) for part in text.split(",")]
+    names = {component["name"] for component in components if component is not None}
+    free_names = iter([letter for letter in ascii_lowercase if letter not in names])
+    completed: list[str] = []
+    for component in components:
+        if component is None:
+            return " ".join(text.split())
+        name = component["name"] or next(free_names, "a1")
+        if component["negation"]:
+            completed.append(f"~({component['type']} {name})")
+        elif component["plus"] or component["brackets"]:
+            completed.append(f"{component['type']}+ {name}[]")
+        else:
+            completed.append(f"{component['type']} {name}")
+    return ", ".join(completed)
+
+
 class QueryReader(EventReader):
     """A reader of the clauses of a query.
 
@@ -95,6 +140,7 @@ class QueryReader(EventReader):
         Raises:
             MatchRecognizeError: the text is not a query.
         """
+        self.reject_missing_sequence("PATTERN")
         self.require("PATTERN")
         self.where = "PATTERN"
         start = self.position
@@ -153,6 +199,7 @@ class QueryReader(EventReader):
             MatchRecognizeError: it has no component that is not negated, or two with one name.
         """
         start = self.position
+        self.reject_missing_sequence("SEQ")
         self.require("SEQ")
         self.require("(")
         if self.accept(")"):
@@ -165,6 +212,51 @@ class QueryReader(EventReader):
         if all(component.negated for component in components):
             raise errors.only_negated_components(self.text.span(start, self.position))
         return Components(components)
+
+    def reject_missing_sequence(self, word: str) -> None:
+        """Raise an error if components come without PATTERN SEQ, or after another word.
+
+        The help has the components that follow:
+
+            EVENT SEQ(Shelf a, Exit b)     PATTERN SEQ(Shelf a, Exit b)
+            Shelf a+ WHERE ...             PATTERN SEQ(Shelf+ a[])
+        """
+        if self.key in (word, "") or self.position == self.end:
+            return
+        start = self.position
+        components: str | None
+        is_other_word = self.key_at(start + 1) == "SEQ"
+        if is_other_word or self.key == "SEQ":
+            components = self.read_text_in_brackets(start + 2 if is_other_word else start + 1)
+        else:
+            components = self.find_bare_components(start)
+        if components:
+            token = self.tokens[start]
+            raise errors.unexpected_token(
+                token.span,
+                text=token.text,
+                where=self.where,
+                expected=word,
+                sequence=complete_components(components),
+            )
+
+    def read_text_in_brackets(self, opening: int) -> str:
+        """Return the text between two brackets; "" if the one at `opening` is not closed."""
+        closing = self.text.pairs.get(opening, opening)
+        if closing <= opening + 1:
+            return ""
+        return self.text.text_at(self.text.span(opening + 1, closing))
+
+    def find_bare_components(self, start: int) -> str | None:
+        """Return the components from `start` to the next clause; None if there are none.
+
+        Each is a type and a variable, and one of them may have `+`.
+        """
+        end = start
+        while end < self.end and self.key_at(end) not in ("WHERE", "WITHIN", "RETURN"):
+            end += 1
+        text = self.text.text_at(self.text.span(start, end)) if end > start else ""
+        return text if BARE_COMPONENTS.fullmatch(text) else None
 
     def read_component(self) -> Component:
         """Read a component, which may be negated: `~(Stock a)`, `!(Stock a)` or `~Stock a`."""
@@ -190,6 +282,8 @@ class QueryReader(EventReader):
         event_type = self.read_event_type()
         type_span = self.text.span(start, self.position)
         has_plus = self.accept("+")
+        if self.key in (",", ")"):
+            raise self.make_variable_error(type_span)
         name = self.read_token("a name" if has_plus else "`+` or a name", TokenKind.WORD)
         has_brackets = self.accept("[", "]")
         if has_brackets != has_plus:
@@ -199,6 +293,16 @@ class QueryReader(EventReader):
                 event_type=self.text.text_at(type_span),
             )
         return Component(event_type, name, type_span.to(name.span), kleene=has_plus)
+
+    def make_variable_error(self, type_span: Span) -> MatchRecognizeError:
+        """Return the error for an event type that no variable follows."""
+        opening = self.text.indices_by_key["SEQ"][0] + 1
+        components = self.read_text_in_brackets(opening)
+        return errors.missing_component_variable(
+            type_span,
+            event_type=self.text.text_at(type_span),
+            sequence=complete_components(components),
+        )
 
     def read_event_type(self) -> Term | None:
         """Read the type of an event as the text that it must equal; None for any type."""
@@ -239,7 +343,7 @@ class QueryReader(EventReader):
             conditions = self.read_flat_conditions()
         predicates = self.split_predicates(conditions)
         if strategy is SaseStrategy.PARTITION_CONTIGUITY and not self.tests:
-            raise errors.partition_contiguity_without_test(strategy_span)
+            raise strategy_errors.partition_contiguity_without_test(strategy_span)
         return strategy, predicates
 
     def read_strategy(self) -> SaseStrategy:
@@ -249,7 +353,7 @@ class QueryReader(EventReader):
             MatchRecognizeError: there is no such strategy, or a predicate is next.
         """
         start = self.position
-        if self.key in ("[", "("):
+        if self.key in ("[", "(", "{"):
             raise self.make_strategy_error(start, start + 1)
         self.read_token("an event selection strategy such as skip_till_next_match", TokenKind.WORD)
         while self.accept("-"):
@@ -271,8 +375,10 @@ class QueryReader(EventReader):
         strategies = [strategy.value for strategy in SaseStrategy]
         predicates = self.find_bare_predicates(start)
         if predicates is not None and not find_nearest(name, strategies):
-            return errors.missing_strategy(span, strategies=strategies, predicates=predicates)
-        return errors.unknown_strategy(span, name=name, strategies=strategies)
+            return strategy_errors.missing_strategy(
+                span, strategies=strategies, predicates=predicates
+            )
+        return strategy_errors.unknown_strategy(span, name=name, strategies=strategies)
 
     def find_bare_predicates(self, start: int) -> str | None:
         """Return the text of the predicates that WHERE begins with instead of a strategy.
@@ -283,6 +389,8 @@ class QueryReader(EventReader):
         Args:
             start: the index of the first token after WHERE.
         """
+        if self.text.key(start) == "{":
+            return self.read_text_in_brackets(start)
         after_name = self.text.key(start + 1)
         if after_name in ("", "(", "{", "AND", "WITHIN", "RETURN", "-"):
             return None
@@ -323,13 +431,15 @@ class QueryReader(EventReader):
         listed = self.read_several(self.read_listed_component)
         span = self.text.span(start, self.position)
         self.require(")", "`)`, `,` or `[`")
-        check_unique(listed, errors.duplicate_strategy_component)
+        check_unique(listed, strategy_errors.duplicate_strategy_component)
         names = {name for name, _ in listed}
         missing = [
             component.text for component in self.components.positive if component.text not in names
         ]
         if missing:
-            raise errors.strategy_components_missing(span, strategy=strategy.value, missing=missing)
+            raise strategy_errors.strategy_components_missing(
+                span, strategy=strategy.value, missing=missing
+            )
 
     def read_listed_component(self) -> tuple[str, Span]:
         """Read a component in the list of a strategy, `a[]` or `b`, and return it and its span."""
@@ -340,7 +450,7 @@ class QueryReader(EventReader):
         span = self.text.span(start, self.position)
         if component.kleene != has_brackets:
             what = "a Kleene plus" if component.kleene else "one event"
-            raise errors.strategy_component_differs(
+            raise strategy_errors.strategy_component_differs(
                 span, name=name.text, what=what, component=component.text
             )
         return component.text, span

@@ -166,10 +166,10 @@ def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
         try:
             is_column = name in df.columns
             if is_column and not name.replace(".", "_").isidentifier():
-                raise unknown_names.unknown_type_column(name=name, columns=df.columns)
+                raise make_type_column_error(df, name)
             field = df.schema[name] if is_column else df.selectExpr(name).schema.fields[0]
         except QUERY_ERRORS as error:
-            raise unknown_names.unknown_type_column(name=name, columns=df.columns) from error
+            raise make_type_column_error(df, name) from error
     if not isinstance(field.dataType, StringType):
         raise unknown_names.type_column_without_texts(
             type_name=field.dataType.simpleString(), name=name
@@ -186,3 +186,11 @@ def is_type_test(condition: Scalar, column: str) -> bool:
             return argument == column and left == right
         case _:
             return False
+
+
+def make_type_column_error(df: DataFrame, name: str) -> MatchRecognizeError:
+    """Return the error for events that have no column with their types; see `check_type_column`."""
+    text_columns = [field.name for field in df.schema if isinstance(field.dataType, StringType)]
+    return unknown_names.unknown_type_column(
+        name=name, columns=df.columns, text_columns=text_columns
+    )
