@@ -63,6 +63,11 @@ class Language:
     window: str = "WITHIN INTERVAL {number} {UNIT}"
     row_window: str | None = "WITHIN {number} ROWS"
 
+    @property
+    def row(self) -> str:
+        """Return what one of `rows` is called: "row", "event"."""
+        return self.rows.removesuffix("s")
+
     def write_window(self, number: str | int, unit: str) -> str:
         """Return how to limit the time of a match.
 
@@ -99,6 +104,7 @@ PATTERN_CALLS = Language(
     pattern="the pattern",
     advice_on_size="lower the numbers of times(m, n), those of groups in one another first",
     condition="a condition",
+    rows="events",
     advice_on_other_rows="last(a.x) for the event that the stage a has accepted last",
     advice_on_columns="compute it as a column of the events",
     advice_on_later_rows="",

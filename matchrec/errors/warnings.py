@@ -191,10 +191,12 @@ def compared_with_later_variable(
         variable: the variable of the condition, `A`.
     """
     words = current_language()
+    article = "an" if words.row.startswith("e") else "a"
+    reason = f"{other} has no {words.row} yet when {article} {words.row} is tested for {variable}"
     return NeverTrueWarning(
         f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
         span,
-        notes=(f"{other} has no row yet when a row is tested for {variable}, so {read} is NULL",),
+        notes=(f"{reason}, so {read} is NULL",),
         hint=f"write it in the condition of {other}{words.advice_on_later_rows}",
     )
 
@@ -208,11 +210,12 @@ def compared_with_own_stage(span: Span, *, read: str, stage: str, column: str) -
         stage: the stage of the condition, `a`.
         column: the column, `price`.
     """
+    row = current_language().row
     return NeverTrueWarning(
         f"a comparison with `{read}` in {name_part('DEFINE')} is never true",
         span,
-        notes=(f"{stage} has no row yet when its first is tested, so {read} is NULL",),
-        hint=f"write {column} for the row that is tested",
+        notes=(f"{stage} has no {row} yet when its first one is tested, so {read} is NULL",),
+        hint=f"write {column}, which is the value of the tested {row}",
     )
 
 
@@ -221,7 +224,7 @@ def false_constant_comparison(span: Span) -> NeverTrueWarning:
     return NeverTrueWarning(
         f"a comparison of constants in {name_part('DEFINE')} is never true",
         span,
-        hint="compare a column; if no row should match, write FALSE",
+        hint=f"compare a column; if no {current_language().row} should match, write FALSE",
     )
 
 
@@ -233,7 +236,7 @@ def different_strings(span: Span | None, *, quoted: str | None) -> NeverTrueWarn
         quoted: the string in double quotes, with the quotes; None if none has double quotes.
     """
     notes: tuple[str, ...] = ()
-    hint = "compare a column; if no row should match, write FALSE"
+    hint = f"compare a column; if no {current_language().row} should match, write FALSE"
     if quoted is not None:
         notes = ("text in quotes is a string, also in double quotes",)
         hint = f"write {write_name(quoted[1:-1])} without quotes, if it is a column"

@@ -63,7 +63,7 @@ def test_a_pattern_has_its_own_words(prices: DataFrame) -> None:
         matchrec.warnings.NeverTrueWarning, match="`<>` with NULL in a condition"
     ) as warned:
         matchrec.match_pattern(prices, pattern, order_by="ts")
-    assert str(warned[0].message).endswith("write x IS NOT NULL")
+    assert str(warned[0].message).endswith("write price IS NOT NULL")
     explained = matchrec.query(prices, pattern, order_by="ts").explain()
     assert "\nwarnings\n  `<>` with NULL in a condition" in str(explained)
 
@@ -76,24 +76,32 @@ def begin_with(name: str, condition: str) -> Pattern:
 @pytest.mark.parametrize(
     ("pattern", "read", "note"),
     [
-        (begin_with("a", "price > b.price").next("b"), "b.price", "a row is tested for a"),
-        (begin_with("a", "price > last(b.price)").next("b"), "b.price", "a row is tested for a"),
-        (begin_with("a", "a.price > 5").next("b"), "a.price", "its first is tested"),
-        (begin_with("a", "a.price > 5").one_or_more().next("b"), "a.price", "its first is tested"),
+        (begin_with("a", "price > b.price").next("b"), "b.price", "an event is tested for a"),
+        (
+            begin_with("a", "price > last(b.price)").next("b"),
+            "last(b.price)",
+            "an event is tested for a",
+        ),
+        (begin_with("a", "a.price > 5").next("b"), "a.price", "its first one is tested"),
+        (
+            begin_with("a", "a.price > 5").one_or_more().next("b"),
+            "a.price",
+            "its first one is tested",
+        ),
         (
             begin_with("a", "TRUE").not_followed_by("n").where("price > c.price").followed_by("c"),
             "c.price",
-            "a row is tested for n",
+            "an event is tested for n",
         ),
         (
             Pattern.begin(begin_with("c", "price > d.price").next("d")).times(2),
             "d.price",
-            "a row is tested for c",
+            "an event is tested for c",
         ),
         (
             begin_with("a", "TRUE").one_or_more().until("price > b.price").next("b"),
             "b.price",
-            "a row is tested for a",
+            "an event is tested for a",
         ),
     ],
 )
@@ -104,7 +112,7 @@ def test_a_stage_that_has_no_event_yet(
         matchrec.match_pattern(prices, pattern, order_by="ts")
     (warning,) = warned
     assert f"a comparison with `{read}` in a condition is never true" in str(warning.message)
-    assert f"no row yet when {note}, so {read} is NULL" in str(warning.message)
+    assert f"no event yet when {note}, so {read} is NULL" in str(warning.message)
     assert "NEXT" not in str(warning.message)
 
 

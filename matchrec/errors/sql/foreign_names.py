@@ -9,7 +9,7 @@ Snowflake, Trino, Flink, BigQuery, Databricks, SQL Server and DuckDB, and sqlglo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from matchrec.errors.language import current_surface
@@ -39,6 +39,57 @@ def read_hints() -> dict[str, tuple[str, str]]:
             name, _, product = entry.partition("@")
             hints_by_name[name] = (f"write {hint}", product)
     return hints_by_name
+
+
+# The letters of hints, and arguments that can replace them: columns, calls with columns, literals.
+_LETTERS = re.compile(r"""(?<![\w'"])(?:t1|t2|[xysdt]|a(?=[,)\[]))(?![\w'"(])""")
+_COLUMN = re.compile(r"[A-Za-z_`][\w.`]*(\([\w.`, ]*\))?")
+_LITERAL = re.compile(r"-?[\d.]+|'[^']*'")
+
+
+def write_arguments(hint: str, text: str | None, function: str) -> str:
+    """Return a hint with the user's arguments instead of its letters, where that is certain.
+
+    Args:
+        hint: the hint.
+        text: a text of the user with the call; None if it is not known.
+        function: the name of the called function.
+
+    >>> write_arguments("write CAST(s AS DOUBLE), or to_number(s, '9999')", "NUM(sym) > 1", "NUM")
+    "write CAST(sym AS DOUBLE), or to_number(sym, '9999')"
+    >>> write_arguments("write if(x > y, x, y)", "IFF(price > 1, 2, 3)", "IFF")
+    'write if(x > y, x, y)'
+    """
+    call = rf"(?i)\b{re.escape(function)}\s*\((?P<arguments>[^()]*(\([^()]*\)[^()]*)*)\)"
+    match = re.search(call, text or "")
+    if match is None:
+        return hint
+    arguments = [part.strip() for part in re.split(r",(?![^()]*\))", match["arguments"])]
+    alternatives = [_fill_letters(part, arguments) for part in hint.split(", or ")]
+    return ", or ".join(alternatives)
+
+
+def _fill_letters(alternative: str, arguments: Sequence[str]) -> str:
+    """Return an alternative of a hint with arguments instead of its letters.
+
+    It stays as it is if an argument is more than a column or a literal, or if the numbers of
+    letters and arguments differ. One letter is the first argument.
+
+    >>> _fill_letters("coalesce(x, 0)", ["price", "1"]), _fill_letters("count_if(x > 0)", ["p < 2"])
+    ('coalesce(price, 0)', 'count_if(p < 2)')
+    """
+    if len(arguments) == 1 and "(x > 0)" in alternative:
+        return alternative.replace("(x > 0)", f"({arguments[0]})")
+    letters = list(dict.fromkeys(_LETTERS.findall(alternative)))
+    is_plain = [
+        bool(_COLUMN.fullmatch(argument) or _LITERAL.fullmatch(argument)) for argument in arguments
+    ]
+    if not all(is_plain) or not _COLUMN.fullmatch(arguments[0]):
+        return alternative
+    if len(letters) not in (1, len(arguments)):
+        return alternative
+    argument_by_letter = dict(zip(letters, arguments, strict=False))
+    return _LETTERS.sub(lambda match: argument_by_letter[match[0]], alternative)
 
 
 def find_function_hint(name: str) -> str | None:

@@ -422,6 +422,8 @@ def advise_on_column_around(name: str, columns: Iterable[str]) -> Advice:
     hint = f"write {write_name(near)}" if near else "write one of these"
     if near is None and find_query_keyword(name) == "DISTINCT":
         hint = "write DISTINCT"
+    elif near is None and name.upper() == "ROWNUM":
+        hint = "write LIMIT n at the end for the first rows, or row_number() OVER (ORDER BY ...)"
     return Advice(show_list("the clause returns", columns, "columns"), hint)
 
 

@@ -15,7 +15,8 @@ from matchrec.errors.language import (
     name_part,
 )
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.sql.foreign_names import add_dialect_hint, find_function_hint
+from matchrec.errors.run.origins import read_users_text
+from matchrec.errors.sql.foreign_names import add_dialect_hint, find_function_hint, write_arguments
 from matchrec.errors.sql.query import Advice
 from matchrec.errors.wording import shorten, show_list, write_name
 from matchrec.source import Span
@@ -28,6 +29,8 @@ _HINTS_FOR_VALUES = {
     "NAN": "isnan(x) for a test, CAST('NaN' AS DOUBLE) for the value",
     **dict.fromkeys(("SYSDATE", "SYSTIMESTAMP"), "current_timestamp()"),
 }
+# What other products call the number of a row.
+ROW_NUMBERS = ("ROWNUM", "ROW_NUMBER", "ROWNUMBER")
 # Functions of the match whose parentheses are often forgotten.
 _CALLS_OF_MATCH = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER", "MATCHED_ROWS")
 _MATCH_FUNCTIONS = (
@@ -164,7 +167,7 @@ def _explain_name(name: str, clause: str, names: KnownNames) -> Advice:
     """
     return (
         _explain_columns_of_file(names)
-        or _explain_spelling(name, names)
+        or _explain_spelling(name, clause, names)
         or _explain_field(name, clause, names)
         or _explain_variable(name, clause, names)
         or _explain_measure(name, clause, names)
@@ -187,9 +190,9 @@ def _explain_columns_of_file(names: KnownNames) -> Advice | None:
     return None
 
 
-def _explain_spelling(name: str, names: KnownNames) -> Advice | None:
+def _explain_spelling(name: str, clause: str, names: KnownNames) -> Advice | None:
     """Explain a value or a function that is spelled differently in Spark; else None."""
-    hint = _find_spelling_in_spark(name, names)
+    hint = _find_spelling_in_spark(name, clause, names)
     return None if hint is None else Advice("", hint)
 
 
@@ -305,7 +308,7 @@ def _explain_measure(name: str, clause: str, names: KnownNames) -> Advice | None
 _HINT_FOR_INDEX = "write df.{} for the pandas DataFrame: its index is not a column"
 
 
-def _find_spelling_in_spark(name: str, names: KnownNames) -> str | None:
+def _find_spelling_in_spark(name: str, clause: str, names: KnownNames) -> str | None:
     """Return what to write for something that is spelled differently in Spark; else None.
 
     Examples are SYSDATE, CLASSIFIER without parentheses, and 1_000 for a number.
@@ -317,6 +320,10 @@ def _find_spelling_in_spark(name: str, names: KnownNames) -> str | None:
     digits = name.replace("_", "")
     if digits.isdigit():
         return f"write {digits} for a number, `{name}` for a name"
+    if name.upper() in ROW_NUMBERS and current_language() is SQL:
+        if clause in BEFORE_THE_MATCH:
+            return "write a column of the input: FROM (SELECT *, row_number() OVER (...) AS x ...)"
+        return "write count(*) for the number of rows of the match so far"
     if name.upper() in _HINTS_FOR_VALUES and not find_nearest(name, names.columns):
         return f"write {_HINTS_FOR_VALUES[name.upper()]}"
     return None
@@ -404,6 +411,8 @@ def unknown_function(
     hint = find_unknown_function_hint(name, (*functions, *_MATCH_FUNCTIONS))
     if name.upper() in ("FINAL", "RUNNING"):
         hint = f"write {name} before each FIRST, LAST and aggregate in the parentheses"
+    elif span is not None:
+        hint = write_arguments(hint, read_users_text(span), name)
     error = MatchRecognizePlanError(
         f"unknown function `{name}` in {name_part(clause)}",
         span,

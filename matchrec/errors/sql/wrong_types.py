@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.language import name_part
-from matchrec.errors.sql.foreign_names import find_arguments_hint
+from matchrec.errors.run.origins import read_users_text
+from matchrec.errors.sql.foreign_names import find_arguments_hint, write_arguments
 from matchrec.errors.sql.type_kinds import LENGTHS_OF_TIME, TIMES, TypeKind, classify_type
 from matchrec.errors.wording import join_alternatives, shorten, write_name
 from matchrec.source import Span
@@ -196,6 +197,8 @@ def wrong_number_of_function_arguments(
         takes = f"{join_alternatives(expected)} argument{'' if list(expected) == ['1'] else 's'}"
     pages = f"{SPARK_FUNCTIONS}#{function.lower()}"
     hint = find_arguments_hint(function)
+    if hint and span is not None:
+        hint = write_arguments(hint, read_users_text(span), function)
     return MatchRecognizePlanError(
         f"{function} in {name_part(clause)} takes {takes}, not {actual}",
         span,

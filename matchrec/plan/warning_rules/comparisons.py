@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.errors import warnings
 from matchrec.errors.language import SQL, current_language
+from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import Definition
@@ -129,12 +130,23 @@ def warn_about_operands(
         yield from warn_about_later_rows(part, find_subject)
     not_null = [operand for operand in comparison.operands if not is_null(operand)]
     if len(not_null) == 1:
-        other = "x"
-        if not plan.staging:
-            other = show_scalar(map_column_references(not_null[0], make_plain))
+        other = show_users_operand(not_null[0], "x" if plan.staging else None)
         yield warnings.compared_with_null(
             comparison.span, operator=comparison.operator, other=other
         )
+
+
+def show_users_operand(operand: Scalar, example: str | None) -> str:
+    """Return an operand as the user wrote it.
+
+    Args:
+        operand: the operand.
+        example: what to return if the user's text is not known; None for the operand as SQL.
+    """
+    users_text = read_users_text(operand.span)
+    if users_text:
+        return " ".join(users_text.split())
+    return example or show_scalar(map_column_references(operand, make_plain))
 
 
 def warn_about_later_rows(
@@ -158,9 +170,7 @@ def warn_about_later_rows(
         if is_early or variable_read not in variables_in_pattern:
             continue
         column = show_plain_argument(reference)
-        read = show_scalar(map_column_references(operand, make_plain))
-        if plan.staging:
-            read = f"{variable_read}.{column}"
+        read = show_users_operand(operand, f"{variable_read}.{column}" if plan.staging else None)
         if variable_read == subject.name:
             yield warnings.compared_with_own_stage(
                 span, read=read, column=column, stage=variable_read
