@@ -183,16 +183,17 @@ class NegationTestBuilder:
         A variable in quotes may have the same name.
         """
         words = [self.plan.variables[restriction.variable]]
-        parts = (
-            ("not", restriction.forbidden),
-            ("before no", restriction.absent),
-            ("before", restriction.present),
-        )
-        for relation, variables in parts:
-            if variables:
-                names = " | ".join(self.plan.variables[variable] for variable in sorted(variables))
-                words.append(f"{relation} {names}")
+        if restriction.forbidden:
+            words.append(f"not {self.join_variables(restriction.forbidden)}")
+        if restriction.absent:
+            words.append(f"before no {self.join_variables(restriction.absent)}")
+        if restriction.present:
+            words.append(f"before {self.join_variables(restriction.present)}")
         return " ".join(words)
+
+    def join_variables(self, variables: VariableIds) -> str:
+        """Return the names of variables, such as `B | D`."""
+        return " | ".join(self.plan.variables[variable] for variable in sorted(variables))
 
 
 @dataclass(frozen=True, slots=True)

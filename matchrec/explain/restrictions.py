@@ -16,16 +16,18 @@ from matchrec.plan.stages import Skip
 
 def describe_selection(plan: MatchPlan) -> Iterator[str]:
     """Say which rows may be skipped and which matches are output, if it is not as in plain SQL."""
-    skip = None if plan.staging is None else plan.staging.skip
-    if plan.staging is not None:
+    staging = plan.staging
+    if staging is not None:
         yield "each stage has its own rule for skipping events: see the ignore edges"
-        if skip is not None:
-            yield describe_next_start(skip)
-        if plan.staging.timeouts is not None:
+        if staging.skip is not None:
+            yield describe_next_start(staging.skip)
+        if staging.timeouts is not None:
             yield "runs that time out are output, too"
     elif plan.needs_event_selection:
         yield f"{plan.selection.words}: {plan.selection.meaning}"
-    if skip is None and (plan.needs_event_selection or plan.output is not MatchOutput.PREFERRED):
+    says_next_start = staging is not None and staging.skip is not None
+    is_plain_sql = not plan.needs_event_selection and plan.output is MatchOutput.PREFERRED
+    if not says_next_start and not is_plain_sql:
         yield f"{plan.output.words}: {plan.output.meaning}"
     if plan.first_matches is not None:
         yield f"{plan.first_matches.words}: {plan.first_matches.meaning}"
