@@ -282,6 +282,7 @@ def test_a_pattern_by_hand(spark: SparkSession) -> None:
         (None, 9, 5, "v's condition was false", 5),
         ("v", 4, 0, None, 0),
         ("c", 4, 2, "the partition ended before p", 1),
+        ("c", 4, 2, "a forbidden row came before p", 1),
         ("p", 2, 0, None, 0),
     ]
     endings = covered.clauses[1].occurrences[2].stop_reasons

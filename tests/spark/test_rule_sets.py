@@ -226,7 +226,7 @@ def test_rows_are_shuffled_and_sent_once_and_sorted_by_the_workers(ticks: DataFr
     assert "  sorted by the workers; " in explained
     assert "  condition 12 = `price` > 6, for r6, r13, r20" in explained
     assert "    condition 16 = condition 1 AND `price` < PREV(`price`)" in explained
-    assert len(re.findall(r"^  bit \d+ =", explained, re.MULTILINE)) == 16
+    assert len(re.findall(r"^  condition \d+ =", explained, re.MULTILINE)) == 16
     matching = {f"r{number}" for number in range(80) if number % 7 < 5}
     assert {row.rule for row in result.matches.collect()} == {"pairs", *matching}
 
