@@ -32,9 +32,12 @@ from matchrec.syntax.expressions.reader import (
 from matchrec.syntax.function_names import AGGREGATES, SEMANTICS
 from matchrec.syntax.tokens import CONSTANT_KINDS, Dialect, TokenKind, split_words
 
+# Words that are a value by themselves.
 _LITERALS = split_words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER")
-_TYPES = split_words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")
-_TYPES_OF_TYPES = split_words("ARRAY MAP STRUCT")  # such as ARRAY<INT>
+# Words that are the type of the string after them, as in `DATE '2024-01-01'` and `X'1F'`.
+_TYPES_OF_LITERALS = split_words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")
+# Types that are made of other types, such as ARRAY<INT>.
+_NESTED_TYPES = split_words("ARRAY MAP STRUCT")
 
 # The most parentheses directly inside of each other. The parser of Sail fails at about 1,000.
 MOST_PARENTHESES = 500
@@ -79,7 +82,7 @@ class OperandReader(CallReader):
         if key in _LITERALS and self.key_at(start + 1) not in (".", "->"):
             self.position += 1
             return self.make_term(start, frozenset({key}))
-        if key in _TYPES and self.kind_at(start + 1) is TokenKind.STRING:
+        if key in _TYPES_OF_LITERALS and self.kind_at(start + 1) is TokenKind.STRING:
             self.position += 1
             return self.read_constant(start)
         if key in AFTER_OPERAND and not self.ends_after(start):
@@ -124,20 +127,15 @@ class OperandReader(CallReader):
     def read_column(self) -> Term:
         """Read a column with its qualifiers, `*`, or a parameter of a lambda."""
         start = self.position
-        parts = self.read_path()
+        name_indices = self.read_path()
         span = self.text.span(start, self.position)
         first = self.tokens[start]
         is_star = self.key_at(self.position - 1) == "*"
         if self.key == "(" and not is_star:
             return self.read_unknown_call(start)
-        is_qualified = len(parts) > 1
+        is_qualified = len(name_indices) > 1
         has_variable = is_qualified and first.variable in self.scope.variables
-        # A variable comes before a parameter of a lambda that differs in case.
-        is_parameter = first.name in self.parameters
-        if self.parameters and not has_variable:
-            lower_parameters = {parameter.lower() for parameter in self.parameters}
-            is_parameter = is_parameter or first.name.lower() in lower_parameters
-        if is_parameter:
+        if self._is_lambda_parameter(first.name, has_variable=has_variable):
             return self.make_term(start, NO_OPERATIONS)
         variable = first.variable if has_variable else None
         if is_star:
@@ -146,58 +144,70 @@ class OperandReader(CallReader):
                 return self.make_term(start, NO_OPERATIONS)
         self.rows_read.append(RowRead(variable, span, is_column=True))
         self.last_read = None if is_star else span
-        column_start = parts[1] if has_variable else parts[0]
+        column_start = name_indices[1] if has_variable else start
         text = self.write_span(self.text.span(column_start, self.position))
         names = read_column_path(self.tokens[column_start : self.position])
         return make_column(Navigation(variable), text, span, names)
+
+    def _is_lambda_parameter(self, name: str, *, has_variable: bool) -> bool:
+        """Return whether a name is a parameter of a lambda around it.
+
+        Case does not matter, unless the name is also a pattern variable (`has_variable`).
+        """
+        if has_variable or name in self.parameters:
+            return name in self.parameters
+        return name.lower() in {parameter.lower() for parameter in self.parameters}
 
     def read_path(self) -> list[int]:
         """Read a column with its qualifiers and fields, and return the index of each name.
 
         Fields of a VARIANT, as in `v:a.b`, are read, too.
         """
-        parts = [self.position]
-        self.position += 3 if self.key == "{" else 1  # of a frame
-        while len(parts) < 4 and self.key in (".", ":"):
-            self._reject_double_quotes(parts)
-            parts.append(self.position + 1)
+        name_indices = [self.position]
+        length_of_frame = len(("{", "name", "}"))
+        self.position += length_of_frame if self.key == "{" else 1
+        while len(name_indices) < 4 and self.key in (".", ":"):
+            self._reject_double_quotes(name_indices)
+            name_indices.append(self.position + 1)
             self.position += 2
             if self.position > self.end:
                 raise self.make_unexpected_error()
-            last = self.tokens[parts[-1]]
-            self._reject_double_quotes(parts)
+            self._reject_double_quotes(name_indices)
+            last = self.tokens[name_indices[-1]]
             if last.key == "*":
                 break
             if not last.is_name:
                 self.position -= 1
                 raise self.make_unexpected_error()
-        return parts
+        return name_indices
 
-    def _reject_double_quotes(self, parts: list[int]) -> None:
+    def _reject_double_quotes(self, name_indices: list[int]) -> None:
         """Raise an error if the last name is in double quotes, which Spark reads as a string.
 
         Only a qualifier that is a pattern variable may be in double quotes.
         """
-        token = self.tokens[parts[-1]]
+        token = self.tokens[name_indices[-1]]
         text = self.text.text_at(token.span)
         if not text.startswith('"') or self.text.dialect is Dialect.QUOTED_NAMES:
             return
-        if len(parts) > 1 or token.variable not in self.scope.variables:
+        is_first = len(name_indices) == 1
+        if not is_first or token.variable not in self.scope.variables:
             raise errors.column_in_double_quotes(token.span, clause=self.where, text=text)
 
     def _reject_star(self, start: int) -> None:
-        """Raise an error for a `*` that is not in an aggregate other than COUNT.
+        """Raise an error for a `*` in COUNT, or in no navigation or aggregate.
 
-        The function around it may be a misspelt aggregate, as in `coutn(*)`.
+        `start` is the first token of its path. COUNT itself reads `count(*)` and `count(A.*)`, so
+        this is another `*`. The function around it may be a misspelt aggregate: `coutn(*)`.
         """
         span = self.text.span(start, self.position)
         if self.scope.reads_match and self.caller is None:
-            if self.function_indices:
-                name = self.tokens[self.function_indices[-1]]
-                if any(
-                    count_misspelt_letters(name.key, aggregate, 1) == 1 for aggregate in AGGREGATES
-                ):
-                    raise unknown_function(name.text, self.where, AGGREGATES, name.span)
+            function_name = (
+                self.tokens[self.function_indices[-1]] if self.function_indices else None
+            )
+            if function_name is not None and _is_misspelt_aggregate(function_name.key):
+                name = function_name.text
+                raise unknown_function(name, self.where, AGGREGATES, function_name.span)
             raise errors.star_outside_navigation(span, clause=self.where)
         if self.caller is not None and self.key_at(self.caller) == "COUNT":
             function = self.tokens[self.caller].text
@@ -233,11 +243,10 @@ class OperandReader(CallReader):
                 self.read_name()
                 return self.make_term(start, find_operator_operations("COLLATE"), tree)
             case "OVER" if self.key_at(self.position - 1) in (")", "NULLS"):
-                name = "window function"
                 if self.scope.reads_match:
                     raise errors.over_not_allowed(self.here, clause=self.where)
                 raise errors.match_function_before_match(
-                    self.here, function=name, clause=self.where
+                    self.here, function="window function", clause=self.where
                 )
         return None
 
@@ -260,10 +269,11 @@ class OperandReader(CallReader):
         """Read a type: a word with its brackets, or INTERVAL with its units."""
         if self.kind_at(self.position) is not TokenKind.WORD:
             return
-        holds_types = self.key in _TYPES_OF_TYPES  # after another type, `<` compares
+        is_nested = self.key in _NESTED_TYPES
         is_interval = self.key == "INTERVAL"
         self.position += 1
-        depth = 1 if holds_types and self.accept("<") else 0
+        # After any other type, `<` compares: `x::INT < y`.
+        depth = 1 if is_nested and self.accept("<") else 0
         while depth and self.position < self.end:
             if self.key == "<":
                 depth += 1
@@ -280,17 +290,17 @@ class OperandReader(CallReader):
         start = self.position
         after = self.key_at(start + 1)
         kind_after = self.kind_at(start + 1)
-        if kind_after is TokenKind.END or (
-            kind_after is TokenKind.SYMBOL and after not in OPERAND_STARTS
-        ):
+        starts_operand = kind_after is not TokenKind.SYMBOL or after in OPERAND_STARTS
+        if kind_after is TokenKind.END or not starts_operand:
             return False
         if after in AFTER_OPERAND and after != "WHEN":
+            # `CASE end WHEN` compares a column that is called `end`; in `case END`, CASE is one.
             return self.key_at(start + 2) == "WHEN"
         end = self.text.pairs.get(self.text.enclosing_openings[start], self.end)
-        keys = map(self.key_at, self.text.walk_level(start + 1, end))
+        keys = [self.key_at(index) for index in self.text.walk_level(start + 1, end)]
         if after == "WHEN" and self.key_at(start - 1) == "CASE":
             # `CASE case WHEN` compares a column, `CASE CASE WHEN ... END WHEN` another CASE.
-            return list(keys).count("END") > 1
+            return keys.count("END") > 1
         return "WHEN" in keys
 
     def read_case(self) -> Scalar:
@@ -323,7 +333,8 @@ class OperandReader(CallReader):
         Parentheses directly inside of others are read in a loop, because an engine reads more of
         them than Python can recur.
         """
-        start = inner = self.position  # the outermost and the innermost parenthesis
+        start = self.position  # the outermost parenthesis
+        inner = start  # the innermost parenthesis
         if self.text.is_subquery(start):
             return self.read_subquery(start, NO_OPERATIONS)
         pairs = self.text.pairs
@@ -343,3 +354,8 @@ class OperandReader(CallReader):
                 return tree
         self.expect(*")" * (inner - start))
         return add_text_around(tree, self.write_span, self.text.span(start, self.position))
+
+
+def _is_misspelt_aggregate(function: str) -> bool:
+    """Return whether a function, in upper case, differs from an aggregate by one mistake."""
+    return any(count_misspelt_letters(function, aggregate, 1) == 1 for aggregate in AGGREGATES)
