@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from matchrec.cli.values import PlainValue, read_plain_value
-from matchrec.cli.written_files import check_writable
+from matchrec.cli.written_files import parse_output_file
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.explain.pictures import figures
@@ -170,6 +170,6 @@ def check_named_once(_: click.Context, option: click.Parameter, pairs: Pairs[T])
 
 SETTING_TYPE = ParsedType("NAME=VALUE", parse_setting)
 CANDIDATES_TYPE = ParsedType("NAME=VALUE,...", parse_candidates)
-FILE_TYPE = ParsedType("FILE", check_writable)
-PICTURE_TYPE = ParsedType("FILE", partial(check_writable, suffixes=figures.FORMATS))
-SVG_TYPE = ParsedType("FILE", partial(check_writable, suffixes=(".svg",)))
+FILE_TYPE = ParsedType("FILE", parse_output_file)
+PICTURE_TYPE = ParsedType("FILE", partial(parse_output_file, suffixes=figures.FORMATS))
+SVG_TYPE = ParsedType("FILE", partial(parse_output_file, suffixes=(".svg",)))

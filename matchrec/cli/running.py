@@ -21,10 +21,10 @@ from matchrec.cli.query_command import QueryCommand, write_other_command
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.rows import SHOWN_ROWS, ProgressDisplay, write_rows
 from matchrec.cli.written_files import (
-    check_writable_table,
-    find_written_format,
+    name_rows_format,
+    parse_rows_file,
     replace_when_complete,
-    write_file,
+    write_rows_file,
 )
 from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
@@ -62,7 +62,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 @click.option(
     "--output",
     "file",
-    type=ParsedType("FILE", check_writable_table),
+    type=ParsedType("FILE", parse_rows_file),
     callback=check_new_file,
     help="Write all rows to FILE, by its name as parquet, csv, tsv or json, instead of printing"
     " them.",
@@ -135,7 +135,7 @@ def check_format_of_file(format_name: str, file: Path) -> None:
     Raises:
         click.UsageError: it names another format.
     """
-    file_format = find_written_format(file)
+    file_format = name_rows_format(file)
     if format_name != file_format:
         error = errors.format_not_for_file(
             option_value=format_name, path=str(file), file_format=file_format
@@ -167,7 +167,7 @@ class RowDestination:
     def write_to_file(self, frame: DataFrame, file: Path, progress: ProgressDisplay) -> int:
         """Write the rows to a file, and return how many."""
         with progress, raise_run_errors():
-            count = write_file(frame.limit(self.limit) if self.limit else frame, file)
+            count = write_rows_file(frame.limit(self.limit) if self.limit else frame, file)
         print_notice(f"{show_count(count, 'row')} written to {file}")
         return count
 

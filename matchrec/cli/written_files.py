@@ -1,6 +1,11 @@
 """Write the results of a command to files.
 
-Each file appears when it is complete, so that an old one is never replaced by half a new one.
+1. `parse_output_file`, or `parse_rows_file` for rows, checks an argument before the query runs: the
+   ending of the name, and that the file can be written.
+2. `write_rows_file` or `write_text` writes the file after the query has run.
+
+A file is written into a hidden folder next to it, and gets its name when it is complete. So an old
+file is never replaced by half a new one, and a query may read the file that it replaces.
 """
 
 from __future__ import annotations
@@ -31,8 +36,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-# The names in `OUTPUT_FORMATS` by the suffixes of files, except Parquet.
-WRITTEN_FORMATS = {
+# The names in `OUTPUT_FORMATS` by the suffixes of files. Parquet files have no text format.
+TEXT_FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".json": "jsonl",
@@ -40,74 +45,93 @@ WRITTEN_FORMATS = {
     ".ndjson": "jsonl",
 }
 
-# The beginning of the name of a folder with an incomplete file.
+# The beginning of the name of the hidden folder with an incomplete file.
 PART_FOLDER_PREFIX = ".matchrec-"
 
+# Arguments that mean stdout in other programs.
+STDOUT_PATHS = ("-", "/dev/stdout")
 
-def check_writable(path: str, suffixes: Sequence[str] = ()) -> Path:
-    """Return the path of a file that can be written.
+# Errors of the system that show that a path itself cannot be used: links that lead in a circle, a
+# name that is too long, a folder that the user may not look into.
+UNUSABLE_PATH_ERRORS = (errno.ELOOP, errno.ENAMETOOLONG, errno.EACCES)
+
+
+def parse_output_file(argument: str, suffixes: Sequence[str] = ()) -> Path:
+    """Return the path of an argument, if a file can be written there.
 
     Args:
-        path: the file, which may exist. Its folder must exist.
+        argument: the path of the file, which may exist. Its folder must exist.
         suffixes: the suffixes that its name may have; any if there are none.
-    """
-    if suffixes and Path(path).suffix.lower() not in suffixes:
-        raise unknown_format(path=path, endings=suffixes, is_written=True)
-    check_target(Path(path))
-    return Path(path)
-
-
-def check_writable_table(path: str) -> Path:
-    """Return the path of a file for rows. Its name ends with the format."""
-    if path in ("-", "/dev/stdout"):
-        raise errors.output_to_stdout(path=path)
-    if not has_known_format(Path(path)):
-        raise unknown_format(path=path, endings=list(FILE_FORMATS), is_written=True)
-    if find_format(Path(path)) is FileFormat.PARQUET and Path(path).suffix.lower() in COMPRESSIONS:
-        raise errors.compressed_parquet(path=path)
-    return check_writable(path)
-
-
-def check_target(path: Path) -> None:
-    """Check before a query runs that its result can be written to a file.
 
     Raises:
-        MatchRecognizeError: the path is a folder or a device, or its folder takes no new files.
+        MatchRecognizeError: the name has another suffix, or the file cannot be written.
     """
-    target = find_target(path)
-    folder = target.parent
-    if target.exists() and not target.is_file():
-        what = "a folder" if target.is_dir() else "not a regular file"
-        raise errors.output_not_a_file(path=str(path), what=what)
-    for parent in (folder, *folder.parents):
+    path = Path(argument)
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise unknown_format(path=argument, endings=suffixes, is_written=True)
+    check_writable(path)
+    return path
+
+
+def parse_rows_file(argument: str) -> Path:
+    """Return the path of an argument, if a file with rows can be written there.
+
+    Raises:
+        MatchRecognizeError: the name does not show a format of rows, or the file cannot be written.
+    """
+    if argument in STDOUT_PATHS:
+        raise errors.output_to_stdout(path=argument)
+    path = Path(argument)
+    if not has_known_format(path):
+        raise unknown_format(path=argument, endings=list(FILE_FORMATS), is_written=True)
+    if find_format(path) is FileFormat.PARQUET and path.suffix.lower() in COMPRESSIONS:
+        raise errors.compressed_parquet(path=argument)
+    check_writable(path)
+    return path
+
+
+def check_writable(path: Path) -> None:
+    """Check that a file can be written. Nothing is written to it.
+
+    Raises:
+        MatchRecognizeError: the path is a folder or a device, the file is read-only, or its folder
+            does not exist or takes no new files.
+    """
+    file = follow_links(path)
+    if file.is_dir():
+        raise errors.output_not_a_file(path=str(path), what="a folder")
+    if file.exists() and not file.is_file():
+        raise errors.output_not_a_file(path=str(path), what="not a regular file")
+    for parent in file.parents:
         if parent.is_file():
             raise errors.output_folder_is_a_file(path=str(path), folder=str(parent))
-    if not folder.is_dir():
+    if not file.parent.is_dir():
         raise errors.no_such_folder(path=str(path))
-    if target.exists() and not os.access(target, os.W_OK):
+    if file.exists() and not os.access(file, os.W_OK):
         raise errors.output_not_writable(path=str(path), reason=os.strerror(errno.EACCES))
     try:
-        tempfile.TemporaryDirectory(prefix=PART_FOLDER_PREFIX, dir=folder).cleanup()
+        # As `replace_when_complete` does; permissions alone do not show a read-only disk.
+        with make_part_folder(file):
+            pass
     except OSError as error:
-        raise errors.output_folder_not_writable(
-            path=str(path), reason=describe_os_error(error)
-        ) from error
+        reason = describe_os_error(error)
+        raise errors.output_folder_not_writable(path=str(path), reason=reason) from error
 
 
-def find_target(path: Path) -> Path:
-    """Return the file that a path leads to. A symbolic link stays, and its file is written.
+def follow_links(path: Path) -> Path:
+    """Return the file that a path leads to through symbolic links. It may not exist.
+
+    That file is replaced, not the link.
 
     Raises:
-        MatchRecognizeError: the links lead in a circle, the name is too long, or the user may not
-            look into the folder.
+        MatchRecognizeError: the path cannot be used, see `UNUSABLE_PATH_ERRORS`.
     """
     try:
         path.stat()
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENAMETOOLONG, errno.EACCES):
-            raise errors.output_not_writable(
-                path=str(path), reason=describe_os_error(error)
-            ) from error
+        if error.errno in UNUSABLE_PATH_ERRORS:
+            reason = describe_os_error(error)
+            raise errors.output_not_writable(path=str(path), reason=reason) from error
     return path.resolve()
 
 
@@ -116,25 +140,31 @@ def describe_os_error(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno else str(error)
 
 
+def make_part_folder(file: Path) -> tempfile.TemporaryDirectory[str]:
+    """Make a hidden folder next to a file, and so on the same disk, for its incomplete content."""
+    return tempfile.TemporaryDirectory(prefix=PART_FOLDER_PREFIX, dir=file.parent)
+
+
 @contextmanager
 def replace_when_complete(path: Path) -> Iterator[Path]:
-    """Give the path of a file to write, and rename it to `path` at the end.
+    """Yield the path of a temporary file to write, and rename it to `path` at the end.
 
-    The file is in a hidden folder beside `path`. Both are on the same disk, so the last step is one
-    rename. If writing fails or the program is interrupted, `path` stays as it was.
+    The last step is one rename on the same disk. If writing fails or the program is interrupted,
+    `path` stays as it was.
 
     Raises:
         MatchRecognizeRunError: the system cannot write the file, as when the disk is full.
     """
-    target = find_target(path)
+    file = follow_links(path)
     try:
-        with tempfile.TemporaryDirectory(prefix=PART_FOLDER_PREFIX, dir=target.parent) as folder:
-            # The suffixes of the name that the user wrote: they choose the format.
+        with make_part_folder(file) as folder:
+            # It has the suffixes that the user wrote, not those of the linked file: they choose the
+            # format.
             part = Path(folder) / f"rows{''.join(path.suffixes[-2:])}"
             yield part
-            if target.exists():
-                shutil.copymode(target, part)
-            part.replace(target)
+            if file.exists():
+                shutil.copymode(file, part)
+            part.replace(file)
     except ConnectionError:  # of the engine, which computes rows while they are written
         raise
     except OSError as error:
@@ -142,47 +172,59 @@ def replace_when_complete(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file. The file appears when it is complete."""
+    """Write a text to a file, which appears when it is complete.
+
+    Raises:
+        MatchRecognizeRunError: the system cannot write the file.
+    """
     with replace_when_complete(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
-def find_written_format(path: Path) -> str:
-    """Return the format of the rows in a file: a name in `OUTPUT_FORMATS`, or parquet.
+def name_rows_format(path: Path) -> str:
+    """Return the format of the rows in a file as `--format` names it, or "parquet".
 
-    >>> find_written_format(Path("rows.csv.gz")), find_written_format(Path("rows.json"))
+    >>> name_rows_format(Path("rows.csv.gz")), name_rows_format(Path("rows.json"))
     ('csv', 'jsonl')
     """
     if find_format(path) is FileFormat.PARQUET:
         return FileFormat.PARQUET.value
-    return WRITTEN_FORMATS[strip_compression(path).suffix.lower()]
+    return TEXT_FORMATS[strip_compression(path).suffix.lower()]
 
 
-def write_file(frame: DataFrame, path: Path) -> int:
+def write_rows_file(frame: DataFrame, path: Path) -> int:
     """Write all rows to one file, in order, and return how many there are.
 
-    The file appears when it is complete.
+    The file appears when it is complete. The suffix of its name chooses the format.
+
+    Raises:
+        MatchRecognizeError: the format cannot have two columns of the same name.
+        MatchRecognizeRunError: the system cannot write the file.
     """
     with replace_when_complete(path) as part:
-        format_name = find_written_format(path)
-        if format_name == FileFormat.PARQUET.value:
-            return write_parquet(frame, part)
-        output_format = OUTPUT_FORMATS[format_name]
-        with COMPRESSIONS.get(path.suffix.lower(), open)(part, "wt", encoding="utf-8") as out:
-            written = write_rows(frame, output_format, None, nullcontext(), out)
-        return written.count
+        if find_format(path) is FileFormat.PARQUET:
+            return write_parquet_file(frame, part)
+        output_format = OUTPUT_FORMATS[name_rows_format(path)]
+        open_file = COMPRESSIONS.get(path.suffix.lower(), open)
+        with open_file(part, "wt", encoding="utf-8") as stream:
+            return write_rows(frame, output_format, None, nullcontext(), stream).count
 
 
-def write_parquet(frame: DataFrame, path: Path) -> int:
-    """Write all rows to a Parquet file that does not exist yet, and return how many there are."""
+def write_parquet_file(frame: DataFrame, path: Path) -> int:
+    """Write all rows to a Parquet file that does not exist yet, and return how many there are.
+
+    Raises:
+        MatchRecognizeError: two columns have the same name.
+    """
     from matchrec.spark.arrow_tables import write_parquet
 
     check_distinct_names(frame.columns, "a Parquet file")
     if arrives_as_arrow(frame):
         return write_parquet(frame, path)
-    parts = path.with_name("parts")
-    with cache_rows(frame, nullcontext()) as (cached, rows):
+    # Spark writes a folder of files. With one partition, this is one file.
+    spark_folder = path.with_name("parts")
+    with cache_rows(frame, nullcontext()) as (cached_frame, row_count):
         # Not `as_uri`, because Spark would take %20 for a part of the name.
-        cached.coalesce(1).write.parquet(f"file://{parts.absolute()}")
-        next(parts.glob("*.parquet")).rename(path)
-        return rows
+        cached_frame.coalesce(1).write.parquet(f"file://{spark_folder.absolute()}")
+        next(spark_folder.glob("*.parquet")).rename(path)
+        return row_count
