@@ -45,24 +45,40 @@ def demo(picture: Path, engine: str | None) -> None:
     """
     from matchrec.explain.pictures.figures import check_matplotlib
 
-    check_matplotlib()
-    began = time.monotonic()
-    query = (DATA / "v_shapes.sql").read_text(encoding="utf-8")
+    check_matplotlib()  # before an engine starts, which takes seconds
+    start_time = time.monotonic()
+    query_text = (DATA / "v_shapes.sql").read_text(encoding="utf-8")
+    print_introduction(query_text)
+    with as_file(DATA / "stocks.csv") as prices, open_local_session(engine=engine) as spark:
+        Table("stocks", (prices,), FileFormat.CSV).register(spark)
+        query = matchrec.query(spark, query_text)
+        with matchrec.progress(spark):
+            table_text = format_first_rows(query.to_df(), SHOWN_ROWS)
+        print(table_text, flush=True)
+        match_count = draw_matches(query, picture)
+    print(f"\n{match_count} matches, {time.monotonic() - start_time:.1f} s in all")
+    print(f"picture written to {picture.absolute()}\n\nTo run the query again:")
+    print(write_run_command())
+
+
+def print_introduction(query_text: str) -> None:
+    """Print the question, the query that answers it, and what happens next."""
     print("Which falls of 5 % or more, over at least three days, were recovered by daily rises?")
-    print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}")
+    print(f"Daily closes of four shares, 2008 to 2010:\n\n{query_text}")
     print("Next, an engine starts, finds the matches and draws them.")
     print("This takes some seconds, and more when it runs for the first time.\n", flush=True)
-    with as_file(DATA / "stocks.csv") as path, open_local_session(engine=engine) as spark:
-        Table("stocks", (path,), FileFormat.CSV).register(spark)
-        falls = matchrec.query(spark, query)
-        with matchrec.progress(spark):
-            text = format_first_rows(falls.to_df(), SHOWN_ROWS)
-        print(text, flush=True)
-        with show_busy("Drawing"):
-            plot = falls.plot(x="date", y="close", by="ticker")
-            with replace_when_complete(picture) as part:
-                plot.save(part)
-    print(f"\n{len(plot._page.spans)} matches, {time.monotonic() - began:.1f} s in all")
-    print(f"picture written to {picture.absolute()}\n\nTo run the query again:")
-    words = ("run", f"{DATA}/v_shapes.sql", "--table", f"stocks={DATA}/stocks.csv")
-    print(f"{show_program()} {shlex.join(words)}")
+
+
+def draw_matches(query: matchrec.Query, picture: Path) -> int:
+    """Draw the matches of the demo over the prices, write the picture, and return their number."""
+    with show_busy("Drawing"):
+        plot = query.plot(x="date", y="close", by="ticker")
+        with replace_when_complete(picture) as part:
+            plot.save(part)
+    return len(plot._page.spans)
+
+
+def write_run_command() -> str:
+    """Return the command that runs the query of the demo again, as a shell reads it."""
+    arguments = ("run", f"{DATA}/v_shapes.sql", "--table", f"stocks={DATA}/stocks.csv")
+    return f"{show_program()} {shlex.join(arguments)}"
