@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import pattern as errors
+from matchrec.errors.wording import shorten
 from matchrec.plan import pattern as patterns
 from matchrec.plan.parameters import name_parameter
 from matchrec.plan.words import is_reserved
@@ -186,9 +187,24 @@ class _Parser(Cursor):
         second_span = self.text.span(second, self.position)
         return errors.two_quantifiers(
             first_span.to(second_span),
+            part=self.find_part_before(first),
             first=self.text.text_at(first_span),
             second=self.text.text_at(second_span),
         )
+
+    def find_part_before(self, end: int) -> str:
+        """Return the text of the part before the token at `end`; "A" if it is an exclusion."""
+        start = end - 1
+        if self.text.key(start) == ")":
+            depth = 1
+            while depth > 0 and start > 0:
+                start -= 1
+                depth += {")": 1, "(": -1}.get(self.text.key(start), 0)
+            if self.text.key(start - 1) == "PERMUTE":
+                start -= 1
+        elif not self.tokens[start].can_name:
+            return "A"
+        return shorten(self.text.text_at(self.text.span(start, end)))
 
     def reject_lost_braces(self, start: int) -> None:
         """Raise an error for `(3,)` or `(3, 5)` after a part, which begins at token `start`.

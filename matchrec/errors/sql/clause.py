@@ -11,7 +11,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import current_surface, name_part
-from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.misspellings import find_keyword, find_nearest
 from matchrec.errors.sql.tokens import CLOSING_BRACKETS, PARTS_IN_ORDER, find_hint_for_token
 from matchrec.errors.wording import join_lines, join_names, quote_in_backticks, shorten
 from matchrec.source import Span
@@ -27,6 +27,9 @@ def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
         order = ""  # it is a whole query or clause, and the order of its parts may be right
     else:
         hint = find_hint_for_token(text, "MATCH_RECOGNIZE")
+        keyword = find_keyword(text)
+        if keyword is not None and keyword.split()[0] != text.upper():
+            order = f"`{text}` is not a keyword"
     if hint is None:
         alone = "write the clause alone, from PARTITION BY to DEFINE"
         hint = f"{alone}, or pass a whole query to {current_surface().query_call}"

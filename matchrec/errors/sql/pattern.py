@@ -252,12 +252,19 @@ def nothing_to_repeat(span: Span, *, quantifier: str) -> MatchRecognizeParseErro
     )
 
 
-def two_quantifiers(span: Span, *, first: str, second: str) -> MatchRecognizeParseError:
-    """Return the error for two quantifiers after one part, as in PATTERN (A+{2})."""
+def two_quantifiers(span: Span, *, part: str, first: str, second: str) -> MatchRecognizeParseError:
+    """Return the error for two quantifiers after one part, as in PATTERN (A+{2}).
+
+    Args:
+        span: the quantifiers in the text of the query.
+        part: the part before them.
+        first: the first quantifier.
+        second: the second one.
+    """
     return MatchRecognizeParseError(
         f"one part of PATTERN has two quantifiers, `{first}` and `{second}`",
         span,
-        hint=f"keep one, or write parentheses: (A{first}){second}",
+        hint=f"keep one, or write parentheses: ({part}{first}){second}",
         code="two-quantifiers",
     )
 

@@ -223,6 +223,9 @@ def find_operands_hint(
     >>> find_operands_hint(">", [TypedText("tags", "array<string>"), TypedText("3", "int")])
     'write size(tags) > 3 for the number of elements, or tags[0] > 3 for one element'
     """
+    if operator in ("<<", ">>") and len(operands) == 2:
+        comparison = f"{operands[0].text} {operator[0]} {operands[1].text}"
+        return f"write {comparison} to compare them; {operator} moves bits"
     if operator in ("CAST", "TRY_CAST"):
         return _find_cast_hint(operands[0], target)
     if operator in _LOGIC:

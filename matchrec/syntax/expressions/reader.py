@@ -15,6 +15,7 @@ from functools import cached_property
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.language import name_part
+from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import tokens as syntax_errors
 from matchrec.errors.sql.clause import extra_comma
@@ -277,6 +278,8 @@ class ExpressionCursor(Cursor, ABC):
             return syntax_errors.no_value_before_operator(
                 token.text.upper(), token.span, where=self.where
             )
+        if token.key in ("AND", "OR") and before.key in _BINARY_OPERATORS:
+            return syntax_errors.unfinished_expression(before.span, where=self.where)
         if is_operator and before.key in _BINARY_OPERATORS:
             both = before.span.to(token.span)
             return syntax_errors.two_operators(before.text, token.text, both, where=self.where)
@@ -297,11 +300,14 @@ class ExpressionCursor(Cursor, ABC):
         if has_advice:
             return None
         before = self._token_before
+        meant_word = find_nearest(self._next_token.key, ("NULL", "TRUE", "FALSE", "UNKNOWN"))
         if before.key == "NOT" and self.key_at(self.position - 2) == "IS":
             is_not = self.tokens[self.position - 2].span.to(before.span)
-            return syntax_errors.is_before_value(is_not, where=self.where, operator="<>")
+            operator = f"IS NOT {meant_word}" if meant_word else "<>"
+            return syntax_errors.is_before_value(is_not, where=self.where, operator=operator)
         if before.key == "IS":
-            return syntax_errors.is_before_value(before.span, where=self.where, operator="=")
+            operator = f"IS {meant_word}" if meant_word else "="
+            return syntax_errors.is_before_value(before.span, where=self.where, operator=operator)
         return None
 
     def _make_unexpected_token_error(self) -> MatchRecognizeError:
