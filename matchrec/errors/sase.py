@@ -59,7 +59,16 @@ def _find_hint(word: str, where: str, expected: str, sequence: str) -> str | Non
         )
     if expected == "SEQ" and word.isidentifier():
         return "write SEQ and parentheses around the components: PATTERN SEQ(Shelf a, Exit b)"
-    hint = _HINTS_OF_WORDS.get(word)
+    is_in_sequence = where == "PATTERN" and "the end" not in expected
+    hint = _HINTS_IN_PATTERN.get(word) if is_in_sequence else None
+    hint = hint or _HINTS_OF_WORDS.get(word)
+    part = find_nearest(word, _PARTS) if hint is None else None
+    if part is not None and part in expected and part != word:
+        return f"write {part}"
+    if word == "}" and expected.startswith("a value"):
+        return "write the value that is missing before it"
+    if hint is None and where == "WITHIN" and "number" in expected:
+        return "write a number with a unit: WITHIN 10 minutes"
     if hint is None and expected == "PATTERN":
         return "write PATTERN SEQ(Shelf a, Exit b)"
     if hint is None and word.isidentifier():
@@ -82,6 +91,15 @@ _MISSING_BEFORE_NAMES = {
 
 # The parts of a query, in order.
 _PARTS = ("PATTERN", "WHERE", "WITHIN", "RETURN")
+
+# What to write instead of a word or sign in PATTERN, by its upper case.
+_HINTS_IN_PATTERN = {
+    **dict.fromkeys(("->", ";"), "write a comma between components: SEQ(Shelf a, Exit b)"),
+    **dict.fromkeys(
+        ("*", "{"), "write + after the type and [] after the variable for one or more: Shelf+ a[]"
+    ),
+    "(": "write SEQ before it, with a variable after each event type: SEQ(Shelf a, Exit b)",
+}
 
 # What to write instead of a word or sign, by its upper case.
 _HINTS_OF_WORDS = {

@@ -68,6 +68,15 @@ def test_a_pattern_has_its_own_words(prices: DataFrame) -> None:
     assert "\nwarnings\n  `<>` with NULL in a condition" in str(explained)
 
 
+def test_an_error_lists_stages_only(prices: DataFrame) -> None:
+    """A Pattern has variables of its own for its conditions, which no user can name."""
+    pattern = Pattern.begin("a").where("price > c.price").next("b").where("price > 1")
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.match_pattern(prices, pattern, order_by="ts")
+    assert refused.value.code == "unknown-variable"
+    assert refused.value.notes == ("the pattern has: a, b",)
+
+
 def begin_with(name: str, condition: str) -> Pattern:
     """Return a pattern of one stage with a condition."""
     return Pattern.begin(name).where(condition)

@@ -236,7 +236,7 @@ class Diagnosis:
         is_argument = expression.clause == "MEASURES" and expression.call != ""
         return errors.KnownNames(
             columns=self.columns.names,
-            variables=(*plan.variables, *(subset.name for subset in plan.subsets)),
+            variables=list_users_variables(plan),
             measures={measure.name: show_value_so_far(measure, plan) for measure in other_measures},
             keys=tuple(key.name for key in plan.partition_by if key.name),
             call=expression.call,
@@ -257,6 +257,18 @@ class Diagnosis:
             fields = self.relation.rows.schema.fields
             likely = [field.name for field in fields if isinstance(field.dataType, NumericType)]
         return next(iter((*likely, *self.columns.names)), "x")
+
+
+def list_users_variables(plan: MatchPlan) -> tuple[str, ...]:
+    """Return the variables and unions of a plan that have names of the user.
+
+    For the conditions of stages a Pattern has further ones, such as `:a where`. No name of a stage
+    has a colon.
+    """
+    names = (*plan.variables, *(subset.name for subset in plan.subsets))
+    if plan.staging is None:
+        return names
+    return tuple(name for name in names if ":" not in name)
 
 
 def find_first_refused(
