@@ -108,7 +108,7 @@ Arguments: TypeAlias = NamedArguments | list[Any]
 # The candidates for each `:name` of `sweep`.
 Grid: TypeAlias = Mapping[str, Sequence[SqlValue] | ArrayLike]
 
-# Kinds of parameters that may be passed by position, and those of `*name` and `**name`.
+# The kinds of parameters that may be passed by position, and the kinds of `*name` and `**name`.
 POSITIONAL_KINDS = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 VARIADIC_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 

@@ -173,7 +173,7 @@ class _StageFolder:
     def follow_proceed_edges(self, reached: WaitingState) -> list[WaitingState]:
         """Return the states to which proceed edges lead, but not the one in which a run has failed.
 
-        Each has the tests of its edge in addition to those of `reached`.
+        Each has the tests of `reached` and the tests of its edge.
         """
         return [
             WaitingState(

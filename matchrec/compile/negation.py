@@ -100,7 +100,7 @@ def replace_negations_by_tests(
     folding, restrictions = replace_negations(compiled_pattern.folding, first_test, plan.pattern)
     builder = NegationTestBuilder(plan, folding)
     tests: list[NegationTest] = []
-    # Conditions are found by name, so a test must not have the name of a variable.
+    # Conditions are looked up by their names, so a test must not have the name of a variable.
     used_names = {*plan.variables, *plan.unions}
     for test_number, restriction in enumerate(restrictions, first_test):
         name = make_unique_name(builder.name_test(restriction), used_names)

@@ -82,7 +82,8 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
     """Return an aggregate with guards around the inputs that can raise.
 
     A guarded input is computed only for rows that can be mapped to the variable of the aggregate
-    and that pass its FILTER. If it can only overflow, its rows need not be those of the variable.
+    and that pass its FILTER. If it can only overflow, it is also computed for rows of other
+    variables.
     """
     condition_of_rows = find_condition_of_rows(plan, aggregate.variable)
     row_filter = aggregate.condition

@@ -75,7 +75,7 @@ def list_used_columns(
 ) -> tuple[RowColumn, ...]:
     """Return the columns that are sent because this query needs them, each once.
 
-    The arguments are those of `build_sent_columns`. Raises as it does.
+    Takes the same arguments as `build_sent_columns`, and raises the same errors.
     """
     used = (
         *measure_columns,

@@ -32,14 +32,14 @@ class OutputRows:
         return len(self.row)
 
     def take(self, chosen: BoolArray | slice) -> OutputRows:
-        """Return some of the output rows: those that are marked, bool[r], or those of a slice."""
+        """Return some of the output rows: the marked ones, bool[r], or a slice of them."""
         return OutputRows(self.row[chosen], self.match[chosen], self.current[chosen])
 
 
 def find_output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRows:
     """Return the output rows of matches.
 
-    `find_unmatched_rows` returns those of the input rows that no match covers.
+    `find_unmatched_rows` returns the input rows that no match covers.
     """
     if rows_per_match.has_one_row_per_match:
         return find_one_row_per_match(matches)

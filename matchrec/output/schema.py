@@ -161,7 +161,8 @@ def list_partition_columns(
 ) -> list[RowOutput]:
     """Return the columns of PARTITION BY, each once.
 
-    An expression has the name that the user gave, or else that of the input column or of Spark.
+    An expression has the name that the user gave, or else the name of the input column, or else
+    the name that Spark gives it.
     Arguments as `find_output_columns`.
     """
     partition_columns = []

@@ -92,7 +92,7 @@ class Matches:
     # matches, because nothing ranks them by it.
     completed: IntArray | None = None
     # int64[m], A_MATCH, or what a run is whose window has ended: see `automaton.run_endings`. None
-    # for matches of consecutive rows, all of which are matches.
+    # for matches of consecutive rows, because all of these are matches.
     kind: IntArray | None = None
     # Set if matches share mapped rows. Then mapped rows are in no order, and offsets only give the
     # lengths of matches. Only a task that asks for chains gets them.
@@ -157,7 +157,7 @@ class Numbering:
         self.last_number = last_number
 
     def number_matches(self, matches: Matches) -> Matches:
-        """Number matches that are in order of partition, after those of the chunks before.
+        """Number matches that are in order of partition, after the matches of the chunks before.
 
         A run whose window has ended is not a match and gets -1.
         """

@@ -216,14 +216,14 @@ class MatchRequest:
     def use_session(self, spark: SparkSession) -> MatchRequest:
         """Return the request with a runner of texts in another session, for rows of that session.
 
-        Spark gives `foreachBatch` a session of its own, for example.
+        For example, Spark gives `foreachBatch` a new session.
         """
         runner = replace(self.runner, backend=find_backend(spark))
         return replace(self, relation=replace(self.relation, runner=runner))
 
     @property
     def is_rule_set(self) -> bool:
-        """Return whether the rules are those of a set, not a single query."""
+        """Return whether the rules belong to a rule set, not to a single query."""
         return self.event_columns is not None
 
     @property

@@ -56,7 +56,7 @@ class TunedSetting:
 
     @property
     def is_new(self) -> bool:
-        """Whether `tune` has changed the value."""
+        """True if `tune` has changed the value."""
         return self.before != self.now
 
     def __str__(self) -> str:

@@ -27,7 +27,7 @@ from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import read_integers, read_numbers
 from matchrec.worker.arrow_types import is_text
 
-# The bytes of a number, and about those of any other value of fixed length.
+# The bytes of a number. Any other value of fixed length has about as many.
 BYTES_OF_A_NUMBER = 8
 # About how many bytes a batch has at most.
 BYTES_PER_BATCH = 128 << 20

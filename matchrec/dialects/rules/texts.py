@@ -26,7 +26,7 @@ _SPECIAL_CHARACTER = re.compile(r"[][.{}()*+?$|^\\]")
 def cut_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     """Rewrite `CAST(x AS VARCHAR(3))` to `LEFT(CAST(x AS STRING), 3)`.
 
-    It is for products that are read, in all of which CHAR(n) is padded with spaces.
+    It is for products that are read. All of them pad CHAR(n) with spaces.
     """
     if context.write.name in _CUTTING_PRODUCTS or not node.is_type(*exp.DataType.TEXT_TYPES):
         return node

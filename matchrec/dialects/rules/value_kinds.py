@@ -235,7 +235,7 @@ def _has_hours(interval: exp.Interval) -> bool:
 def _list_alternatives(node: exp.Expr) -> list[exp.Expr]:
     """Return the expressions from which a CASE, IF, COALESCE or the like chooses its value.
 
-    The values of `CASE WHEN a THEN b ELSE c END` are b and c, those of `LAG(x, 2, y)` x and y.
+    `CASE WHEN a THEN b ELSE c END` chooses from b and c, and `LAG(x, 2, y)` from x and y.
     """
     match node:
         case exp.Case():

@@ -33,7 +33,7 @@ def find_operator_hint(operator: str, left: str, right: str) -> str:
     'write a CAST around one navigation, such as CAST(LAST(A.x) AS INT) for the boolean'
     """
     kinds = frozenset((classify_type(left), classify_type(right)))
-    # A hint for TIMESTAMP is good for TIMESTAMP_NTZ, too, unless that has a hint of its own.
+    # A hint for TIMESTAMP also fits TIMESTAMP_NTZ, unless TIMESTAMP_NTZ has its own hint.
     without_ntz = frozenset(
         TypeKind.TIMESTAMP if kind is TypeKind.TIMESTAMP_NTZ else kind for kind in kinds
     )

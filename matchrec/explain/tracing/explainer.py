@@ -262,7 +262,7 @@ def read_truths(conjuncts: Sequence[Conjunct], values: MeasureTexts) -> list[Tru
 
 
 def infer_unmeasured(truths: list[Truth | None], *, holds: bool) -> list[Truth | None]:
-    """Return the truths with those of conjuncts without a measure, if they follow from the others.
+    """Fill in the truths of conjuncts without a measure, if they follow from the other truths.
 
     Args:
         truths: the truths by measures.

@@ -200,7 +200,7 @@ def move_marked_nodes(
     """Move the marked nodes to the front, and replace each mark in `new_numbers` by the new number.
 
     The mark of a node that is dropped, DEAD, stays. If only one side of a join is left, the join is
-    dropped, and its number becomes that of the side.
+    dropped, and gets the number of this side.
     """
     count = progress.node_count
     kept_count = 0

@@ -132,7 +132,7 @@ def search_from_start(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
 
 @spliced
 def find_goal(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
-    """Return the goal of the search from progress.start, and move the horizon as far as needed.
+    """Return the goal of the search from progress.start, and move the horizon if needed.
 
     Returns:
         The row before which the longest match ends; if the preferred match is sought, the row

@@ -329,7 +329,7 @@ def is_match(
 def keep_match(row: int, depth: int, rules: Rules, work: SelectionWork) -> int:
     """Write out the path as a match, or make it the best one; return DONE or OUTPUT_FULL.
 
-    `is_match` holds for the path, of which `row` - 1 is the last row.
+    `is_match` holds for the path. The last row of the path is `row` - 1.
     """
     progress = work.progress
     if rules.output == layout.ALL:

@@ -110,7 +110,7 @@ END_STATE = 0  # the state in which the run ended
 END_LENGTH = 1  # how many rows it has
 END_CHOICE = 2  # the choice of its last row; NO_CHOICE if it has no row from here on
 END_ROW = 3  # the row after its last one
-# The row after the last one that it read in vain to come nearer to a match. If it read all rows
+# The row after the last one that it read without coming nearer to a match. If it read all rows
 # before `end`, where runs end, it is `end` + 1. UNKNOWN while the run still reads rows.
 END_UNTIL = 4
 END_REASON = 5  # why it ended, or UNKNOWN

@@ -29,7 +29,7 @@ from matchrec.search.matches import DOUBLE_WORD, Matches, make_one_row_matches
 from matchrec.search.runs_search import RunsSearch
 
 
-# Not a `stoppable_kernel`: sums are computed in words that wrap, as only those of machine code do.
+# Not a `stoppable_kernel`: sums are computed in words that wrap, and only words of machine code do.
 @kernel
 def search(
     rules: Rules,

@@ -306,11 +306,11 @@ def keep_match_expressions(
 ) -> DataFrame:
     """Keep expressions over the matches, for a second look if a query that computes them fails.
 
-    The arguments are those of `Backend.watch_matches`.
+    Takes the same arguments as `Backend.watch_matches`.
 
     Returns:
         The rows, marked. Only the query that computes these expressions from them gets the look.
-        So results of several rules over the same matches each have a look of their own.
+        So each result has its own look, also if several rules read the same matches.
     """
     return mark_rows(matched, MatchLook(make_token(), runner, matched, items, origins))
 

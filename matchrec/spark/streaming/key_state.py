@@ -32,7 +32,7 @@ def make_memory(
 ) -> BucketMemory:
     """Return the memory of a bucket: the keys that have any state, and each row once.
 
-    Its arrays are how many rows are stored of each key, `rows`, and those of `write_key_state`.
+    Its arrays are the number of stored rows of each key, `rows`, and what `write_key_state` writes.
 
     Args:
         key_states: what each search needs, by the name of the search.

@@ -125,7 +125,7 @@ class StreamSearch(ABC, Generic[States]):
             rows: the rows that the search has kept of each key, and the new ones.
 
         Returns:
-            What it needs from now on, without the keys of which it needs nothing.
+            What it needs from now on, without the keys for which it needs nothing.
 
         Raises:
             MatchRecognizeError: the rows of a key do not allow a search or a measure.
@@ -277,7 +277,7 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
         """Return what the search needs of the keys after the search of a piece.
 
         Args:
-            keys: int64[p], the indices of the keys among those of the bucket.
+            keys: int64[p], the indices of the keys among the keys of the bucket.
             piece: the piece, after its search.
             window_times: int64[n], when the window that begins with each row ends.
             rows: the rows of the piece.

@@ -34,7 +34,7 @@ def hash_keys(codes: list[SortCode], words: list[SortWord], count: int) -> list[
     """Return words with a hash of the keys instead of their codes, the last one first.
 
     No words are returned if hashing would not save a sort. The hash is put in front of the first
-    word of the order, or is a word of its own if the order leaves too little room. A sort of a
+    word of the order, or is a separate word if the order leaves too little room. A sort of a
     million rows takes 44 bits:
 
         bits of the order    words

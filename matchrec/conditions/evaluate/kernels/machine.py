@@ -79,7 +79,7 @@ def evaluate_condition(
     numbers follow each other. When all instructions have run, one value is left on the stack.
 
     Args:
-        code: int64[k, 5], instructions: the operation and its arguments, of which a, b, c are used.
+        code: int64[k, 5], instructions: the operation and its arguments. Only a, b, c are used.
         begin: the index of the condition's first instruction.
         end: the index after its last instruction.
         registers: the registers of the run.
