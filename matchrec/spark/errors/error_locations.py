@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 
 from matchrec.source import Span
 from matchrec.spark.errors.filled_template import FilledTemplate, mask_names
-from matchrec.spark.sail.words import STAR, find_error_place, find_matching_row, find_sail_name
+from matchrec.spark.sail.words import (
+    UNRESOLVED_STAR,
+    find_matching_row,
+    find_sail_name,
+    find_syntax_error,
+)
 
 # How to locate an error that the engine reports without a position. The key is a regular expression
 # of its sentence, the value one of the part of the query, in which groups of the sentence are
@@ -82,9 +87,9 @@ def locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
     The error names characters, a name, or a part of the query that `PATTERNS_OF_PARTS` knows. A
     name or part is located only if the query has it once.
     """
-    characters = find_error_place(error_text, filled.text)
-    if characters is not None:
-        return filled.locate(*characters)
+    syntax_error = find_syntax_error(error_text, filled.text)
+    if syntax_error is not None:
+        return filled.locate(syntax_error.start, syntax_error.end)
     pattern = find_pattern(error_text)
     if not pattern:
         return None
@@ -98,7 +103,7 @@ def find_pattern(error_text: str) -> str:
     """Return a regular expression of the name or part that an error is about; empty if unknown."""
     refused_name = find_sail_name(error_text)
     if refused_name is not None:
-        star = ".*" if refused_name.condition == STAR else ""
+        star = ".*" if refused_name.condition == UNRESOLVED_STAR else ""
         return re.escape(refused_name.name + star)
     row = find_matching_row(PATTERNS_OF_PARTS, error_text)
     if row is None:

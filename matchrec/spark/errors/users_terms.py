@@ -59,7 +59,7 @@ from matchrec.spark.errors.error_locations import (
 )
 from matchrec.spark.errors.filled_template import FilledTemplate
 from matchrec.spark.sail.words import (
-    STAR,
+    UNRESOLVED_STAR,
     find_hint_for_word,
     find_sail_name,
     simplify_refusal,
@@ -77,7 +77,7 @@ PARAMETERS = {
     "TABLE_OR_VIEW_NOT_FOUND": "relationName",
     "UNRESOLVED_ROUTINE": "routineName",
     "UNRESOLVED_COLUMN": "objectName",
-    STAR: "targetString",
+    UNRESOLVED_STAR: "targetString",
 }
 
 # Codes of what the engine refuses around a clause, by Spark's error condition. An error that
@@ -86,7 +86,7 @@ CODES = {
     "TABLE_OR_VIEW_NOT_FOUND": "unknown-table",
     "UNRESOLVED_ROUTINE": "unknown-function",
     "UNRESOLVED_COLUMN": "unknown-column",
-    STAR: "unknown-column",
+    UNRESOLVED_STAR: "unknown-column",
 }
 SYNTAX_ERROR = "syntax-error"
 REJECTED_BY_ENGINE = "rejected-by-engine"

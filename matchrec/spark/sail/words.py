@@ -1,8 +1,13 @@
 """Translate what Sail says against a query into plain words, and into Spark's error conditions.
 
-Sail's errors are texts without error conditions. Tables of regular expressions find out what such a
-text is about: an unknown name (`SAID`), something else in the query (`SENTENCES`), or a value that
-cannot be computed (`OF_VALUES`).
+Sail's errors are texts without error conditions. What such a text is about is found out by tables
+of regular expressions:
+
+    NAME_REFUSALS     an unknown or ambiguous name; the table has Spark's condition for each
+    OTHER_REFUSALS    a call, a type, or a part of the query that Sail cannot run
+    VALUE_FAILURES    a value of a row that cannot be computed, so that the running query fails
+
+`simplify_refusal` uses the first two, `explain_value_failure` and `read_value_failure` the third.
 """
 
 from __future__ import annotations
@@ -14,109 +19,148 @@ from typing import NamedTuple, TypeVar
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.wording import uncapitalise
 from matchrec.plan.words import NO_ALIAS_OF_SAIL
+from matchrec.source import Span
 from matchrec.worker.failing import find_cause
 
 V = TypeVar("V")
 
+# Between a sentence and advice, in the table below and in the results of `simplify_refusal`.
+HELP = "\n  help: "
+
 # A name in a text of Sail's: as a Rust value, or in plain letters.
-NAMED = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+)`?)"
-STAR = "CANNOT_RESOLVE_STAR_EXPAND"
-UNBOUND = "UNBOUND_SQL_PARAMETER", "parameter {name} has no value"
+NAME = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+)`?)"
+UNRESOLVED_STAR = "CANNOT_RESOLVE_STAR_EXPAND"
+PARAMETER_WITHOUT_VALUE = ("UNBOUND_SQL_PARAMETER", "parameter {name} has no value")
 
 # Refusals that are about a name: Spark's condition, and the sentence.
-SAID = {
-    rf"attribute {NAMED} is missing": ("UNRESOLVED_COLUMN", "unknown column {name}"),
-    rf"ambiguous attribute: {NAMED}": ("AMBIGUOUS_REFERENCE", "column {name} is ambiguous"),
-    rf"unknown function: {NAMED}": ("UNRESOLVED_ROUTINE", "unknown function {name}"),
-    rf"Table or view not found: {NAMED}": (
+NAME_REFUSALS = {
+    rf"attribute {NAME} is missing": ("UNRESOLVED_COLUMN", "unknown column {name}"),
+    rf"ambiguous attribute: {NAME}": ("AMBIGUOUS_REFERENCE", "column {name} is ambiguous"),
+    rf"unknown function: {NAME}": ("UNRESOLVED_ROUTINE", "unknown function {name}"),
+    rf"Table or view not found: {NAME}": (
         "TABLE_OR_VIEW_NOT_FOUND",
         "unknown table or view {name}",
     ),
-    rf"cannot resolve wildcard: {NAMED}": (STAR, "nothing in FROM is called {name}"),
-    rf"No value found for placeholder with name :{NAMED}": UNBOUND,
-    rf"Placeholder ':{NAMED}' was not provided a value": UNBOUND,
-    rf"parameter {NAMED} has no value": UNBOUND,
+    rf"cannot resolve wildcard: {NAME}": (UNRESOLVED_STAR, "nothing in FROM is called {name}"),
+    rf"No value found for placeholder with name :{NAME}": PARAMETER_WITHOUT_VALUE,
+    rf"Placeholder ':{NAME}' was not provided a value": PARAMETER_WITHOUT_VALUE,
+    rf"parameter {NAME} has no value": PARAMETER_WITHOUT_VALUE,
 }
 
 # In the error of a client if a server breaks off an answer, but not if there is no server.
 CRASH = "RST_STREAM"
 
 # Refusals that are about a call, a number, or something that Sail knows but cannot run at this
-# place, each with a sentence in plain words, which may end with advice: see `HELP`. Spark has some
-# of them, too: those about columns of a file.
-SENTENCES = {
-    r"^(?P<n>\w+) values? expected": r"a function that takes \g<n> has another number of arguments",
+# place, each with a sentence in plain words. The sentence may end with `HELP` and advice, and is
+# filled in with groups of the regular expression. Spark has the refusals about columns of files,
+# too.
+OTHER_REFUSALS = {
+    # Calls and numbers.
+    r"^(?P<count>\w+) values? expected": (
+        r"a function that takes \g<count> has another number of arguments"
+    ),
     r"^expected at least one value, but got": "a function has no argument",
-    r"Function '(?P<f>\w+)' (?:failed|expects)(?s:.*?) but received (?P<n>\d+)": r"the function "
-    r"\g<f> takes another number of arguments than \g<n>",
-    r"Function '(?P<f>\w+)' failed to match any signature(?s:.*?) but received (?P<n>\w+)": r"the "
-    r"function \g<f> takes no value of type \g<n>",
-    r"a call to '(?P<f>\w+)' function: coercion from Utf8 to the signature Exact\(Float64": r"the "
-    r"function \g<f> takes no value of type String",
-    r"^(?:invalid argument: )?requires (?P<n>(?s:.+))$": r"a function takes \g<n>",
+    r"Function '(?P<name>\w+)' (?:failed|expects)(?s:.*?) but received (?P<count>\d+)": (
+        r"the function \g<name> takes another number of arguments than \g<count>"
+    ),
+    r"Function '(?P<name>\w+)' failed to match any signature(?s:.*?) but received (?P<type>\w+)": (
+        r"the function \g<name> takes no value of type \g<type>"
+    ),
+    r"a call to '(?P<name>\w+)' function: coercion from Utf8 to the signature Exact\(Float64": (
+        r"the function \g<name> takes no value of type String"
+    ),
+    r"^(?:invalid argument: )?requires (?P<arguments>(?s:.+))$": r"a function takes \g<arguments>",
     r"min/max was called with": "the functions min and max take one argument",
-    r"^invalid argument: interval: (?P<n>[^\d\s+-]\S*)$": r"\g<n> is not a number",
-    r"^invalid argument: (?:decimal|interval|(?:big|small|tiny)?int): (?P<n>\S+)$": r"the number "
-    r"\g<n> is too large",
-    r"^(?:Plan|Command)Node::(?P<n>\w+)$": "there is no \\g<n> in Sail\n  help: run it on Spark",
-    CRASH: "its analysis fails and does not say why, as it does at some functions with too few "
-    "arguments",
-    r"logical expression InSubquery": "IN (SELECT ...) is taken as a condition of WHERE only"
-    "\n  help: write EXISTS (SELECT ...) elsewhere",
-    r"logical expression ScalarSubquery": "a subquery reads the row around it where Sail plans "
-    "none that does\n  help: write its value without SELECT, or join its table in FROM",
-    r"logical expression Wildcard": "`*` stands for no columns of groups of rows\n  help: write "
-    "the columns that GROUP BY has, or, if HAVING has no GROUP BY, WHERE instead of HAVING",
+    r"^invalid argument: interval: (?P<word>[^\d\s+-]\S*)$": r"\g<word> is not a number",
+    r"^invalid argument: (?:decimal|interval|(?:big|small|tiny)?int): (?P<number>\S+)$": (
+        r"the number \g<number> is too large"
+    ),
+    # Parts of a query.
+    r"^(?:Plan|Command)Node::(?P<node>\w+)$": (
+        rf"there is no \g<node> in Sail{HELP}run it on Spark"
+    ),
+    CRASH: (
+        "its analysis fails and does not say why, as it does at some functions with too few "
+        "arguments"
+    ),
+    r"logical expression InSubquery": (
+        "IN (SELECT ...) is taken as a condition of WHERE only"
+        f"{HELP}write EXISTS (SELECT ...) elsewhere"
+    ),
+    r"logical expression ScalarSubquery": (
+        "a subquery reads the row around it where Sail plans none that does"
+        f"{HELP}write its value without SELECT, or join its table in FROM"
+    ),
+    r"logical expression Wildcard": (
+        "`*` stands for no columns of groups of rows"
+        f"{HELP}write the columns that GROUP BY has, or, if HAVING has no GROUP BY, WHERE instead "
+        "of HAVING"
+    ),
     r"logical expression AggregateFunction": "an aggregate is not allowed here",
-    r"^Aggregate function calls cannot be nested": "an aggregate is not allowed in another "
-    "aggregate",
-    r"Scalar subquery should only return one column": "a subquery has several columns where one "
-    "value is needed",
-    r"Cannot create filter with non-boolean predicate(?s:.*?) returning (?P<n>\w+)": "a condition "
-    r"must be boolean, but this is \g<n>",
-    r"Aggregate requires at least one grouping": "HAVING has neither GROUP BY nor an aggregate"
-    "\n  help: write WHERE instead of HAVING",
+    r"^Aggregate function calls cannot be nested": (
+        "an aggregate is not allowed in another aggregate"
+    ),
+    r"Scalar subquery should only return one column": (
+        "a subquery has several columns where one value is needed"
+    ),
+    r"Cannot create filter with non-boolean predicate(?s:.*?) returning (?P<type>\w+)": (
+        r"a condition must be boolean, but this is \g<type>"
+    ),
+    r"Aggregate requires at least one grouping": (
+        f"HAVING has neither GROUP BY nor an aggregate{HELP}write WHERE instead of HAVING"
+    ),
     r"(?s)found end of input expected .*": "Syntax error at or near end of input",
-    r'No field named (?:[^.\s]+\.)?"#\d+"': "a column is neither in GROUP BY nor in an aggregate; "
-    "without GROUP BY, an aggregate makes one group of all rows\n  help: write GROUP BY with it, "
-    "or an aggregate of it, such as max(x)",
-    r"TIMESTAMP\(NANOS": "the file has times in nanoseconds"
-    "\n  help: write the file with microseconds, in pandas by frame.to_parquet(path, "
-    'coerce_timestamps="us", allow_truncated_timestamps=True), or read '
-    "timestamp_micros(x DIV 1000) of it with the setting "
-    "spark.sql.legacy.parquet.nanosAsLong=true",
-    r"Timestamp\(Nanosecond": "the file has times in nanoseconds"
-    "\n  help: write the file with microseconds, in pandas by frame.to_parquet(path, "
-    'coerce_timestamps="us", allow_truncated_timestamps=True), or read it as FROM '
-    "(SELECT ..., CAST(x AS TIMESTAMP_NTZ) AS x FROM t), AS TIMESTAMP where the "
-    "times have a zone",
-    r"^cast Duration\(": "the file has durations that are not in microseconds"
-    "\n  help: read it as FROM (SELECT ..., CAST(x AS INTERVAL DAY TO SECOND) AS x FROM"
-    ' t), or write it with microseconds, in pandas by frame.astype({"x": '
-    '"timedelta64[us]"})',
-    r"^cast Dictionary\(": "the file has a column of categories"
-    "\n  help: read it as FROM (SELECT ..., CAST(x AS STRING) AS x FROM t), or write it"
-    ' with texts, in pandas by frame.astype({"x": "str"})',
-    r"\bFloat16\b|\(FLOAT16\)": "there are numbers of the type float16"
-    '\n  help: write them as float32, in pandas by frame.astype({"x": "float32"})',
+    r'No field named (?:[^.\s]+\.)?"#\d+"': (
+        "a column is neither in GROUP BY nor in an aggregate; "
+        "without GROUP BY, an aggregate makes one group of all rows"
+        f"{HELP}write GROUP BY with it, or an aggregate of it, such as max(x)"
+    ),
+    # Columns of files.
+    r"TIMESTAMP\(NANOS": (
+        "the file has times in nanoseconds"
+        f"{HELP}write the file with microseconds, in pandas by frame.to_parquet(path, "
+        'coerce_timestamps="us", allow_truncated_timestamps=True), or read '
+        "timestamp_micros(x DIV 1000) of it with the setting "
+        "spark.sql.legacy.parquet.nanosAsLong=true"
+    ),
+    r"Timestamp\(Nanosecond": (
+        "the file has times in nanoseconds"
+        f"{HELP}write the file with microseconds, in pandas by frame.to_parquet(path, "
+        'coerce_timestamps="us", allow_truncated_timestamps=True), or read it as FROM '
+        "(SELECT ..., CAST(x AS TIMESTAMP_NTZ) AS x FROM t), AS TIMESTAMP where the "
+        "times have a zone"
+    ),
+    r"^cast Duration\(": (
+        "the file has durations that are not in microseconds"
+        f"{HELP}read it as FROM (SELECT ..., CAST(x AS INTERVAL DAY TO SECOND) AS x FROM t), "
+        'or write it with microseconds, in pandas by frame.astype({"x": "timedelta64[us]"})'
+    ),
+    r"^cast Dictionary\(": (
+        "the file has a column of categories"
+        f"{HELP}read it as FROM (SELECT ..., CAST(x AS STRING) AS x FROM t), "
+        'or write it with texts, in pandas by frame.astype({"x": "str"})'
+    ),
+    r"\bFloat16\b|\(FLOAT16\)": (
+        f"there are numbers of the type float16{HELP}"
+        'write them as float32, in pandas by frame.astype({"x": "float32"})'
+    ),
 }
 
-# Separates a sentence from advice.
-HELP = "\n  help: "
-
 # A syntax error: a word, its characters, and a long list of what could be there instead.
-SYNTAX = re.compile(r"(?s)found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected (?P<list>.*)")
+SYNTAX_ERROR = re.compile(
+    r"(?s)found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected (?P<list>.*)"
+)
 
 # The word and the list of the syntax error for a query that begins with FROM, as it may on Spark.
-FROM_FIRST = re.compile(r"FROM (?:query$|.*\bstatement\b)", re.IGNORECASE | re.DOTALL)
+FROM_WITHOUT_SELECT = re.compile(r"FROM (?:query$|.*\bstatement\b)", re.IGNORECASE | re.DOTALL)
 
 # What follows a sentence about a call: where to report it, and all signatures of the function.
-ADVICE = re.compile(
+AFTER_SENTENCE = re.compile(
     r"(?:\nThis issue was likely caused by|\.? No function matches the given name).*", re.DOTALL
 )
 
 # What precedes a sentence: the steps in which Sail has failed.
-STEPS = re.compile(
+FAILED_STEPS = re.compile(
     r"(?:(?:Internal|Execution) error: |Error during planning: |invalid argument: "
     r"|Function '\w+' user-defined coercion failed with: )+"
 )
@@ -164,7 +208,7 @@ def find_sail_name(error_text: str) -> RefusedName | None:
     >>> find_sail_name("unknown function: uper")
     RefusedName(condition='UNRESOLVED_ROUTINE', name='uper', parts=())
     """
-    row = find_matching_row(SAID, error_text)
+    row = find_matching_row(NAME_REFUSALS, error_text)
     if row is None:
         return None
     refusal, (condition, _) = row
@@ -172,31 +216,32 @@ def find_sail_name(error_text: str) -> RefusedName | None:
 
 
 def read_name(name_match: re.Match[str]) -> str:
-    """Return the name in a match of `NAMED`, its parts separated by points."""
+    """Return the name in a match of `NAME`, its parts separated by points."""
     return ".".join(read_parts(name_match)) or name_match["name"]
 
 
 def read_parts(name_match: re.Match[str]) -> tuple[str, ...]:
-    """Return the parts of the name in a match of `NAMED`; empty if Sail does not list them."""
+    """Return the parts of the name in a match of `NAME`; empty if Sail does not list them."""
     return tuple(re.findall(r'Identifier\("([^"]*)"\)', name_match["parts"] or ""))
 
 
-def find_error_place(error_text: str, text: str) -> tuple[int, int] | None:
+def find_syntax_error(error_text: str, text: str) -> Span | None:
     """Return the characters of a text at which Sail's parser has found a syntax error.
 
     None if the error is another one, or if the word in it is not there: inside of a literal, the
     parser counts from its quote.
 
-    >>> find_error_place("found bad at 7:10 expected 'FROM'", "SELECT bad")
-    (7, 10)
-    >>> find_error_place("found x at 0:1 expected number", "SELECT TIMESTAMP'x'")
+    >>> find_syntax_error("found bad at 7:10 expected 'FROM'", "SELECT bad")
+    Span(start=7, end=10)
+    >>> find_syntax_error("found x at 0:1 expected number", "SELECT TIMESTAMP'x'")
     """
-    syntax = SYNTAX.search(error_text)
-    if syntax is None:
+    syntax_error = SYNTAX_ERROR.search(error_text)
+    if syntax_error is None:
         return None
-    start, end = int(syntax["start"]), int(syntax["end"])
-    has_word = syntax["word"].strip("'\"`").lower() in text[start:end].lower()
-    return (start, end) if has_word else None
+    start, end = int(syntax_error["start"]), int(syntax_error["end"])
+    word = syntax_error["word"].strip("'\"`")
+    has_word = word.lower() in text[start:end].lower()
+    return Span(start, end) if has_word else None
 
 
 def find_hint_for_word(error_text: str) -> str | None:
@@ -207,10 +252,10 @@ def find_hint_for_word(error_text: str) -> str | None:
     >>> find_hint_for_word("invalid argument: found PIVOT at 19:24 expected 'JOIN'")
     'write the alias after the parentheses of PIVOT, not before it'
     """
-    syntax = SYNTAX.search(error_text)
-    if syntax is None:
+    syntax_error = SYNTAX_ERROR.search(error_text)
+    if syntax_error is None:
         return None
-    word = syntax["word"]
+    word = syntax_error["word"]
     if word.upper() in ("PIVOT", "UNPIVOT"):
         return f"write the alias after the parentheses of {word}, not before it"
     return f"write `{word}` in backticks" if word.upper() in NO_ALIAS_OF_SAIL else None
@@ -219,7 +264,8 @@ def find_hint_for_word(error_text: str) -> str | None:
 def simplify_refusal(error_text: str) -> str:
     """Return a refusal in plain words, with advice after `HELP` if there is any.
 
-    Texts that are not Sail's stay as they are.
+    Spark's texts, and Sail's that no table has, stay as they are, except for words around the
+    sentence.
 
     >>> simplify_refusal("invalid argument: found FROM at 0:4 expected 'SELECT', or '('")
     "Syntax error at or near 'FROM'"
@@ -237,20 +283,22 @@ def simplify_refusal(error_text: str) -> str:
     there is no CacheTable in Sail
       help: run it on Spark
     """
-    syntax = SYNTAX.search(error_text)
-    if syntax is not None:
-        begins_with_from = FROM_FIRST.match(f"{syntax['word']} {syntax['list']}")
-        advice = f"{HELP}write SELECT * FROM" if begins_with_from else ""
-        return f"Syntax error at or near '{syntax['word']}'{advice}"
-    about_name = find_matching_row(SAID, error_text)
-    if about_name is not None and not error_text.startswith("["):  # not Spark's own condition
+    syntax_error = SYNTAX_ERROR.search(error_text)
+    if syntax_error is not None:
+        word = syntax_error["word"]
+        lacks_select = FROM_WITHOUT_SELECT.match(f"{word} {syntax_error['list']}")
+        advice = f"{HELP}write SELECT * FROM" if lacks_select else ""
+        return f"Syntax error at or near '{word}'{advice}"
+    about_name = find_matching_row(NAME_REFUSALS, error_text)
+    has_spark_condition = error_text.startswith("[")
+    if about_name is not None and not has_spark_condition:
         refusal, (_, sentence) = about_name
         return sentence.format(name=f"`{read_name(refusal)}`")
-    about_query = find_matching_row(SENTENCES, error_text)
+    about_query = find_matching_row(OTHER_REFUSALS, error_text)
     if about_query is not None:
-        words, sentence = about_query
-        return words.expand(sentence)
-    return STEPS.sub("", ADVICE.sub("", error_text), count=1)
+        refusal, sentence = about_query
+        return refusal.expand(sentence)
+    return FAILED_STEPS.sub("", AFTER_SENTENCE.sub("", error_text), count=1)
 
 
 def split_help(sentence: str) -> tuple[str, str | None]:
@@ -263,32 +311,50 @@ def split_help(sentence: str) -> tuple[str, str | None]:
     return plain, hint or None
 
 
-# Failures that are about a value: the sentence, then advice.
-OF_VALUES = {
-    r"(?i)(?:divi(?:de|sion)|remainder) by zero": "Division by zero. Write NULLIF(divisor, 0), or "
-    "set spark.sql.ansi.enabled to false",
-    r"(?i)(?P<what>invalid (?:datetime pattern|timestamp|date)\b.*)": "{what}. Write to_timestamp, "
-    "or to_date, with a format in Spark's letters, such as 'dd/MM/yyyy HH:mm:ss'",
-    r"(?i)cast error: (?P<what>.*'-?\d{1,3}(?:,\d{3})+(?:\.\d*)?'.*)": "{what}. Write "
-    "replace(x, ',') instead of x, which removes the commas",
-    r"(?i)unsupported cast from (?P<source>.*?) to (?P<target>[\w()<>,]+)": "a value of type "
-    "{source} cannot be cast to {target}. Write one element, field or value of it instead",
-    r"(?i)cast error: (?P<what>.*)": "{what}. Write TRY_CAST, which returns NULL for such a value",
-    r"(?is)\[CAST_INVALID_INPUT\] (?P<what>.*?cannot be cast to \"[^\"]+\")": "{what}. Write "
-    "TRY_CAST, which returns NULL for such a value",
-    r"(?i)\[CAST_INVALID_INPUT\] (?P<what>.*)": "{what}",
-    r"(?i)\bindex 0 is invalid": "Index 0 is not allowed. Write 1 for the first element, or -1 for "
-    "the last one",
+# Failures that are about a value: the sentence, and what to write instead; empty if that is not
+# known. `{name}` stands for the group of the regular expression.
+VALUE_FAILURES = {
+    r"(?i)(?:divi(?:de|sion)|remainder) by zero": (
+        "Division by zero",
+        "NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false",
+    ),
+    r"(?i)(?P<sentence>invalid (?:datetime pattern|timestamp|date)\b.*)": (
+        "{sentence}",
+        "to_timestamp, or to_date, with a format in Spark's letters, such as 'dd/MM/yyyy HH:mm:ss'",
+    ),
+    r"(?i)cast error: (?P<sentence>.*'-?\d{1,3}(?:,\d{3})+(?:\.\d*)?'.*)": (
+        "{sentence}",
+        "replace(x, ',') instead of x, which removes the commas",
+    ),
+    r"(?i)unsupported cast from (?P<source>.*?) to (?P<target>[\w()<>,]+)": (
+        "a value of type {source} cannot be cast to {target}",
+        "one element, field or value of it instead",
+    ),
+    r"(?i)cast error: (?P<sentence>.*)": (
+        "{sentence}",
+        "TRY_CAST, which returns NULL for such a value",
+    ),
+    r"(?is)\[CAST_INVALID_INPUT\] (?P<sentence>.*?cannot be cast to \"[^\"]+\")": (
+        "{sentence}",
+        "TRY_CAST, which returns NULL for such a value",
+    ),
+    r"(?i)\[CAST_INVALID_INPUT\] (?P<sentence>.*)": ("{sentence}", ""),
+    r"(?i)\bindex 0 is invalid": (
+        "Index 0 is not allowed",
+        "1 for the first element, or -1 for the last one",
+    ),
 }
 
 # Failures that no value causes. An invalid argument is one in the text: the parser says so.
-OF_OTHERS = re.compile(
+NOT_ABOUT_VALUES = re.compile(
     r"resources exhausted|cancel|object store|\bio error|^invalid argument: ", re.IGNORECASE
 )
 
 
 def explain_value_failure(error_text: str) -> str | None:
     """Return why a value cannot be computed, and advice; None if a query fails for another reason.
+
+    Any text that is not known to have another reason is taken for a failure of a value.
 
     >>> explain_value_failure("Arrow error: Divide by zero error")
     'Division by zero. Write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false'
@@ -301,20 +367,22 @@ def explain_value_failure(error_text: str) -> str | None:
     >>> explain_value_failure("unknown function: uper") is None
     True
     """
-    if find_sail_name(error_text) is not None or OF_OTHERS.search(error_text):
+    if find_sail_name(error_text) is not None or NOT_ABOUT_VALUES.search(error_text):
         return None
     cause = name_types_as_spark(find_cause(error_text).strip())
-    row = find_matching_row(OF_VALUES, cause)
-    if row is not None:
-        words, sentence = row
-        return sentence.format(**words.groupdict())
-    return f"{cause.rstrip('. ')}. Write other arguments, or filter such rows out in FROM"
+    row = find_matching_row(VALUE_FAILURES, cause)
+    if row is None:
+        return f"{cause.rstrip('. ')}. Write other arguments, or filter such rows out in FROM"
+    failure, (sentence, replacement) = row
+    reason = sentence.format(**failure.groupdict())
+    return f"{reason}. Write {replacement}" if replacement else reason
 
 
 def read_value_failure(error_text: str) -> tuple[str, str | None] | None:
     """Return why a value cannot be computed, and what to write; None if that is not known.
 
-    The text may be Sail's or Spark's.
+    The text may be Sail's or Spark's. Unlike `explain_value_failure`, this returns None for a text
+    that is not in the table of failures.
 
     >>> read_value_failure("[DIVIDE_BY_ZERO] Division by zero. Use `try_divide` to ...")
     ('division by zero', 'write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false')
@@ -323,12 +391,12 @@ def read_value_failure(error_text: str) -> tuple[str, str | None] | None:
     >>> read_value_failure("unknown function: uper") is None
     True
     """
-    row = find_matching_row(OF_VALUES, name_types_as_spark(find_cause(error_text)))
+    row = find_matching_row(VALUE_FAILURES, name_types_as_spark(find_cause(error_text)))
     if row is None:
         return None
-    words, sentence = row
-    reason, _, replacement = sentence.format(**words.groupdict()).partition(". Write ")
-    return uncapitalise(reason), f"write {replacement}" if replacement else None
+    failure, (sentence, replacement) = row
+    reason = uncapitalise(sentence.format(**failure.groupdict()))
+    return reason, f"write {replacement}" if replacement else None
 
 
 def is_about_streams(error_text: str) -> bool:
