@@ -184,12 +184,13 @@ def find_type_texts(plan: str, names: Sequence[str]) -> list[str] | None:
 
     >>> find_type_texts("Exec, schema=[a, b:Int32, c:Utf8;N]\\n", ["a, b", "c"])
     ['Int32', 'Utf8']
+    >>> find_type_texts("Exec, schema=[]\\n", [])
+    []
     """
     texts = []
     end = 0
-    separators = [SCHEMA_START, *[", "] * (len(names) - 1)]
-    for index, (separator, name) in enumerate(zip(separators, names, strict=True)):
-        beginning = f"{separator}{name}:"
+    for index, name in enumerate(names):
+        beginning = f"{', ' if index else SCHEMA_START}{name}:"
         next_beginning = f", {names[index + 1]}:" if index + 1 < len(names) else SCHEMA_END
         start = plan.find(beginning, end)
         end = plan.find(next_beginning, start + len(beginning))
