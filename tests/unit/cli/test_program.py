@@ -213,3 +213,14 @@ def test_sentence_of_spark_has_no_plan_and_no_stack() -> None:
     assert shorten_engine_message(f"\n An exception was thrown:\n{stack}") == (
         "An exception was thrown:\nValueError: no"
     )
+
+
+@pytest.mark.slow
+def test_the_demo_draws_its_matches(tmp_path: Path) -> None:
+    result = run_program(tmp_path, "demo", "--output", "demo.pdf")
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "demo.pdf").read_bytes().startswith(b"%PDF")
+    written, _, advice, command = result.stdout.splitlines()[-4:]
+    assert written == f"picture written to {tmp_path / 'demo.pdf'}"
+    assert advice == "To run the query again:"
+    assert command.endswith("stocks.csv")
