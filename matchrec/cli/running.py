@@ -37,6 +37,8 @@ MOST_ROWS = 2**31 - 2
 
 # The format of printed rows without --format.
 DEFAULT_FORMAT = "table"
+# The formats in which the rows of several statements are told apart without an empty line.
+JSON_FORMATS = ("json", "jsonl")
 
 
 def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
@@ -165,15 +167,18 @@ class RowDestination:
         return self.write_to_file(frame, self.file, progress)
 
     def write_to_file(self, frame: DataFrame, file: Path, progress: ProgressDisplay) -> int:
-        """Write the rows to a file, and return how many."""
+        """Write the rows to a file, and return how many. Print a notice with their number."""
+        limited_frame = frame if self.limit is None else frame.limit(self.limit)
         with progress, raise_run_errors():
-            count = write_rows_file(frame.limit(self.limit) if self.limit else frame, file)
+            count = write_rows_file(limited_frame, file)
         print_notice(f"{show_count(count, 'row')} written to {file}")
         return count
 
     def print_rows(self, frame: DataFrame, progress: ProgressDisplay) -> int:
         """Print the rows, and return how many. Print a notice if there are more."""
-        limit = self.limit or (SHOWN_ROWS if self.format_name == "table" else None)
+        limit = self.limit
+        if limit is None and self.format_name == "table":
+            limit = SHOWN_ROWS
         with raise_run_errors():
             written = write_rows(
                 frame, OUTPUT_FORMATS[self.format_name], limit, progress, sys.stdout
@@ -185,7 +190,7 @@ class RowDestination:
 
     def print_separator(self) -> None:
         """Print an empty line between the rows of two statements; JSON needs none."""
-        if self.format_name not in ("json", "jsonl"):
+        if self.format_name not in JSON_FORMATS:
             print()
 
 
@@ -276,26 +281,26 @@ def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOpti
     queries = [statement for statement in request.statements if statement.is_query]
     if output.file and len(queries) != 1:
         raise click.UsageError(str(errors.not_one_query(count=len(queries) or "none")))
+    # SHOW TABLES has rows, too, but a file is for the rows of the only query.
+    with_output = queries
+    if output.file is None:
+        with_output = [statement for statement in request.statements if statement.has_rows]
     # Without a query, drawing the last statement raises an error.
     drawn_statement = queries[-1] if queries else request.query_statement
-    has_printed = False
     with report_warnings(), request.open_content() as (spark, _):
         for statement in request.statements:
             with label_errors(statement.label):
                 query = request.build_query(spark, statement.text)
                 frame = query.to_df()
-                # SHOW TABLES has rows, too, but a file is for the rows of the only query.
-                has_output = statement.is_query if output.file else statement.has_rows
-                if has_output:
-                    if has_printed:
+                if statement in with_output:
+                    if statement != with_output[0]:
                         output.print_separator()
                     count = output.write(spark, frame)
-                    has_printed = True
                     # `matchrec coverage` is about the last statement, too.
-                    if statement is request.query_statement:
+                    if statement == request.query_statement:
                         suggest_coverage(request, count)
-                # Later statements may drop a view that the query reads.
-                if plot and statement is drawn_statement:
+                # Drawn before later statements, which may drop a view that the query reads.
+                if plot and statement == drawn_statement:
                     plot.draw(query)
 
 
