@@ -178,13 +178,13 @@ class Sail(SparkConnect):
 
     def rewrite_plan(self, plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
         """Rewrite the conditions and measures that Sail evaluates differently."""
-        from matchrec.spark.sail.doubles import with_doubles
+        from matchrec.spark.sail.doubles import correct_decimals
         from matchrec.spark.sail.guards import add_guards
         from matchrec.spark.sail.negation import correct_negations
         from matchrec.spark.sail.strings import correct_strings
 
         plan = correct_strings(correct_negations(plan, relation), relation, columns.find)
-        plan = with_doubles(plan, relation, columns.find)
+        plan = correct_decimals(plan, relation, columns.find)
         return add_guards(plan) if self.evaluates_eagerly(plan) else plan
 
     def complete_settings(self, settings: SessionSettings, relation: Relation) -> SessionSettings:

@@ -1,16 +1,20 @@
-"""Write decimals as doubles if they meet floating-point numbers: `price > 99.5` of a DOUBLE.
+"""Write decimals as doubles if they are compared or computed with floating-point numbers.
 
-    price > 99.5   →   price > 99.5D
+    price > 99.5   →   price > 99.5D       if `price` is a DOUBLE or a FLOAT
 
-Spark does so by itself. Sail may make decimals of both to compare them, with 15 digits after the
-point, so that 0.1D + 0.2D equals 0.3 and NaN is an error, and may compute a FLOAT from a FLOAT and
-a decimal.
+Spark does so by itself. Sail may compare both as decimals with 15 digits after the point, so that
+0.1D + 0.2D equals 0.3 and NaN is an error. It may also compute a FLOAT from a FLOAT and a decimal.
+
+1. `has_fraction` and the types of the columns rule out most plans.
+2. `DoubleWriter.write` gets each operation. `read_family` tells floating-point numbers and decimals
+   apart by the text, and `find_family` asks Sail if the text does not tell.
+3. If both are among the operands that must have one type, each decimal is written as a DOUBLE.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -52,10 +56,10 @@ CHOSEN = find_coercing_operators(Coercion.CHOSEN)
 COMPUTED = find_coercing_operators(Coercion.COMPUTED)
 
 # Operators whose value is floating, a decimal or whole as their operands are.
-OF_THEIR_KIND = (COMPUTED - {"/"}) | CHOSEN | {"NULLIF", "NULLIFZERO"}
+FAMILY_OF_OPERANDS = (COMPUTED - {"/"}) | CHOSEN | {"NULLIF", "NULLIFZERO"}
 
 # Mathematical functions whose value is floating even for whole numbers.
-OF_FLOATING = find_operator_names(OperatorKind.MATHEMATICS) - {
+FLOATING_FUNCTIONS = find_operator_names(OperatorKind.MATHEMATICS) - {
     "FLOOR",
     "CEIL",
     "CEILING",
@@ -69,8 +73,8 @@ FRACTIONS = frozenset({Family.FLOATING, Family.DECIMAL})
 # A number with an exponent or the letter of a DOUBLE or FLOAT: 0.5D, 2f, 1e3.
 FLOATING_LITERAL = re.compile(r"(?ai)(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+[df]?|[df])")
 
-# In each text that may contain a decimal literal, a cast to a decimal, or NULLIF.
-FRACTION = re.compile(r"\d[.bdfe]|\.\d|DEC|NUMERIC|NULLIF", re.ASCII | re.IGNORECASE)
+# Finds something in each text that has a decimal literal, a cast to a decimal, or NULLIF.
+POSSIBLE_FRACTION = re.compile(r"\d[.bdfe]|\.\d|DEC|NUMERIC|NULLIF", re.ASCII | re.IGNORECASE)
 
 # A literal of a decimal: 0.5, 5BD.
 DECIMAL_LITERAL = re.compile(r"([\d.]+)(?:bd)?", re.ASCII | re.IGNORECASE)
@@ -79,21 +83,30 @@ DECIMAL_LITERAL = re.compile(r"([\d.]+)(?:bd)?", re.ASCII | re.IGNORECASE)
 AVERAGES = frozenset({"avg", "mean"})
 
 # Aggregates whose value is floating for floating-point numbers, and a decimal for decimals.
-ALIKE = AVERAGES | {"sum", "min", "max", "first", "last", "any_value", "first_value", "last_value"}
+FAMILY_OF_ARGUMENT = AVERAGES | {
+    "sum",
+    "min",
+    "max",
+    "first",
+    "last",
+    "any_value",
+    "first_value",
+    "last_value",
+}
 
 
-def with_doubles(
-    plan: MatchPlan, relation: Relation, find: Callable[[tuple[str, ...]], str | None]
+def correct_decimals(
+    plan: MatchPlan, relation: Relation, find_column: Callable[[tuple[str, ...]], str | None]
 ) -> MatchPlan:
-    """Return a plan in which decimals are doubles if they meet floating-point numbers.
+    """Return the plan with decimals as doubles if they meet floating-point numbers.
 
-    Where NULLIF compares such numbers, it is written as IF: on Sail its value has the type that is
-    compared, and it tells -0.0 from 0.
+    A NULLIF of such numbers is written as IF: on Sail its value has the type in which the numbers
+    are compared, and it tells -0.0 from 0.
 
     Args:
         plan: the plan.
         relation: the input.
-        find: returns the input's column of a name, which may have several parts, or None.
+        find_column: returns the input's column of a name, which may have several parts, or None.
     """
     types = [field.dataType for field in relation.rows.schema.fields]
     fractional_types = [
@@ -104,14 +117,14 @@ def with_doubles(
     if not fractional_types and not any(has_fraction(scalar) for scalar in plan.expressions):
         return plan
     has_nested_fractions = any(is_nested(type_) for type_ in fractional_types)
-    doubles = Doubles(relation, find, has_nested_fractions)
-    return map_expressions(plan, lambda scalar, _: map_operations(scalar, doubles.write))
+    writer = DoubleWriter(relation, find_column, has_nested_fractions)
+    return map_expressions(plan, lambda scalar, _: map_operations(scalar, writer.write))
 
 
 def has_fraction(scalar: Scalar) -> bool:
     """Return whether an expression may contain a fraction although no column does."""
     for piece in scalar.pieces:
-        if isinstance(piece, str) and FRACTION.search(piece) is not None:
+        if isinstance(piece, str) and POSSIBLE_FRACTION.search(piece) is not None:
             return True
         if isinstance(piece, Aggregate) and any(map(has_fraction, expression.list_inputs(piece))):
             return True
@@ -119,28 +132,31 @@ def has_fraction(scalar: Scalar) -> bool:
 
 
 @dataclass(frozen=True)
-class Doubles:
-    """Writes decimals as doubles.
+class DoubleWriter:
+    """A writer of decimals as doubles in the expressions over one input.
 
-    The methods `found` and `number` return the family of an expression: INTEGER stands for
-    everything without a fraction, and None means that the family is not known.
+    In the families that its methods return, INTEGER stands for everything without a fraction, and
+    None means that the family is not known.
     """
 
     relation: Relation
-    # Returns the input's column of a name, see `with_doubles`.
-    find: Callable[[tuple[str, ...]], str | None]
+    # Returns the input's column of a name, see `correct_decimals`.
+    find_column: Callable[[tuple[str, ...]], str | None]
     # Whether a field or an item of a column may have a fraction.
-    inner: bool
+    has_nested_fractions: bool
 
     @cached_property
-    def columns(self) -> dict[str, Family]:
+    def families(self) -> dict[str, Family]:
         """The family of each column of the input."""
         fields = self.relation.rows.schema.fields
         return {field.name: to_value_type(field.dataType).family for field in fields}
 
     @property
     def is_needed(self) -> bool:
-        """Return whether the session compares differently from Spark, if that matters here."""
+        """Return whether the session compares a double with a decimal as decimals.
+
+        The session is asked once, so callers test everything else first.
+        """
         return compares_as_decimals(self.relation.runner.spark)
 
     def write(self, operation: Operation) -> Operation:
@@ -150,20 +166,29 @@ class Doubles:
                 return self.write_nullif(first, second, operation)
             case Operation("NULLIFZERO", (first,)):
                 return self.write_nullif(first, expression.make_number(0, first.span), operation)
-        decimal_ids: set[int] = set()
-        for operands in self.group_operands(operation):
-            families = [self.read_family(operand) for operand in operands]
-            if self.inner or FRACTIONS.intersection(families):
-                families = [self.find_family(operand) for operand in operands]
-            if FRACTIONS.issubset(families):
-                for operand, family in zip(operands, families, strict=True):
-                    if family is Family.DECIMAL:
-                        decimal_ids.add(id(operand))
+        decimal_ids = {
+            id(decimal)
+            for operands in group_operands(operation)
+            for decimal in self.find_decimals_among_doubles(operands)
+        }
         if not decimal_ids or not self.is_needed:
             return operation
         return operation.map_operands(
             lambda operand: write_double(operand) if id(operand) in decimal_ids else operand
         )
+
+    def find_decimals_among_doubles(self, operands: Sequence[Scalar]) -> list[Scalar]:
+        """Return the decimals among operands if there are floating-point numbers, too."""
+        families = [self.read_family(operand) for operand in operands]
+        if self.has_nested_fractions or FRACTIONS.intersection(families):
+            families = [self.find_family(operand) for operand in operands]
+        if not FRACTIONS.issubset(families):
+            return []
+        return [
+            operand
+            for operand, family in zip(operands, families, strict=True)
+            if family is Family.DECIMAL
+        ]
 
     def write_nullif(self, first: Scalar, second: Scalar, operation: Operation) -> Operation:
         """Return `NULLIF(a, b)` as `IF((a) = (b), NULL, a)`, if an operand has a fraction."""
@@ -183,46 +208,28 @@ class Doubles:
         )
         return Operation("IF", parts, span)
 
-    def group_operands(self, operation: Operation) -> Iterator[tuple[Scalar, ...]]:
-        """Return the groups of operands that must have one type.
-
-        They are compared or computed with each other, or one of them is the value.
-        """
-        operator = operation.operator
-        if operator in COMPARED | CHOSEN | COMPUTED:
-            yield operation.operands
-        if operator == "NVL2":
-            yield operation.operands[1:]
-        if operator in expression.COMPARED_CHOICES:
-            yield split_branches(operation).tests
-        if operator in CHOICES:
-            yield split_branches(operation).results
-
     def find_family(self, scalar: Scalar) -> Family | None:
         """Return the family of an expression by its text, or if that does not tell, from Sail."""
         family = self.read_family(scalar)
-        if family is None and expression.reads_columns_only(scalar) and self.is_needed:
-            with (
-                silence_analysis(),
-                suppress(PySparkException),
-            ):  # it is not an expression by itself
-                return to_value_type(
-                    self.relation.find_type(expression.write_row_sql(scalar))
-                ).family
-        return family
+        if family is not None or not expression.reads_columns_only(scalar) or not self.is_needed:
+            return family
+        # Sail rejects what is not an expression by itself. Then the family stays unknown.
+        with silence_analysis(), suppress(PySparkException):
+            type_ = self.relation.find_type(expression.write_row_sql(scalar))
+            return to_value_type(type_).family
+        return None
 
     def read_family(self, scalar: Scalar) -> Family | None:
-        """Return the family of an expression by its text and its columns."""
+        """Return the family of an expression by its text and the types of the input's columns."""
         match scalar:
             case Operation("CAST" | "TRY_CAST", _):
                 target = find_type(scalar.words[0]) if scalar.words else None
                 return None if target is None else target.family
             case Operation("/", operands):  # floating, unless there are only decimals and integers
-                fractions = FRACTIONS.intersection(
-                    [self.find_family(operand) for operand in operands]
-                )
-                return Family.DECIMAL if fractions == {Family.DECIMAL} else Family.FLOATING
-            case Operation(operator, operands) if operator in OF_THEIR_KIND:
+                families = [self.find_family(operand) for operand in operands]
+                has_only_decimals = FRACTIONS.intersection(families) == {Family.DECIMAL}
+                return Family.DECIMAL if has_only_decimals else Family.FLOATING
+            case Operation(operator, operands) if operator in FAMILY_OF_OPERANDS:
                 return find_common_family(map(self.read_family, operands))
             case Operation(operator) if operator in CHOICES:
                 return find_common_family(
@@ -232,22 +239,39 @@ class Doubles:
                 family = self.read_family(first)
                 return family if family in FRACTIONS else None  # a text becomes a number
             case Operation(operator):
-                return Family.FLOATING if operator in OF_FLOATING else None
+                return Family.FLOATING if operator in FLOATING_FUNCTIONS else None
             case Term((Aggregate(function, _, (argument, *_)),)):
-                family = self.find_family(argument) if function in ALIKE else None
+                family = self.find_family(argument) if function in FAMILY_OF_ARGUMENT else None
                 is_average = function in AVERAGES and expression.find_column_names(argument) != ()
                 return Family.FLOATING if is_average and family not in FRACTIONS else family
             case Term() if scalar.references:
-                return self.columns.get(self.find(expression.find_column_names(scalar)) or "")
+                column = self.find_column(expression.find_column_names(scalar))
+                return None if column is None else self.families.get(column)
         return read_literal(expression.render(scalar, str))
 
 
-def find_common_family(numbers: Iterable[Family | None]) -> Family | None:
-    """Return the family of a value that is computed from numbers of some families.
+def group_operands(operation: Operation) -> Iterator[tuple[Scalar, ...]]:
+    """Yield the groups of operands that must have one type.
+
+    The operands of a group are compared or computed with each other, or one of them is the value.
+    """
+    operator = operation.operator
+    if operator in COMPARED | CHOSEN | COMPUTED:
+        yield operation.operands
+    if operator == "NVL2":
+        yield operation.operands[1:]
+    if operator in expression.COMPARED_CHOICES:
+        yield split_branches(operation).tests
+    if operator in CHOICES:
+        yield split_branches(operation).results
+
+
+def find_common_family(operands: Iterable[Family | None]) -> Family | None:
+    """Return the family of a value that is computed from operands of some families.
 
     FLOATING if one of them is, else DECIMAL if one of them is, else None if one is not known.
     """
-    families = {*numbers}
+    families = {*operands}
     for family in (Family.FLOATING, Family.DECIMAL, None):
         if family in families:
             return family

@@ -34,7 +34,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.source import Span
 from matchrec.spark.relation import Relation
-from matchrec.spark.sail.doubles import Doubles
+from matchrec.spark.sail.doubles import DoubleWriter
 from matchrec.spark.sail.hidden_operations import find_hidden_operations
 from matchrec.spark.sail.negation import find_operand_type
 from matchrec.spark.sail.probes import (
@@ -81,7 +81,7 @@ def correct_strings(
             `FIRST(left(name, -1))` or `PARTITION BY left(name, -1)`.
     """
     spark = relation.runner.spark
-    numbers = Doubles(relation, find_column, inner=True)
+    numbers = DoubleWriter(relation, find_column, has_nested_fractions=True)
 
     def is_floating(scalar: Scalar) -> bool:
         """Return whether the values of an expression are floating-point numbers."""
