@@ -178,7 +178,7 @@ class Backend:
             MatchRecognizePlanError: a row is too long to be sent.
             Exception: `createDataFrame` raises it.
         """
-        from matchrec.spark.sail.sent import is_arrow, sample_row
+        from matchrec.spark.sail.sent_rows import is_arrow, make_sample_row
 
         names = [str(name) for name in (rows.column_names if is_arrow(rows) else rows.columns)]
         if len(set(names)) < len(names):
@@ -190,7 +190,7 @@ class Backend:
                 renamed = rows.set_axis(unique_names, axis=1)
             return self.create_frame(renamed).toDF(*names)
         if not len(rows):
-            return self.spark.createDataFrame(sample_row(rows)).where("FALSE")
+            return self.spark.createDataFrame(make_sample_row(rows)).where("FALSE")
         return self.send_rows(rows)
 
     def send_rows(self, rows: Any) -> DataFrame:
@@ -200,7 +200,7 @@ class Backend:
             rows: a pandas frame or an Arrow table with at least one row. The names of its columns
                 are distinct.
         """
-        from matchrec.spark.sail.sent import combine_chunks, is_arrow
+        from matchrec.spark.sail.sent_rows import combine_chunks, is_arrow
 
         return self.spark.createDataFrame(rows if is_arrow(rows) else combine_chunks(rows))
 

@@ -24,8 +24,7 @@ from matchrec.api.frames import to_dataframe
 from matchrec.errors.language import COMMAND_LINE, PYTHON, use_surface
 from matchrec.shortcuts import ALL, use_shortcuts
 from matchrec.spark.backends import find_backend
-from matchrec.spark.sail import probes
-from matchrec.spark.sail import sent as sent_rows
+from matchrec.spark.sail import probes, sent_rows
 
 PROBES = {
     "takes_any_condition": True,

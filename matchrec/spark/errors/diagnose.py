@@ -57,7 +57,7 @@ from matchrec.spark.errors.row_expressions import ExpressionSql, list_aggregatin
 from matchrec.spark.errors.second_look import find_first_failing
 from matchrec.spark.errors.type_checks import find_mistakes, is_wrong_window, make_window_type_error
 from matchrec.spark.relation import Relation
-from matchrec.spark.sail.sent import list_index_names
+from matchrec.spark.sail.sent_rows import list_index_names
 from matchrec.spark.sail.words import simplify_refusal, split_help
 from matchrec.spark.session import QUERY_ERRORS, SUBQUERY_START
 

@@ -163,7 +163,7 @@ class Sail(SparkConnect):
 
     def send_rows(self, rows: Any) -> DataFrame:
         """Return the DataFrame of some rows, sent in pieces if one call cannot take them all."""
-        from matchrec.spark.sail.sent import is_large, send_halves, with_types_of_all_rows
+        from matchrec.spark.sail.sent_rows import is_large, send_halves, with_types_of_all_rows
 
         rows = with_types_of_all_rows(rows)
         return send_halves(self.spark, rows, 0) if is_large(rows) else super().send_rows(rows)

@@ -1,9 +1,15 @@
 """Send rows of this program to an engine once, and keep them there.
 
 Over Connect, a DataFrame of rows of this program has them in its plan. Some twenty calls of one
-query send this plan, each of at most 128 MiB. Spark's server gets many rows separately from plans,
-but makes a table of them in each call. So the rows become a temporary view, and the plan has the
-name of the view.
+query send this plan, and a call has at most 128 MiB. Spark's server gets many rows separately from
+plans, but makes a table of them in each call. So the rows become a temporary view, and the plan has
+the name of the view:
+
+1. `send_halves` sends more rows than a call can have in several calls.
+2. `keep_rows` makes a view of the rows of a call.
+3. When no plan names a view any more, its name is noted. `drop_unread_views` drops it later.
+
+Rows are a pandas frame or an Arrow table.
 """
 
 from __future__ import annotations
@@ -30,27 +36,33 @@ MOST_BYTES = 127 << 20
 # Rows with fewer bytes than this are sent with each call.
 FEW_BYTES = 1 << 18
 
-# Attributes: of a plan, the DataFrame over its view; of a session, the views that no plan names any
-# more; of a DataFrame, the names of a pandas index.
-KEPT, LEFT, INDEX = "_matchrec_kept", "_matchrec_left", "_matchrec_index"
+# The attribute of a plan with the DataFrame over the view of its rows.
+VIEW_OF_PLAN = "_matchrec_kept"
+
+# The attribute of a session with the names of the views that no plan names any more.
+UNREAD_VIEWS = "_matchrec_left"
+
+# The attribute of a DataFrame with the names of the index that its pandas frame had.
+INDEX_NAMES = "_matchrec_index"
 
 
 def with_types_of_all_rows(rows: Any) -> Any:
     """Return rows whose columns have the types of all values, not of the first thousand.
 
     Args:
-        rows: an Arrow table, which is returned as it is, or a pandas frame.
+        rows: an Arrow table, which is returned unchanged, or a pandas frame, whose columns of
+            Python objects become columns of Arrow.
     """
     return rows if is_arrow(rows) else with_arrow_columns(rows)
 
 
-def sample_row(rows: Any) -> Any:
+def make_sample_row(rows: Any) -> Any:
     """Return one row with the types of an empty frame or table, so that a session knows them."""
     if not is_arrow(rows):
         return with_sample_row(rows)
     import pyarrow as pa
 
-    nulls = [pa.nulls(1, kind) for kind in rows.schema.types]
+    nulls = [pa.nulls(1, type_) for type_ in rows.schema.types]
     return pa.Table.from_arrays(nulls, names=rows.schema.names)
 
 
@@ -66,17 +78,18 @@ def send_halves(spark: SparkSession, rows: Any, first_row: int) -> DataFrame:
         first_row: the number of the first of these rows in the user's frame.
     """
     middle = len(rows) // 2
-    if middle == 0 or not is_large(rows):
+    is_single_row = middle == 0
+    if is_single_row or not is_large(rows):
         frame = spark.createDataFrame(combine_chunks(rows))
         size = count_bytes(cast("Any", frame)._plan)
-        if middle == 0 and size > MOST_BYTES:
-            raise row_too_large_to_send(row=first_row, size=size >> 20, most=MOST_BYTES >> 20)
-        if middle == 0 or size <= MOST_BYTES:
+        if size <= MOST_BYTES:
             return keep_rows(frame)
-    left = rows.slice(0, middle) if is_arrow(rows) else rows.iloc[:middle]
-    right = rows.slice(middle) if is_arrow(rows) else rows.iloc[middle:]
-    sent = send_halves(spark, left, first_row)
-    return sent.unionAll(send_halves(spark, right, first_row + middle))
+        if is_single_row:
+            raise row_too_large_to_send(row=first_row, size=size >> 20, most=MOST_BYTES >> 20)
+    first_half = rows.slice(0, middle) if is_arrow(rows) else rows.iloc[:middle]
+    second_half = rows.slice(middle) if is_arrow(rows) else rows.iloc[middle:]
+    sent = send_halves(spark, first_half, first_row)
+    return sent.unionAll(send_halves(spark, second_half, first_row + middle))
 
 
 def combine_chunks(rows: Any) -> Any:
@@ -107,7 +120,7 @@ def remember_index(frame: DataFrame, index: Any) -> DataFrame:
     """
     is_time = type(index).__name__ == "DatetimeIndex"
     names = tuple(name for name in getattr(index, "names", ()) if name is not None or is_time)
-    vars(frame)[INDEX] = names
+    vars(frame)[INDEX_NAMES] = names
     return frame
 
 
@@ -115,7 +128,7 @@ def list_index_names(frames: Iterable[Any]) -> tuple[str | None, ...]:
     """Return the names of the pandas indexes that some DataFrames have lost."""
     names: list[str | None] = []
     for frame in frames:
-        names += getattr(frame, "__dict__", {}).get(INDEX, ())
+        names += getattr(frame, "__dict__", {}).get(INDEX_NAMES, ())
     return tuple(names)
 
 
@@ -133,9 +146,9 @@ def keep_rows(frame: DataFrame) -> DataFrame:
     size = count_bytes(plan)
     if size < FEW_BYTES:
         return frame
-    known_frame = vars(plan).get(KEPT)
-    if known_frame is not None:
-        return cast("DataFrame", known_frame)
+    earlier_view = vars(plan).get(VIEW_OF_PLAN)
+    if earlier_view is not None:
+        return cast("DataFrame", earlier_view)
     if size > MOST_BYTES:
         raise dataframe_too_large_to_send(size=size >> 20, most=MOST_BYTES >> 20)
     unread_views = drop_unread_views(spark)
@@ -145,7 +158,7 @@ def keep_rows(frame: DataFrame) -> DataFrame:
     except AnalysisException:  # two columns have the same name, or a column has none
         return frame
     view = spark.table(name)
-    vars(plan)[KEPT] = view
+    vars(plan)[VIEW_OF_PLAN] = view
     finalize(cast("Any", view)._plan, unread_views.append, name).atexit = False
     return view
 
@@ -154,24 +167,24 @@ def drop_unread_views(spark: SparkSession) -> list[str]:
     """Drop the views that no DataFrame reads any more.
 
     Returns:
-        The session's list of views without a plan. When a plan ends, its view is added.
+        The session's list of the views that no plan names. When a plan ends, its view is added.
     """
-    unread_views: list[str] = vars(spark).setdefault(LEFT, [])
+    unread_views: list[str] = vars(spark).setdefault(UNREAD_VIEWS, [])
     names = []
     while unread_views:  # other threads may add names meanwhile
         names.append(unread_views.pop())
     if not names:
         return unread_views
-    read = list_views_in_sql(names)
-    unread_views.extend(read)
+    views_still_read = find_views_in_sql(names)
+    unread_views.extend(views_still_read)
     with suppress(PySparkException):  # the session may have ended
-        for name in set(names) - read:
+        for name in set(names) - views_still_read:
             spark.catalog.dropTempView(name)
     return unread_views
 
 
-def list_views_in_sql(names: Collection[str]) -> set[str]:
-    """Return the names of views that a DataFrame of `spark.sql` reads.
+def find_views_in_sql(names: Collection[str]) -> set[str]:
+    """Return which of some views a DataFrame of `spark.sql` reads.
 
     `spark.sql("SELECT ... FROM {d}", d=frame)` gives a DataFrame with the server's answer as its
     plan. The answer has the names of views, and nothing in it refers to the plan of `frame`. So the
@@ -188,8 +201,8 @@ def list_views_in_sql(names: Collection[str]) -> set[str]:
 def count_bytes(plan: Any) -> int:
     """Return the number of bytes of the rows in a plan.
 
-    Only the first input of each operator is followed. For rows that the server has got already,
-    it is just enough for a view.
+    Only the first input of each operator is followed. For rows that the server has already got
+    separately from a plan, the result is FEW_BYTES, which is just enough for a view.
     """
     while plan is not None:
         if type(plan).__name__.endswith("CachedLocalRelation"):
