@@ -1,8 +1,10 @@
 """Start a session on the engine that the user has chosen, or on Sail if it is installed.
 
-The user chooses an engine by `engine`, by a master or an address among the settings, by
-SPARK_REMOTE, by `spark-submit`, or by --master in PYSPARK_SUBMIT_ARGS. Without a choice it is Sail
-if that is installed, else Spark.
+`choose_engine` chooses the engine, `start` starts a session on it. The user chooses an engine by
+`engine`, by a master or an address among the settings, by SPARK_REMOTE, by `spark-submit`, or by
+--master in PYSPARK_SUBMIT_ARGS. Without a choice it is Sail if that is installed, else Spark.
+
+`find_unmet_arguments` and `describe_engine` are about a session that runs already.
 """
 
 from __future__ import annotations
@@ -30,20 +32,23 @@ from matchrec.spark.tuning import count_local_cores, tune
 
 SAIL, SPARK = "sail", "spark"
 
-# The address of a server, a size of memory with its unit, and arguments of `spark-submit` that
-# choose a master.
-ADDRESS = re.compile(r"sc://(?:\[[^\]\s]+\]|[^\s/:;\[\]]+)(?::\d+)?(?:[/;]\S*)?")
-SIZE = re.compile(r"(\d+)(b|[kmgtp]b?)?", re.IGNORECASE)
-SUBMITTED = re.compile(r"(?:^|\s)--master\b|\bspark\.master=")
+# The address of a server: `sc://host:port`, then perhaps parameters.
+SERVER_ADDRESS = re.compile(r"sc://(?:\[[^\]\s]+\]|[^\s/:;\[\]]+)(?::\d+)?(?:[/;]\S*)?")
+# A size of memory: a number, then perhaps a unit.
+MEMORY_TEXT = re.compile(r"(\d+)(b|[kmgtp]b?)?", re.IGNORECASE)
+# Arguments of `spark-submit` that choose a master.
+MASTER_IN_SUBMIT_ARGS = re.compile(r"(?:^|\s)--master\b|\bspark\.master=")
 
 # The options of `spark-submit` that set the limits of a session, by our arguments.
-OPTIONS_OF_SUBMIT = {"cores": "--master 'local[4]'", "memory": "--driver-memory 4g"}
+SUBMIT_OPTIONS = {"cores": "--master 'local[4]'", "memory": "--driver-memory 4g"}
 
 # The units of sizes, as powers of two.
 UNITS = {"b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 
-# Settings of Spark.
-MASTER, REMOTE, MEMORY = "spark.master", "spark.remote", "spark.driver.memory"
+# Names of settings of Spark.
+MASTER = "spark.master"
+REMOTE = "spark.remote"
+MEMORY = "spark.driver.memory"
 TIME_ZONE = "spark.sql.session.timeZone"
 
 # The variable of the environment with the address of a server, to which PySpark then connects.
@@ -85,7 +90,7 @@ _limits: dict[Hashable, Limits] = {}
 ENGINE = ArgumentKind(
     "'sail', 'spark' or the address of a server",
     lambda value: (
-        isinstance(value, str) and (value in (SAIL, SPARK) or bool(ADDRESS.fullmatch(value)))
+        isinstance(value, str) and (value in (SAIL, SPARK) or bool(SERVER_ADDRESS.fullmatch(value)))
     ),
     "write {argument}='sail', {argument}='spark', or {argument}='sc://localhost:15002'",
 )
@@ -111,8 +116,14 @@ def choose_engine(engine: str | None, settings: SparkSettings) -> str:
 
 def has_master(settings: SparkSettings) -> bool:
     """Return whether the settings or `spark-submit` choose a master of Spark."""
-    submitted = SUBMITTED.search(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
-    return MASTER in settings or "PYSPARK_GATEWAY_PORT" in os.environ or submitted is not None
+    submit_args = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
+    has_master_in_args = MASTER_IN_SUBMIT_ARGS.search(submit_args) is not None
+    return MASTER in settings or is_submitted() or has_master_in_args
+
+
+def is_submitted() -> bool:
+    """Return whether `spark-submit` has started this program, and Java before it."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def start(
@@ -138,32 +149,43 @@ def start(
     Raises:
         MatchRecognizeError: the engine cannot start, or cannot have one of the settings or limits.
     """
-    settings = dict(settings or {})
-    chosen = choose_engine(engine, settings)
-    if chosen == SAIL:
+    chosen_settings = dict(settings or {})
+    chosen_engine = choose_engine(engine, chosen_settings)
+    if chosen_engine == SAIL:
         try:
-            limits = Limits(cores or os.cpu_count(), read_size(memory) if memory else None)
-            session = server.start_sail(cores, limits.memory)
+            session = start_sail(cores, memory)
         except MatchRecognizeError:
-            if engine == SAIL or not server.is_module_installed("py4j"):
+            may_use_spark = engine != SAIL and server.is_module_installed("py4j")
+            if not may_use_spark:
                 raise
-            chosen = SPARK
+            chosen_engine = SPARK
         else:
-            _limits[find_application(session)] = limits
             zone = find_environment_zone()
-            return apply_settings(
-                session, settings if zone is None else {TIME_ZONE: zone, **settings}
-            )
-    check_one_engine(chosen, settings)
-    check_limits(chosen, settings, cores, memory)
-    if chosen != SPARK or is_java_running():
-        return apply_settings(start_spark(chosen, settings, cores, memory), {})
-    if announces:
-        sys.stderr.write(f"matchrec: {STARTING_SPARK}\n")
-        sys.stderr.flush()
-    with load_in_background(MODULES_OF_QUERIES):
-        session = start_spark(chosen, settings, cores, memory)
+            zone_settings = {} if zone is None else {TIME_ZONE: zone}
+            return apply_settings(session, {**zone_settings, **chosen_settings})
+    check_one_engine(chosen_engine, chosen_settings)
+    check_limits(chosen_engine, chosen_settings, cores, memory)
+    if chosen_engine != SPARK or is_java_running():
+        session = start_spark(chosen_engine, chosen_settings, cores, memory)
+    else:
+        if announces:
+            sys.stderr.write(f"matchrec: {STARTING_SPARK}\n")
+            sys.stderr.flush()
+        with load_in_background(MODULES_OF_QUERIES):
+            session = start_spark(chosen_engine, chosen_settings, cores, memory)
     return apply_settings(session, {})
+
+
+def start_sail(cores: int | None, memory: str | None) -> SparkSession:
+    """Return a new session on Sail, and remember its limits.
+
+    Raises:
+        MatchRecognizeError: Sail does not work with the installed PySpark.
+    """
+    limits = Limits(cores or os.cpu_count(), read_size(memory) if memory else None)
+    session = server.start_sail(cores, limits.memory)
+    _limits[find_application(session)] = limits
+    return session
 
 
 def check_one_engine(engine: str, settings: SparkSettings) -> None:
@@ -201,16 +223,15 @@ def check_limits(
     Raises:
         MatchRecognizeError: the session would ignore `cores` or `memory`.
     """
-    is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     arguments = []
     if cores is not None and (engine != SPARK or has_master(settings)):
         arguments.append("cores")
-    if memory is not None and (engine != SPARK or is_submitted):
+    if memory is not None and (engine != SPARK or is_submitted()):
         arguments.append("memory")
     if arguments and engine != SPARK:
         raise errors.limits_of_server(arguments=arguments, address=engine)
     if arguments:
-        options = [OPTIONS_OF_SUBMIT[argument] for argument in arguments]
+        options = [SUBMIT_OPTIONS[argument] for argument in arguments]
         raise errors.limits_of_master(arguments=arguments, options=options)
 
 
@@ -221,7 +242,7 @@ def is_java_running() -> bool:
     """
     from pyspark import SparkContext
 
-    return "PYSPARK_GATEWAY_PORT" in os.environ or SparkContext._gateway is not None
+    return is_submitted() or SparkContext._gateway is not None
 
 
 def start_spark(
@@ -229,10 +250,18 @@ def start_spark(
 ) -> SparkSession:
     """Return a session on Spark in this program, or on the server at an address.
 
+    Args:
+        engine: `spark`, or the address of a server. PySpark starts a server itself if the address
+            is a master, such as `local[2]`.
+        settings: settings of Spark.
+        cores: the number of cores; None for all of them, or if a master has been chosen.
+        memory: the memory of Java; None for Spark's default.
+
     Raises:
         MatchRecognizeError: no server answers at the address.
     """
-    if engine != SPARK and not engine.startswith("local"):  # a server that PySpark starts itself
+    is_running_server = engine != SPARK and not engine.startswith("local")
+    if is_running_server:
         server.check_server(engine)
     os.environ.pop(server.CONNECTED, None)  # a session on Sail that has stopped leaves it behind
     builder = SparkSession.builder
@@ -357,7 +386,7 @@ def read_size(size: str) -> int:
     >>> read_size("2g"), read_size("512m"), read_size("4096"), read_size("much")
     (2147483648, 536870912, 4294967296, 0)
     """
-    parts = SIZE.fullmatch(size)
+    parts = MEMORY_TEXT.fullmatch(size)
     if parts is None:
         return 0
     unit = parts[2] or "m"
