@@ -41,7 +41,7 @@ from matchrec.spark.errors.users_terms import put_in_plain_words
 from matchrec.spark.kept_results import ResultSlot, open_slot
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner
-from matchrec.spark.sail.probes import spark_version
+from matchrec.spark.sail.probes import find_spark_version
 from matchrec.spark.session import silence_analysis
 from matchrec.spark.types import find_char_length, to_value_type
 from matchrec.spark.window_lengths import check_constant_lengths, check_frame_length, find_constants
@@ -333,7 +333,7 @@ class MatchRequest:
     def settings(self) -> SessionSettings:
         """Return the settings of the session that change the values of conditions."""
         values = self.runner.settings
-        version = spark_version(self.runner.spark)
+        version = find_spark_version(self.runner.spark)
         settings = SessionSettings(
             time_zone=values["spark.sql.session.timeZone"],
             legacy_statistics=values["spark.sql.legacy.statisticalAggregate"] == "true",

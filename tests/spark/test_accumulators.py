@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession, types
 from matchrec.conditions.accumulators.sums import build_decimal
 from matchrec.conditions.accumulators.table import AGGREGATES
 from matchrec.conditions.functions.function import AggregateUse, Value
-from matchrec.spark.sail.probes import spark_version
+from matchrec.spark.sail.probes import find_spark_version
 from matchrec.spark.types import to_value_type
 from matchrec.syntax.tokens import split_words
 from tests.quick.scale import SEED, examples
@@ -297,7 +297,7 @@ def check_aggregates(
     for index, case in enumerate(cases):
         for number, group in enumerate(groups):
             type_, results = accumulate(
-                case, group, column_types, weighs_both_values=spark_version(spark) < (4, 3)
+                case, group, column_types, weighs_both_values=find_spark_version(spark) < (4, 3)
             )
             assert type_ == schema[f"a{index}"].dataType.simpleString(), case.sql
             for last, result in enumerate(results):

@@ -196,7 +196,7 @@ class Sail(SparkConnect):
     def evaluates_eagerly(self, plan: MatchPlan) -> bool:
         """Return whether Sail evaluates parts that Spark skips, and one of these can fail."""
         can_fail = any(can_fail_besides_overflow(scalar.operations) for scalar in plan.expressions)
-        return can_fail and probes.asks_every_part(self.spark)
+        return can_fail and probes.computes_every_part(self.spark)
 
     def check_types(self, plan: MatchPlan, relation: Relation) -> None:
         """Check types as `super` does, and conditions if this Sail accepts any type as one."""

@@ -2,6 +2,9 @@
 
 Each version of Sail may differ in other points, and so may another engine that accepts PySpark's
 calls. So no version is compared.
+
+Some answers are in the text of Sail's plan of a query, such as the types of its columns. The
+functions from `check_plan` to `read_type_name` read this text.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from matchrec.spark.types import change_inner_types, is_nested, iterate_types
 T = TypeVar("T")
 
 # In a plan of Sail: into how many tasks rows are divided by a key.
-DIVIDED = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\)")
+REPARTITION = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\)")
 
 # The text instead of a plan if a query cannot run.
 NO_PLAN = re.compile(r"^Physical plan error: (?:error in DataFusion: )?(?P<reason>.*)", re.M | re.S)
@@ -40,27 +43,45 @@ SCHEMA_START = ", schema=["
 SCHEMA_END = "]\n"
 MAY_BE_NULL = ";N"
 
-# Within the type of a column: the parameters of a decimal, quoted text, and the types that it
-# consists of.
+# A decimal in a plan of Sail, with its parameters.
 DECIMAL = re.compile(r"Decimal128\((\d+), (-?\d+)\)")
+
+# Quoted text in a type: the names of fields.
 QUOTED = re.compile(r"""(?s)"(?:\\.|[^"\\])*"|'[^']*'""")
-PART = re.compile(
+
+# The types in the text of a type without quoted text, from the outside in: an array, struct or map
+# in the first group, or another type in the second. The entries of a map are a struct in the text,
+# which is passed over:
+#
+#     List(Struct(: Int32, : Utf8))                       List, Struct, Int32, Utf8
+#     Map(: non-null Struct(: Utf8, : Int32), unsorted)   Map, Utf8, Int32
+TYPE_IN_PLAN = re.compile(
     r"(?:Large|FixedSize)?(List|Struct|Map)\((?:(?<=Map\(): (?:non-null )?Struct\()?"
     r"|([A-Z]\w*(?:\([^()]*\))?)"
 )
 
-# Types in a plan of Sail, by Arrow's names.
-NAMES = {"Boolean", "Int8", "Int16", "Int32", "Int64", "Float32", "Float64", "Utf8", "Date32"}
+# The names in a plan of types that other types are in.
+NESTED_TYPES: dict[type[DataType], str] = {ArrayType: "List", MapType: "Map", StructType: "Struct"}
 
-# Types that only Parquet files have.
-WITHOUT_SIGN = {"UInt8", "UInt16", "UInt32", "UInt64"}
+# The names in a plan of types that Spark has, too. They are Arrow's names.
+TYPES_OF_SPARK = {
+    "Boolean",
+    "Int8",
+    "Int16",
+    "Int32",
+    "Int64",
+    "Float32",
+    "Float64",
+    "Utf8",
+    "Date32",
+}
 
-# The names in a plan of types that consist of others.
-KINDS: dict[type[DataType], str] = {ArrayType: "List", MapType: "Map", StructType: "Struct"}
+# The names in a plan of types that only Parquet files have: numbers without a sign.
+UNSIGNED_TYPES = {"UInt8", "UInt16", "UInt32", "UInt64"}
 
 # How many days from 1970 on are tried. Within them are also changes of clocks that zones no longer
 # make.
-DAYS = 100 * 365
+TRIED_DAYS = 100 * 365
 
 
 def ask_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:
@@ -82,17 +103,17 @@ def select_one_row(spark: SparkSession, expression: str) -> DataFrame:
     return spark.range(1).selectExpr(expression)
 
 
-def accepts(frame: Callable[[], DataFrame]) -> bool:
+def accepts(make_frame: Callable[[], DataFrame]) -> bool:
     """Return whether the session analyses a DataFrame without an error. Does not run it."""
     try:
-        _ = frame().schema
+        _ = make_frame().schema
     except PySparkException:
         return False
     return True
 
 
 @ask_once
-def spark_version(spark: SparkSession) -> tuple[int, ...]:
+def find_spark_version(spark: SparkSession) -> tuple[int, ...]:
     """Return the major and minor version of Spark that the session behaves as: (4, 0)."""
     return tuple(map(int, spark.version.split(".")[:2]))
 
@@ -180,7 +201,7 @@ def find_type_texts(plan: str, names: Sequence[str]) -> list[str] | None:
         names: the names of the columns, which are in the plan as they are, without quotes.
 
     Returns:
-        the texts; None if the plan does not have these columns.
+        The texts; None if the plan does not have these columns.
 
     >>> find_type_texts("Exec, schema=[a, b:Int32, c:Utf8;N]\\n", ["a, b", "c"])
     ['Int32', 'Utf8']
@@ -203,27 +224,31 @@ def find_type_texts(plan: str, names: Sequence[str]) -> list[str] | None:
 def read_type(name: str, schema_type: DataType) -> DataType:
     """Return the type that a plan names.
 
-    If it is nested as the type in the schema is, that type is returned with the innermost types of
-    the plan.
+    A nested type keeps its form from the schema, such as the names of fields, and gets the
+    innermost types of the plan. If the plan has another form or an unknown name, the result is the
+    type in the schema.
 
     Args:
-        name: the name of a type in a plan.
+        name: the text of a type in a plan, without quoted text.
         schema_type: the type in the schema.
-    """
-    parts = PART.findall(name)
-    if [kind for kind, _ in parts] != [
-        KINDS.get(type(part), "") for part in iterate_types(schema_type)
-    ]:
-        return read_type_name(name) or schema_type
-    leaves = iter([leaf for _, leaf in parts if leaf])
 
-    def with_leaves(type_: DataType) -> DataType:
+    >>> read_type("List(Int16)", ArrayType(DataType()))
+    ArrayType(ShortType(), True)
+    """
+    parts = TYPE_IN_PLAN.findall(name)
+    planned_form = [nested for nested, _ in parts]
+    form = [NESTED_TYPES.get(type(part), "") for part in iterate_types(schema_type)]
+    if planned_form != form:
+        return read_type_name(name) or schema_type
+    innermost_names = iter([innermost for _, innermost in parts if innermost])
+
+    def with_innermost_types(type_: DataType) -> DataType:
         """Return a type with the next innermost types of the plan."""
         if is_nested(type_):
-            return change_inner_types(type_, with_leaves)
-        return read_type_name(next(leaves)) or type_
+            return change_inner_types(type_, with_innermost_types)
+        return read_type_name(next(innermost_names)) or type_
 
-    return with_leaves(schema_type)
+    return with_innermost_types(schema_type)
 
 
 def read_type_name(name: str) -> DataType | None:
@@ -236,13 +261,13 @@ def read_type_name(name: str) -> DataType | None:
     decimal = DECIMAL.fullmatch(name)
     if decimal is not None:
         return DecimalType(int(decimal[1]), int(decimal[2]))
-    if name not in NAMES | WITHOUT_SIGN:
+    if name not in TYPES_OF_SPARK | UNSIGNED_TYPES:
         return None
     return from_arrow_type(find_spark_type(type_for_alias(name.lower())))
 
 
 @ask_once
-def asks_every_part(spark: SparkSession) -> bool:
+def computes_every_part(spark: SparkSession) -> bool:
     """Return whether the right side of OR is computed even if the left side is true."""
     fails_first = "if(id = 0, raise_error(concat('', id)), '') IS NOT NULL"
     try:
@@ -286,7 +311,7 @@ def drops_hours(spark: SparkSession) -> bool:
 def count_tasks_at_once(spark: SparkSession) -> int | None:
     """Return how many tasks of a query run at once, all in one process.
 
-    On Sail, a `repartition` without a number keeps the number of tasks of what comes before it.
+    The plan of an aggregate by a key shows the number. Spark's plan does not.
 
     Returns:
         The number; None for Spark, which has a process for each task and chooses itself how to
@@ -296,8 +321,8 @@ def count_tasks_at_once(spark: SparkSession) -> int | None:
     plan = groups._explain_string()
     if "AggregateExec" not in plan:
         return None
-    divided = DIVIDED.search(plan)
-    return int(divided[1]) if divided else 1
+    repartition = REPARTITION.search(plan)
+    return int(repartition[1]) if repartition else 1
 
 
 @ask_once
@@ -316,11 +341,11 @@ def casts_in_utc(spark: SparkSession) -> bool:
 
     Runs each time, because the session may have another time zone by then.
     """
-    return has_day(spark, "hour(at) <> hour(CAST(at AS TIMESTAMP_NTZ))")
+    return holds_on_some_day(spark, "hour(at) <> hour(CAST(at AS TIMESTAMP_NTZ))")
 
 
 def negates_to_scale_ten(spark: SparkSession) -> bool:
-    """Return whether the digits of a negated decimal are kept, and its scale becomes 10.
+    """Return whether a negated decimal keeps its digits but gets the scale 10, so that it is wrong.
 
     Runs each time, because it depends on ANSI mode.
     """
@@ -333,10 +358,12 @@ def adds_hours_for_days(spark: SparkSession) -> bool:
 
     Runs each time, because the session may have another time zone by then.
     """
-    return has_day(spark, "hour(at + INTERVAL 1 DAY) <> hour(at)")
+    return holds_on_some_day(spark, "hour(at + INTERVAL 1 DAY) <> hour(at)")
 
 
-def has_day(spark: SparkSession, condition: str) -> bool:
+def holds_on_some_day(spark: SparkSession, condition: str) -> bool:
     """Return whether a condition holds for the instant `at` on one of many days."""
-    days = spark.range(DAYS).selectExpr("CAST(timestamp_seconds(86400 * id) AS TIMESTAMP) AS at")
+    days = spark.range(TRIED_DAYS).selectExpr(
+        "CAST(timestamp_seconds(86400 * id) AS TIMESTAMP) AS at"
+    )
     return bool(days.where(condition).limit(1).count())
