@@ -19,10 +19,29 @@ if TYPE_CHECKING:
 BATCH_TOO_LARGE = "OversizedAllocationException"
 SMALLER_BATCHES = "pass --conf spark.sql.execution.arrow.maxBytesPerBatch=64m for smaller batches"
 
-# The parts that Spark adds to a message: a plan or a stack trace, which goes up to the end, and the
-# traceback before the error of a Python worker.
-PLAN_OR_STACK = re.compile(r";?\n(?:\s*\n)?(?:['+]|JVM stacktrace|\s*at |[A-Z]\w+ \[).*", re.DOTALL)
-WORKER_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n.*\n(?=\S)", re.DOTALL)
+# The stack of an engine in Java, up to the end of the message.
+JAVA_STACK = re.compile(r"\n\s*(?:JVM stacktrace:|[ \t]at [^\s()]+\().*", re.DOTALL)
+
+# The plan that Spark adds to the error of a query, up to the end of the message. Only a plan has an
+# unresolved node, which begins with a quote; a child, on a line of its own; or the id of a column:
+#
+#     'UnresolvedRelation [t], [], false
+#     Aggregate [b#9], [a#8]
+#     +- Project [1 AS a#8, 2 AS b#9]
+SPARK_PLAN = re.compile(
+    r";\n(?:'[A-Z]\w+(?!['\w])|[!']?[A-Z]\w*(?:.*\n)+?(?:[:+]- |:  )|[A-Z]\w+ .*#\d)(?s:.*)"
+)
+
+# The traceback before the error of a Python worker: its lines are indented. If the error has a
+# cause, the traceback, the error and the cause's sentence come before, for each cause.
+TRACEBACK_LINES = r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+"
+CAUSE_SENTENCE = (
+    r"(?:The above exception was the direct cause of the following exception"
+    r"|During handling of the above exception, another exception occurred):\n\n"
+)
+WORKER_TRACEBACK = re.compile(
+    rf"(?:{TRACEBACK_LINES}(?:.*\n)+?\n{CAUSE_SENTENCE})*{TRACEBACK_LINES}"
+)
 
 
 def is_engine_error(error: Exception) -> bool:
@@ -116,8 +135,12 @@ def shorten_engine_message(text: str) -> str:
 
     >>> shorten_engine_message("[X] no table `t`; line 1 pos 14;\\n'Project [*]\\n+- 'Relation")
     '[X] no table `t`; line 1 pos 14'
+    >>> traceback = 'Traceback (most recent call last):\\n  File "udf.py", line 2, in parse\\n'
+    >>> shorten_engine_message(f"{traceback}ValueError: the row is wrong")
+    'ValueError: the row is wrong'
     """
     from matchrec.spark.sail.words import simplify_refusal
 
-    without_traceback = WORKER_TRACEBACK.sub("", text)
-    return simplify_refusal(PLAN_OR_STACK.sub("", without_traceback).strip())
+    without_stack = JAVA_STACK.sub("", text)
+    without_plan = SPARK_PLAN.sub("", without_stack)
+    return simplify_refusal(WORKER_TRACEBACK.sub("", without_plan).strip())

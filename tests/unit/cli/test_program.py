@@ -215,6 +215,72 @@ def test_sentence_of_spark_has_no_plan_and_no_stack() -> None:
     )
 
 
+FRAMES = 'Traceback (most recent call last):\n  File "w.py", line 1, in f\n    f(x)\n    ^^^^\n'
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\nJVM stacktrace:\norg.X\n\tat a.B$c(D.scala:1)\n"])
+def test_all_lines_of_a_workers_error_are_shown(end: str) -> None:
+    error = "ValueError: row 3 is wrong:\nexpected 1\n  got 2\n\nin all"
+    assert shorten_engine_message(f"thrown:\n{FRAMES}{error}{end}") == f"thrown:\n{error}"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The above exception was the direct cause of the following exception:",
+        "During handling of the above exception, another exception occurred:",
+    ],
+)
+def test_the_causes_of_a_workers_error_are_not_shown(sentence: str) -> None:
+    cause = f"{FRAMES}KeyError: 1\n  2\n\n{sentence}\n\n"
+    text = f"thrown:\n{cause}{cause}{FRAMES}ValueError: no\nreally"
+    assert shorten_engine_message(text) == "thrown:\nValueError: no\nreally"
+
+
+@pytest.mark.parametrize(
+    "stack",
+    [
+        "\n\tat org.apache.Foo.<init>(Foo.scala:1)\n\tat a.B(C)",
+        "\n\n\tat java.base/java.lang.Thread.run(Thread.java:833)\n",
+        "\n\nJVM stacktrace:\nfoo",
+    ],
+)
+def test_a_stack_of_java_is_not_shown(stack: str) -> None:
+    assert shorten_engine_message(f"bad\nrow{stack}") == "bad\nrow"
+    assert shorten_engine_message(f"{FRAMES}ValueError: no\nrow{stack}") == "ValueError: no\nrow"
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "'UnresolvedRelation [t], [], false",
+        "'GlobalLimit 3\n+- 'LocalLimit 3\n   +- OneRowRelation\n",
+        "Aggregate [b#9], [a#8]\n+- OneRowRelation",
+        "Filter (scalar-subquery#19 [] = x\ny)\n:  +- Project [2 AS 2#21]\n+- OneRowRelation",
+        "'Union false, false\n:- Project [1 AS 1#1]\n+- Project [1 AS 1#2]",
+        "!Project [a#1]\n+- OneRowRelation",
+        "Relation spark_catalog.default.t[a#1] parquet",
+    ],
+)
+def test_a_plan_of_spark_is_not_shown(plan: str) -> None:
+    assert shorten_engine_message(f"[X] no `t`;\n{plan}") == "[X] no `t`"
+    assert shorten_engine_message(f"[X] no `t`;\n{plan}\n\nJVM stacktrace:\nat x") == "[X] no `t`"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "first\nsecond line\n+ more",
+        "cannot cast\n'abc' to int. Use try_cast",
+        "bad;\n'Abc' is no number",
+        "wrong rows:\nRows [1, 2]",
+        "wrong;\nrow 2\n  at 12:00 (noon)",
+    ],
+)
+def test_lines_that_only_look_like_a_plan_or_a_stack_are_shown(text: str) -> None:
+    assert shorten_engine_message(text) == text
+
+
 @pytest.mark.slow
 def test_the_demo_draws_its_matches(tmp_path: Path) -> None:
     result = run_program(tmp_path, "demo", "--output", "demo.pdf")
