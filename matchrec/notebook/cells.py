@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import matchrec
@@ -116,13 +117,14 @@ def build_query(
     """Return the query of a cell. The arguments are as for `run_cell`.
 
     Raises:
-        MatchRecognizeError: `--events` does not name a DataFrame, or an argument does not fit the
-            language of the text.
+        MatchRecognizeError: `--events` does not name a DataFrame, an argument does not fit the
+            language of the text, or a name in braces is not allowed.
     """
     if arguments.events is None:
         rows: Any = spark
         content: Any = text
         frames = find_frames(text, variables)
+        check_names_in_braces(frames)
     else:
         rows = find_events(arguments.events, spark, variables)
         pattern = variables.get(text.strip())
@@ -138,6 +140,21 @@ def build_query(
         **frames,
     )
     return query
+
+
+def check_names_in_braces(names: Iterable[str]) -> None:
+    """Check that no name in braces is an argument of `matchrec.sql`.
+
+    `matchrec.query` takes the values of names in braces as keyword arguments, so `{options}` would
+    be taken for its argument `options`.
+
+    Raises:
+        MatchRecognizeError: a name is one.
+    """
+    arguments = inspect.signature(matchrec.sql).parameters
+    for name in names:
+        if name in arguments and arguments[name].kind is not inspect.Parameter.VAR_KEYWORD:
+            raise errors.argument_name_in_braces(name=name)
 
 
 def find_events(name: str, spark: SparkSession, variables: Mapping[str, Any]) -> DataFrame:

@@ -292,6 +292,27 @@ def test_a_wrong_argument_is_refused(
     assert "run %%matchrec? to list the arguments" in output
 
 
+@pytest.mark.parametrize("name", ["query", "args", "dialect", "options"])
+def test_an_argument_is_no_name_in_braces(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], steps: DataFrame, name: str
+) -> None:
+    shell.user_ns[name] = steps
+    output = run_failing_cell(shell, f"%%matchrec\nSELECT * FROM {{{name}}}", capsys)
+    headline, note, hint = output.splitlines()[:3]
+    assert f"`{{{name}}}` is not allowed in %%matchrec [argument-name-in-braces]" in headline
+    assert note == f"  note: `{name}` is the name of an argument of matchrec.sql"
+    assert hint.startswith(f"  help: write {{my_{name}}} in the query, and my_{name} = {name} ")
+
+
+@pytest.mark.parametrize("name", ["df", "order_by", "frames", "text"])
+def test_a_name_that_sql_does_not_take_is_allowed_in_braces(
+    shell: InteractiveShell, steps: DataFrame, name: str
+) -> None:
+    shell.user_ns[name] = steps
+    result = shell.run_cell_magic("matchrec", "", f"SELECT max(v) AS most FROM {{{name}}}")
+    assert result.rows == (("50",),)
+
+
 def test_a_warning_has_no_line_of_python(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
