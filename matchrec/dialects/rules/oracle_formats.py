@@ -119,8 +119,12 @@ def _apply_case(parts: list[str], text: exp.Expr) -> exp.Expr:
         text: the call that formats the time. Its names are like `Mon`.
 
     Raises:
-        UnsupportedError: the names have different cases, or other texts would change as well.
+        UnsupportedError: the names have different cases, or a case that Oracle's documentation
+            does not explain, or other texts would change as well.
     """
+    for part in parts:
+        if part.upper() in ("AM", "PM") and not (part.isupper() or part.islower()):
+            raise _make_case_error(part)
     names = [part for part in parts if part.upper() in _NAME_PARTS or part in ("am", "pm")]
     functions = {_find_case_function(name) for name in names}
     if len(functions) > 1:
@@ -137,10 +141,27 @@ def _apply_case(parts: list[str], text: exp.Expr) -> exp.Expr:
 
 
 def _find_case_function(name: str) -> type[exp.Upper | exp.Lower] | None:
-    """Return the function that writes a text in the case of a name; None for `Mon`."""
+    """Return the function that writes a text in the case of a name; None for `Mon`.
+
+    Raises:
+        UnsupportedError: the name is written like `MOn`. Oracle's documentation has only `MON`,
+            `Mon` and `mon`.
+    """
     if name.isupper():
         return exp.Upper
-    return exp.Lower if name.islower() else None
+    if name.islower():
+        return exp.Lower
+    if name != name.capitalize():
+        raise _make_case_error(name)
+    return None
+
+
+def _make_case_error(name: str) -> UnsupportedError:
+    """Return the error for a name whose case Oracle's documentation does not explain."""
+    cases = name.upper()
+    if cases in _NAME_PARTS:
+        cases += f", {name.capitalize()}"
+    return UnsupportedError(f"{name} in a format of a time: write {cases} or {name.lower()}")
 
 
 def _make_format_error(pattern: str) -> UnsupportedError:

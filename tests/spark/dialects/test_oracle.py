@@ -142,6 +142,9 @@ def test_dates_of_tables_are_known(spark: SparkSession) -> None:
     [
         ("TO_CHAR(run_date, 'Day')", "names of months and days, which Oracle pads"),
         ("TO_CHAR(run_date, 'MON Dy')", "names of months, days and AM in different cases"),
+        ("TO_CHAR(run_date, 'dd-MOn')", r"MOn in a format(.|\n)*write MON, Mon or mon"),
+        ("TO_CHAR(run_date, 'HH12:MI Am')", r"Am in a format(.|\n)*write AM or am"),
+        ("TO_CHAR(run_date, 'HH12:MI pM')", r"pM in a format(.|\n)*write PM or pm"),
         ("TO_CHAR(id, '999.99MI')", "Spark has other number formats"),
         ("TO_CHAR(run_date, '\"100%\" HH')", "the format"),
         ("TO_CHAR(run_date, 'D')", "the format D of a time"),
