@@ -31,9 +31,9 @@ _FORMAT_PART = re.compile(
     r'"[^"]*"|Y+|R+|MONTH|MON|MM|MI|DAY|DY|D+|HH(?:12|24)?|S+|FF\d?|AM|PM|[A-Z"]', re.IGNORECASE
 )
 
-# A format of numbers, such as `FM999.00`.
+# A format of numbers, such as `FM999.00`, or `TM9` for the shortest text.
 _FORMAT_OF_NUMBER = re.compile(
-    r"(FM)?[$09.,BCDEGILMPRSTUVX ]*[09][$09.,BCDEGILMPRSTUVX ]*", re.IGNORECASE
+    r"(FM)?(TM[9E]?|[$09.,BCDEGILMPRSUVX ]*[09][$09.,BCDEGILMPRSUVX ]*)", re.IGNORECASE
 )
 
 # The parts that stand for names. A name is in upper case if its part of the format is.
@@ -54,10 +54,11 @@ def rewrite_timestamp_literal(node: exp.StrToTime, _: RuleContext) -> exp.Expr:
 
 
 def rewrite_to_char_with_format(node: exp.ToChar | exp.TimeToStr, context: RuleContext) -> exp.Expr:
-    """Rewrite `TO_CHAR(time, 'YYYY-MM-DD')`. A format of numbers stays.
+    """Rewrite `TO_CHAR(time, 'YYYY-MM-DD')`. A format of numbers stays for Snowflake.
 
     Raises:
-        UnsupportedError: the product that is written has nothing for a part of the format.
+        UnsupportedError: the product that is written has nothing for a part of the format, or has
+            no formats of numbers like Oracle's.
     """
     pattern = _read_format(node)
     is_unpadded = pattern.upper().startswith("FM")  # no blanks after names, no leading zeros
@@ -66,9 +67,9 @@ def rewrite_to_char_with_format(node: exp.ToChar | exp.TimeToStr, context: RuleC
     if not parts:
         return node
     if _FORMAT_OF_NUMBER.fullmatch(pattern):
-        if context.write.is_spark:
-            raise _make_format_error(pattern)
-        return node
+        if context.write.name == "snowflake":
+            return node
+        raise UnsupportedError(f"the number format {pattern}: write TO_CHAR(x) or ROUND(x, 2)")
     if not is_unpadded and {part.upper() for part in parts} & {"MONTH", "DAY"}:
         padded = "names of months and days, which Oracle pads"
         raise UnsupportedError(f"{padded}: write MON or DY, or FM before the format")

@@ -54,6 +54,7 @@ TEXTS = [
     ("oracle", "spark", "GREATEST(x, 1)", "CASE WHEN NOT x IS NULL THEN GREATEST(x, 1) END"),
     ("oracle", "trino", "TRUNC(x, 'MM')", "DATE_TRUNC('MONTH', x)"),
     ("oracle", "snowflake", "TO_CHAR(x, '990.0')", "TO_CHAR(x, '990.0')"),
+    ("oracle", "snowflake", "TO_CHAR(x, 'TM')", "TO_CHAR(x, 'TM')"),
     ("flink", "trino", "TIMESTAMPADD(HOUR, 1, x)", "(x + INTERVAL '1' HOUR)"),
     ("spark", "trino", "date_format(x, 'd.MM')", "date_format(CAST(x AS TIMESTAMP), '%e.%m')"),
     ("spark", "bigquery", "x DIV 2", "DIV(x, 2)"),
