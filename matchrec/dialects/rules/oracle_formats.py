@@ -26,9 +26,13 @@ _COMMON_PARTS = split_words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI 
 _MARKS = {part: Oracle.TIME_MAPPING[part] for part in _COMMON_PARTS}
 _MARKS |= {"RRRR": "%Y", "RR": "%y", "FF": "%f", "AM": "%p", "PM": "%p"}
 
-# A part of a format of times: a quoted text, or letters that stand for a part of the time.
+# A part of a format of times: a quoted text, or letters that stand for a part of the time. Also a
+# character that is rejected: Oracle's documentation does not list it as punctuation, and it is
+# syntax in the formats of other products.
 _FORMAT_PART = re.compile(
-    r'"[^"]*"|Y+|R+|MONTH|MON|MM|MI|DAY|DY|D+|HH(?:12|24)?|S+|FF\d?|AM|PM|[A-Z"]', re.IGNORECASE
+    r'"[^"]*"|Y+|R+|MONTH|MON|MM|MI|DAY|DY|D+|HH(?:12|24)?|S+|FF[1-9]?|AM|PM|'
+    r"""[A-Z0-9"'#%\[\]{}]""",
+    re.IGNORECASE,
 )
 
 # A format of numbers, such as `FM999.00`, or `TM9` for the shortest text.
@@ -95,12 +99,14 @@ def _replace_parts_by_marks(pattern: str, context: RuleContext) -> str:
     """Return a format with sqlglot's marks for its parts, and its texts as Spark writes them.
 
     Raises:
-        UnsupportedError: there is nothing for a part.
+        UnsupportedError: there is nothing for a part, or a character is not punctuation.
     """
 
     def replace_part(match: re.Match[str]) -> str:
         """Return the mark for one part of a format, or a quoted text as Spark writes it."""
         part = match[0].upper()
+        if len(part) == 1 and not part.isalpha():
+            raise UnsupportedError(f"the character {part} in the format {pattern} of a time")
         if part[0] == '"' and context.write.is_spark and "%" not in part:
             return "'" + match[0][1:-1].replace("'", "''") + "'"
         if part.startswith("FF") and context.write.is_spark:  # digits of a second

@@ -76,6 +76,7 @@ FUNCTIONS = [
     ("TO_CHAR(DATE '1975-04-01', 'dd mon')", "01 apr"),
     ("TO_CHAR(DATE '1975-04-01', '\"DD\" DD \"AM\"')", "DD 01 AM"),
     ("TO_CHAR(DATE '1975-04-01', 'dd Mon')", "01 Apr"),
+    ("TO_CHAR(DATE '1975-04-01', '(DD_MM) \"[''yy#]\" RR')", "(01_04) ['yy#] 75"),
 ]
 
 
@@ -150,6 +151,11 @@ def test_dates_of_tables_are_known(spark: SparkSession) -> None:
         ("TO_CHAR(id, 'FMTM')", "the number format FMTM: write"),
         ("TO_CHAR(id, 'B999')", "the number format B999: write"),
         ("TO_CHAR(run_date, '\"100%\" HH')", "the format"),
+        ("TO_CHAR(run_date, 'YYYY''MM')", "the character ' in the format YYYY'MM of a time"),
+        ("TO_CHAR(run_date, 'YYYY[MM]')", r"the character \[ in the format"),
+        ("TO_CHAR(run_date, 'YYYY%')", "the character % in the format"),
+        ("TO_CHAR(run_date, 'SS.FF0')", "the character 0 in the format"),
+        ("TO_CHAR(run_date, '\"at HH')", 'the character " in the format'),
         ("TO_CHAR(run_date, 'D')", "the format D of a time"),
         ("TO_CHAR(run_date, 'HH:MI p.m.')", "the format HH:MI p.m. of a time"),
         ("TO_CHAR(run_date, 'MON \"of\" YY')", "in different cases"),
