@@ -26,16 +26,22 @@ SAMPLED_FILES = 3
 # About how many bytes a row takes in a file of text, such as CSV.
 BYTES_PER_LINE = 64
 
-# In a plan of Sail: an operator with its statistics, and what only an operator that reads files
-# has, and one that reads rows in memory.
-OPERATOR = re.compile(r"^ *(\w+Exec)\b(?:.*statistics=\[Rows=(\w+)(?:\((\d+)\))?)?", re.MULTILINE)
-FILES = "file_groups="
-IN_MEMORY = "partition_sizes="
+# In a plan of Sail: an operator, and its statistics if it has some, such as `Rows=Exact(3)`.
+OPERATOR = re.compile(
+    r"^ *(?P<name>\w+Exec)\b(?:.*statistics=\[Rows=(?P<exactness>\w+)(?:\((?P<rows>\d+)\))?)?",
+    re.MULTILINE,
+)
 
-# In an operator that reads files: their names in groups, what is between two names, and after a
-# name the bytes that are read of the file.
-FILE_GROUPS = re.compile(r"file_groups=\{\d+ groups?: \[\[(.*?)\]\]\}")
-BETWEEN_FILES = re.compile(r"\]?, \[?")
+# In a plan of Sail: what only an operator that reads files has, and what only one that reads rows
+# in memory has.
+READS_FILES = "file_groups="
+READS_MEMORY = "partition_sizes="
+
+# In an operator that reads files: the names of files in groups, such as
+# `file_groups={2 groups: [[a.parquet:0..9], [b.parquet:0..9, c.parquet:9..20]]}`; what separates
+# two names; and the bytes that are read of a file.
+FILE_GROUPS = re.compile(r"file_groups=\{\d+ groups?: \[\[(?P<files>.*?)\]\]\}")
+SEPARATOR_OF_FILES = re.compile(r"\]?, \[?")
 BYTE_RANGE = re.compile(r":\d+\.\.\d+$")
 
 # Operators whose output has no more rows than all of their inputs together.
@@ -61,7 +67,8 @@ def remember_plan(rows: DataFrame, plan: str) -> None:
 def has_few_rows(rows: DataFrame, rows_of_files: int, most: int) -> bool:
     """Return whether an input seems to have few rows.
 
-    They are counted by the plan of the input if they are in memory.
+    Rows in memory are counted by the plan of the input, rows of files by `estimate_input_rows`.
+    False if the plan does not bound the number of rows: a join may return more than it reads.
 
     Args:
         rows: the input.
@@ -71,9 +78,9 @@ def has_few_rows(rows: DataFrame, rows_of_files: int, most: int) -> bool:
     plan: str = vars(rows).get(PLAN, "")
     if not adds_no_rows(plan):
         return False
-    if FILES in plan:
+    if READS_FILES in plan:
         # Rows in memory, which a UNION can add, are not part of `rows_of_files`.
-        return IN_MEMORY not in plan and 0 < rows_of_files <= most
+        return READS_MEMORY not in plan and 0 < rows_of_files <= most
     row_count = count_rows_in_memory(plan)
     return row_count is not None and row_count <= most
 
@@ -86,7 +93,7 @@ def adds_no_rows(plan: str) -> bool:
     >>> adds_no_rows("HashJoinExec: mode=Partitioned")
     False
     """
-    operators = {name for name, _, _ in OPERATOR.findall(plan)}
+    operators = {operator["name"] for operator in OPERATOR.finditer(plan)}
     return "DataSourceExec" in operators and operators <= NOT_ADDING_ROWS
 
 
@@ -96,14 +103,12 @@ def count_rows_in_memory(plan: str) -> int | None:
     >>> count_rows_in_memory("DataSourceExec: partition_sizes=[1], statistics=[Rows=Exact(3), ...")
     3
     """
-    counts = [
-        (exactness, count)
-        for name, exactness, count in OPERATOR.findall(plan)
-        if name == "DataSourceExec"
+    sources = [
+        operator for operator in OPERATOR.finditer(plan) if operator["name"] == "DataSourceExec"
     ]
-    if not counts or any(exactness != "Exact" for exactness, _ in counts):
+    if not sources or any(source["exactness"] != "Exact" for source in sources):
         return None
-    return sum(int(count) for _, count in counts)
+    return sum(int(source["rows"]) for source in sources)
 
 
 def estimate_input_rows(rows: DataFrame) -> int:
@@ -113,7 +118,7 @@ def estimate_input_rows(rows: DataFrame) -> int:
     reads only rows in memory.
     """
     plan: str = vars(rows).get(PLAN, "")
-    if FILES not in plan and adds_no_rows(plan):
+    if READS_FILES not in plan and adds_no_rows(plan):
         return 0
     try:
         paths = find_planned_files(plan) or list_local_files(ask_for_files(rows))
@@ -135,15 +140,15 @@ def find_planned_files(plan: str) -> list[Path]:
     >>> find_planned_files("DataSourceExec: file_groups={9 groups: [[a.parquet], ...]}")
     []
     """
-    scans = FILE_GROUPS.findall(plan)
-    if len(scans) < plan.count(FILES):
+    scans = list(FILE_GROUPS.finditer(plan))
+    if len(scans) < plan.count(READS_FILES):
         return []  # groups are left out
-    files = dict[Path, None]()  # an ordered set
-    for groups in scans:
-        for name in BETWEEN_FILES.split(groups):
-            files[Path("/", unquote(BYTE_RANGE.sub("", name)))] = None
-    # `...`, written for files that are left out, is no file.
-    return list(files) if all(path.is_file() for path in files) else []
+    names = [name for scan in scans for name in SEPARATOR_OF_FILES.split(scan["files"])]
+    paths = [Path("/", unquote(BYTE_RANGE.sub("", name))) for name in names]
+    # Sail writes `...` for files that it leaves out, and there is no file of this name.
+    if not all(path.is_file() for path in paths):
+        return []
+    return list(dict.fromkeys(paths))  # each once, because several tasks may read one file
 
 
 def ask_for_files(rows: DataFrame) -> list[str]:
@@ -163,10 +168,10 @@ def list_local_files(addresses: list[str]) -> list[Path]:
 
 
 def estimate_rows_per_byte(paths: list[Path]) -> float:
-    """Return about how many rows a byte of some files holds.
+    """Return about how many rows a byte of some files holds, usually much less than 1.
 
     Args:
-        paths: the files. Only the footers of a few of them are read.
+        paths: the files. Only the footers of a few Parquet files among them are read.
 
     Raises:
         ArrowException, OSError: a file cannot be read.
