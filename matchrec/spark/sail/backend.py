@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from threading import Event
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import AnalysisException, SparkRuntimeException
@@ -40,14 +41,14 @@ if TYPE_CHECKING:
     from matchrec.spark.runner import Runner, Values
     from matchrec.worker.wire import SelectItem
 
-# The attribute of a session with the texts that were planned.
-PLANNED = "_matchrec_planned"
+# The attribute of a session with the function that remembers which texts were planned.
+PLANNED_TEXTS = "_matchrec_planned"
 
 # About how many rows a task of a large input has, and how many tasks there are at most.
 ROWS_PER_TASK = 1 << 21
 MOST_TASKS = 128
 
-# What chooses one of several values, whose types may differ.
+# What chooses one of several values, whose types may differ: Sail's schema may then be wrong.
 CHOICE = re.compile(r"\b(CASE|IF|UNION)\b", re.IGNORECASE)
 
 
@@ -83,24 +84,23 @@ class Sail(SparkConnect):
         """Return a DataFrame once it has been analysed and planned.
 
         Sail finds some mistakes only when it plans how a query runs, and then returns the error as
-        the text of the plan. A text that depends only on tables and on values is planned once for
-        columns of the same types and values of the same types.
+        the text of the plan. A text is planned again only if it has other inputs: see
+        `name_inputs`.
         """
         with self.translate_server_errors():
             schema = frame.schema
         if not probes.analyses_late(self.spark):
             return frame
         inputs = None if text is None else name_inputs(runner, text)
-        planned = keep_once_per_session(self.spark, PLANNED, lambda *_: [])
-        # Not empty if the text was planned before.
-        marks: list[bool] = [] if inputs is None else planned(str(text), schema.json(), inputs)
-        if not marks:
-            try:
-                plan = cast("Any", frame)._explain_string()
-            except SparkRuntimeException as error:  # nothing has run: Sail has only planned
-                raise AnalysisException(str(error)) from error
-            probes.check_plan(plan)
-            marks.append(True)
+        if inputs is None:
+            plan_query(frame)
+            return frame
+        # Returns the same event for the same text and inputs; it is set once they were planned.
+        find_event = keep_once_per_session(self.spark, PLANNED_TEXTS, lambda *_: Event())
+        planned = find_event(str(text), schema.json(), inputs)
+        if not planned.is_set():
+            plan_query(frame)
+            planned.set()
         return frame
 
     @contextmanager
@@ -162,7 +162,7 @@ class Sail(SparkConnect):
         return False
 
     def send_rows(self, rows: Any) -> DataFrame:
-        """Return the DataFrame of some rows, sent in pieces if one call cannot take them all."""
+        """Return the DataFrame of some rows, sent in several calls if they are too many for one."""
         from matchrec.spark.sail.sent_rows import is_large, send_halves, with_types_of_all_rows
 
         rows = with_types_of_all_rows(rows)
@@ -219,9 +219,10 @@ class Sail(SparkConnect):
     def count_tasks(self, input_rows: DataFrame) -> int | None:
         """Return the number of tasks to divide rows into; None if Sail does not say how it divides.
 
-        It is at least 1.5 times the number of cores, so that tasks end at about the same time: keys
-        have different numbers of rows. A large input has more tasks, so that the rows of each one
-        stay in memory. A few rows are one task, because each task takes some milliseconds.
+        The number is at least 1.5 times the number of cores, so that tasks end at about the same
+        time although keys have different numbers of rows. A large input has more tasks, so that the
+        rows of each one stay in memory. A few rows are one task, because each task takes some
+        milliseconds.
         """
         from matchrec.spark.sail.sizes import estimate_input_rows, has_few_rows
 
@@ -292,10 +293,27 @@ class Sail(SparkConnect):
         return probes.has_watermarks(self.spark)
 
 
-def name_inputs(runner: Runner, text: Template) -> tuple[str, ...] | None:
-    """Return the inputs of a text other than tables: the types of values, the columns of frames.
+def plan_query(frame: DataFrame) -> None:
+    """Let Sail plan how a query runs, for its errors. Runs no job.
 
-    None if that is not known.
+    Raises:
+        AnalysisException: Sail has no plan for the query.
+    """
+    try:
+        plan = cast("Any", frame)._explain_string()
+    except SparkRuntimeException as error:  # nothing has run: Sail has only planned
+        raise AnalysisException(str(error)) from error
+    probes.check_plan(plan)
+
+
+def name_inputs(runner: Runner, text: Template) -> tuple[str, ...] | None:
+    """Return the inputs of a text other than tables: the columns of frames, the types of values.
+
+    If a session has planned a text, it can plan the same text with the same inputs.
+
+    Returns:
+        The schema of each frame as JSON, then each name of a value with its type, such as `n int`;
+        None if a type is not known, or if the values have no names.
     """
     inputs = []
     for name in list_holes(text):
