@@ -1,10 +1,10 @@
-"""Load modules and compiled functions without garbage collection.
+"""Load modules and compiled functions without garbage collection, or while another process starts.
 
-What they create is never garbage, and it is a lot, so Python searches all of it again and again.
+Modules create many objects that are never garbage, and Python searches all of them again and again.
 That takes half of the time of `import matchrec` after pandas and PySpark, and a third of the time
-of a worker's first search. Moreover, PySpark has a worker collect garbage after each task, which
-takes longer than a small task. So what a worker has loaded is excluded from garbage collection for
-good.
+of a worker's first search: see `pause_garbage_collection`. Moreover, PySpark has a worker collect
+garbage after each task, which takes longer than a small task. So what a worker has loaded is
+excluded from garbage collection for good: see `freeze_loaded_modules`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Event, Thread
 
-# The modules that are missing if PySpark is.
-OF_SPARK = ("pyspark", "py4j")
-NO_SPARK = (
+# The modules that are missing if PySpark is, and the message about it.
+MODULES_OF_SPARK = ("pyspark", "py4j")
+MISSING_SPARK = (
     "PySpark 3.5 or newer is missing: install matchrec with the extra `sail` or `spark`, or only"
     " PySpark by: pip install 'pyspark>=3.5'"
 )
 
-# Set in a program that makes queries: a user's program. Workers may be threads of it.
+# Set once this program has built a query, so that it is a user's program and not only a worker. On
+# Sail, workers are threads of it.
 makes_queries = Event()
 
 
@@ -74,9 +75,9 @@ def load_in_background(modules: Iterable[str]) -> Iterator[None]:
 
 @contextmanager
 def explain_missing_spark() -> Iterator[None]:
-    """Say how to install PySpark in the error if it is missing.
+    """If PySpark turns out to be missing in the `with` block, say in the error how to install it.
 
-    It is not a requirement of the package, because a cluster brings its version.
+    PySpark is not a requirement of the package, because a cluster brings its version.
 
     >>> with explain_missing_spark():
     ...     raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
@@ -87,17 +88,17 @@ def explain_missing_spark() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if error.name not in OF_SPARK:
+        if error.name not in MODULES_OF_SPARK:
             raise
-        raise ModuleNotFoundError(NO_SPARK, name=error.name) from error
+        raise ModuleNotFoundError(MISSING_SPARK, name=error.name) from error
 
 
 @contextmanager
 def freeze_loaded_modules() -> Iterator[None]:
     """Exclude all objects from garbage collection for good if the `with` block loads modules.
 
-    Only in processes that are workers alone: the garbage of that moment stays, too, which may be a
-    lot in a user's program. And only if modules are loaded, because each task leaves some garbage.
+    Does nothing in a user's program, because the garbage of that moment, which may be a lot there,
+    is excluded as well. Does nothing if no module was loaded: each task leaves some garbage.
     """
     module_count = len(sys.modules)
     try:

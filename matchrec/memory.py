@@ -1,9 +1,16 @@
-"""How much memory this process may still take, so that whatever needs more can say so in time.
+"""How much memory this process may still take, and settings that let it keep what it has taken.
 
 Linux does not refuse memory that does not exist: it ends a process that writes to it, and Spark
-learns only that a worker is gone. So code whose memory grows with the rows of one partition asks
-first what is left: of the process's own limit (`ulimit -v`, which Spark sets if
-`spark.executor.pyspark.memory` is set), of the container's limit, and of the machine.
+learns only that a worker is gone. So code whose memory grows with the rows of one partition first
+asks `has_room`, and raises an error that says what needs the memory. `find_room` returns the least
+of what is left
+
+- of the process's own limit (`ulimit -v`, which Spark sets if `spark.executor.pyspark.memory` is
+  set);
+- of the container's limit;
+- of the machine.
+
+All sizes are in bytes.
 """
 
 from __future__ import annotations
@@ -14,17 +21,18 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-# Bytes. Less than this is taken without asking.
-WORTH_ASKING = 64 << 20
+# Less than this is taken without asking, because reading the limits takes time.
+SMALL_SIZE = 64 << 20
 
+# The folders in which Linux shows the memory of processes, and the limits of the container.
 PROC = Path("/proc")
-GROUPS = Path("/sys/fs/cgroup")
+CONTROL_GROUP = Path("/sys/fs/cgroup")
 KIBIBYTE = 1024
 
-# The largest number of freed bytes that glibc keeps.
-MOST_KEPT = (1 << 31) - 1
+# The largest number of freed bytes that glibc can be told to keep.
+MAX_KEPT_SIZE = (1 << 31) - 1
 
-# The sizes up to which it keeps a block, in the order in which they are set. Every glibc accepts
+# The sizes up to which glibc keeps a block, in the order in which they are set. Every glibc accepts
 # 32 MiB; 256 MiB, as much as a task holds, is rejected before 2.35, so that 32 MiB stay in force.
 LARGEST_KEPT_BLOCKS = (32 << 20, 256 << 20)
 
@@ -41,21 +49,21 @@ MIMALLOC_SETTINGS = {f"{MIMALLOC_PREFIX}ALLOW_THP": "0", f"{MIMALLOC_PREFIX}PURG
 
 
 def has_room(needed: int) -> bool:
-    """Return whether a number of bytes is left, if that can be known; otherwise True.
+    """Return whether a number of bytes is left. True if that is not known.
 
     >>> has_room(1), has_room(1 << 60)
     (True, False)
     """
-    return needed < WORTH_ASKING or needed <= find_room()
+    return needed < SMALL_SIZE or needed <= find_room()
 
 
 def may_take(needed: int, most: int) -> bool:
-    """Return whether something may take a number of bytes.
+    """Return whether one consumer of memory, such as the state of a stream, may take some bytes.
 
     Args:
-        needed: how many bytes.
-        most: how many it may take at most. A process with its own memory limit ignores this:
-            there, everything may take what it needs.
+        needed: the number of bytes that it needs.
+        most: the most bytes that it may take in a process without its own memory limit. With such
+            a limit, the user has decided: then the answer is True, and `has_room` is the test.
     """
     return needed <= most or find_limit() is not None
 
@@ -81,7 +89,7 @@ def keep_freed() -> bool:
         return False
     for size in LARGEST_KEPT_BLOCKS:
         mallopt(MMAP_THRESHOLD, size)
-    mallopt(TRIM_THRESHOLD, min(MOST_KEPT, find_room() // 8))
+    mallopt(TRIM_THRESHOLD, min(MAX_KEPT_SIZE, find_room() // 8))
     mallopt(ARENA_MAX, 1)
     return True
 
@@ -89,7 +97,7 @@ def keep_freed() -> bool:
 def find_mimalloc_settings() -> dict[str, str]:
     """Return what to set in the environment for Sail, which uses mimalloc.
 
-    Nothing, if the environment has settings of mimalloc already.
+    Empty if the environment has settings of mimalloc already: the user's settings win.
     """
     is_set = any(name.startswith(MIMALLOC_PREFIX) for name in os.environ)
     return {} if is_set else MIMALLOC_SETTINGS
@@ -107,18 +115,18 @@ def find_limit() -> int | None:
         import resource
     except ModuleNotFoundError:  # Windows has no such limits
         return None
-    most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return None if most == resource.RLIM_INFINITY else most
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def find_room_of_process() -> Iterator[int]:
     """Yield how many bytes the limit of this process leaves, if it has one."""
-    most = find_limit()
-    if most is None:
+    limit = find_limit()
+    if limit is None:
         return  # without reading a file, because workers ask for each batch
     used = read_sizes(PROC / "self" / "status").get("VmSize")
     if used is not None:
-        yield max(0, most - used)
+        yield max(0, limit - used)
 
 
 def find_room_of_machine() -> Iterator[int]:
@@ -136,12 +144,13 @@ def find_room_of_container() -> Iterator[int]:
     Source: Linux's "Control Group v2", on memory.max and memory.stat.
     """
     with suppress(OSError, ValueError):
-        most = int((GROUPS / "memory.max").read_text())  # "max" if there is no limit
-        used = int((GROUPS / "memory.current").read_text())
-        lines = (GROUPS / "memory.stat").read_text().splitlines()
+        # The file has the word "max" if there is no limit: the ValueError is suppressed.
+        limit = int((CONTROL_GROUP / "memory.max").read_text())
+        used = int((CONTROL_GROUP / "memory.current").read_text())
+        lines = (CONTROL_GROUP / "memory.stat").read_text().splitlines()
         sizes = dict(line.split() for line in lines)
-        files = int(sizes.get("inactive_file", 0)) + int(sizes.get("active_file", 0))
-        yield max(0, most - used + files)
+        pages_of_files = int(sizes.get("inactive_file", 0)) + int(sizes.get("active_file", 0))
+        yield max(0, limit - used + pages_of_files)
 
 
 def read_sizes(path: Path) -> dict[str, int]:

@@ -21,7 +21,7 @@ from matchrec.cli.engine_errors import is_engine_error, is_refusal, reword_engin
 from matchrec.cli.messages import PROGRAM, print_failure
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
-from matchrec.loading import NO_SPARK, OF_SPARK
+from matchrec.loading import MISSING_SPARK, MODULES_OF_SPARK
 
 # The exceptions that click raises to end the program. It prints these itself.
 CLICK_EXCEPTIONS = (click.ClickException, click.exceptions.Exit)
@@ -70,9 +70,9 @@ def report_failures() -> Iterator[None]:
     except MatchRecognizeError as error:
         fail(f"{build_message_prefix(error)}{error}", choose_exit_code(error))
     except ModuleNotFoundError as error:
-        if error.name not in OF_SPARK:
+        if error.name not in MODULES_OF_SPARK:
             raise
-        fail(NO_SPARK, ExitCode.FAILED)
+        fail(MISSING_SPARK, ExitCode.FAILED)
     except Exception as error:
         if not is_engine_error(error):
             raise

@@ -65,7 +65,7 @@ def test_small_calls_and_batches_hold_the_same_rows(
 
 @pytest.mark.parametrize("kind", BEYOND)
 def test_a_search_without_enough_memory_says_so(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    monkeypatch.setattr(memory, "WORTH_ASKING", 0)
+    monkeypatch.setattr(memory, "SMALL_SIZE", 0)
     monkeypatch.setattr(memory, "find_room", lambda: 50_000)
     monkeypatch.setattr(batches, "BYTES_PER_SEARCH", 4_000)
     with pytest.raises(MatchRecognizeRunError, match=BEYOND[kind]) as caught:
@@ -102,7 +102,7 @@ def test_the_memory_left_is_the_smallest_of_all_limits(
         "memory.stat": "anon 600\ninactive_file 200\nactive_file 100\n",
     }.items():
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(memory, "GROUPS", tmp_path)
+    monkeypatch.setattr(memory, "CONTROL_GROUP", tmp_path)
     assert memory.find_room() == 400
     (tmp_path / "memory.max").write_text("max\n")
     assert memory.find_room() > 400
