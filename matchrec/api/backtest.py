@@ -125,12 +125,13 @@ class LabelComparison:
 
     def compare_incidents(self) -> DataFrame:
         """Return the labels with the result for each."""
-        joined = self.labels.select_incidents("struct(*) AS __label").alias("label")
-        for facts in (self.find_hits(), *self.attempts.find_facts(self.labels)):
-            condition = self.labels.is_in_partition(facts.alias)
-            if "__begin" in facts.frame.columns:
-                for end in ("__begin", "__end"):
-                    condition += f" AND label.{end} <=> {facts.alias}.{end}"
+        labels = self.labels
+        joined = labels.select_incidents("struct(*) AS __label").alias("label")
+        for facts in (self.find_hits(), *self.attempts.find_facts(labels)):
+            if facts.are_about_partitions:
+                condition = labels.write_partition_test(facts.alias)
+            else:
+                condition = labels.write_incident_test(facts.alias)
             joined = joined.join(facts.frame.alias(facts.alias), expr(condition), "left")
         is_hit = "hit.count IS NOT NULL"
         return joined.selectExpr(
@@ -143,7 +144,11 @@ class LabelComparison:
         )
 
     def find_hits(self) -> IncidentFacts:
-        """Return, for incidents that are hit, the number of matches, and the ends of the first."""
+        """Return the facts `hit`, for incidents that are hit.
+
+        They are `count`, the number of matches that overlap the incident, and `first`, the span of
+        the first one.
+        """
         first_match = expr("min(struct(span.__low, span.__high)) AS first")
         grouped = self.labels.join_incidents(self.spans)
         return IncidentFacts("hit", grouped.agg(expr("sum(span.__count) AS count"), first_match))
@@ -154,7 +159,7 @@ class LabelComparison:
         Args:
             is_hit: SQL that is true for an incident that is hit, which has NULL in these columns.
         """
-        *_, (_, order_type) = self.matches.dtypes
+        _, order_type = self.matches.dtypes[-1]  # the last column is an order value
         columns = self.attempts.write_columns(self.labels, order_type)
         return [
             f"IF({is_hit}, NULL, {getattr(columns, name)}) AS {name}" for name in ATTEMPT_COLUMNS

@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 class IncidentFacts:
     """Facts about incidents or about partitions, which a back-test joins to its incidents."""
 
-    # The name of the facts in the SQL of the join: `attempt` or `known_key`.
+    # The name of the facts in the SQL of the join: `hit`, `attempt` or `known_key`.
     alias: str
     # The facts, and the columns by which they are joined: `__key_0` and so on, the key of a
     # partition; for facts about incidents also `__begin` and `__end`.
     frame: DataFrame
+    # Whether there is a row for each partition, and not for each incident.
+    are_about_partitions: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,10 @@ class KnownAttempts(Attempts):
         best_attempts = labels.join_incidents(spans).agg(best, expr("TRUE AS rows"))
         keys = name_keys(len(labels.key_columns))
         partitions = spans.selectExpr(*keys, "TRUE AS known").distinct()
-        return [IncidentFacts("attempt", best_attempts), IncidentFacts("known_key", partitions)]
+        return [
+            IncidentFacts("attempt", best_attempts),
+            IncidentFacts("known_key", partitions, are_about_partitions=True),
+        ]
 
     @override
     def write_columns(self, labels: Labels, order_type: str) -> AttemptColumns:

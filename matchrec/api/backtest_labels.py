@@ -75,7 +75,7 @@ class Labels:
         Raises:
             MatchRecognizePlanError: the labels do not fit the matches.
         """
-        *key_fields, order_field, _ = matches.dtypes
+        *key_fields, (_, order_type), _ = matches.dtypes
         partition_columns = [name for name, _ in key_fields]
         key_columns = find_key_columns(frame, partition_columns, key)
         start, end = ends
@@ -86,7 +86,7 @@ class Labels:
         for column, (name, query_type) in zip(key_columns, key_fields, strict=False):
             check_type(frame, column, query_type, f"`{name}` of the query")
         for column in (start_column, end_column):
-            check_type(frame, column, order_field[1], "the order of the query")
+            check_type(frame, column, order_type, "the order of the query")
         check_no_result_columns(frame)
         return Labels(frame, tuple(partition_columns), tuple(key_columns), start_column, end_column)
 
@@ -123,12 +123,17 @@ class Labels:
 
     def build_overlap(self) -> Column:
         """Return the condition that a span overlaps an incident in the same partition."""
-        return expr(f"{self.is_in_partition('span')} AND {OVERLAPS}")
+        return expr(f"{self.write_partition_test('span')} AND {OVERLAPS}")
 
-    def is_in_partition(self, alias: str) -> str:
+    def write_partition_test(self, alias: str) -> str:
         """Return SQL that is true if the row with an alias is in the partition of the label."""
         tests = [f"label.{name} <=> {alias}.{name}" for name in name_keys(len(self.key_columns))]
         return " AND ".join(tests) or "TRUE"
+
+    def write_incident_test(self, alias: str) -> str:
+        """Return SQL that is true if the row with an alias is about the incident of the label."""
+        tests = [f"label.{end} <=> {alias}.{end}" for end in ("__begin", "__end")]
+        return " AND ".join([self.write_partition_test(alias), *tests])
 
     def join_incidents(self, spans: DataFrame) -> GroupedData:
         """Return the spans that overlap each incident, grouped by incident."""
