@@ -2,10 +2,10 @@
 
 `write_call` writes it for what the search returns:
 
-    the search returns                        SQL of count(*)
-    one row for each match                    CAST(count(1) AS BIGINT)
-    rows of totals, several for each group    coalesce(sum(total), 0)
-    in a stream, one row for each group       total
+    the search returns                        function               SQL of count(*)
+    one row for each match                    `write_over_matches`   CAST(count(1) AS BIGINT)
+    rows of totals, several for each group    `write_over_groups`    coalesce(sum(total), 0)
+    in a stream, one row for each group       `write_call` itself    total
 
 A total or a sum that is too large raises an error, in every mode of the engine.
 """
@@ -79,25 +79,48 @@ def write_over_matches(call: TotalAggregate, rows: DataFrame) -> str:
         call: the aggregate.
         rows: the matches with their measures.
     """
-    if call.measure is None:
-        argument, data_type = "1", None
-    else:
-        argument, data_type = quote_name(call.measure), rows.schema[call.measure].dataType
+    if call.measure is None:  # count(*)
+        return write_count("1", find_total_type(call, None))
+    argument = quote_name(call.measure)
+    data_type = rows.schema[call.measure].dataType
     match call.function:
         case "count":
-            return f"CAST(count({argument}) AS {find_total_type(call, data_type).simpleString()})"
-        case "sum" if call.cast == DOUBLE:
-            doubles = f"sum(CAST({argument} AS DOUBLE))"
-            if not isinstance(data_type, spark_types.DecimalType | spark_types.IntegralType):
-                return doubles
-            return f"coalesce(CAST({write_exact_sum(argument, data_type)} AS DOUBLE), {doubles})"
-        case "sum" if call.cast is not None or isinstance(data_type, spark_types.NumericType):
-            return write_sum(call, argument, find_total_type(call, data_type))
+            return write_count(argument, find_total_type(call, data_type))
+        case "sum":
+            return write_sum_over_matches(call, argument, data_type)
         case "avg":
             return fail_on_null(call, f"{AVERAGE_OR_NULL}({argument})", argument, "DECIMAL")
         case function:
-            assert data_type is not None, "only a count can do without a measure"
             return write_extreme(function, argument, data_type)
+
+
+def write_count(argument: str, type_: spark_types.DataType) -> str:
+    """Return SQL of the number of values that are not NULL, in a type."""
+    return f"CAST(count({argument}) AS {type_.simpleString()})"
+
+
+def write_sum_over_matches(
+    call: TotalAggregate, argument: str, data_type: spark_types.DataType
+) -> str:
+    """Return SQL of a sum of a measure over built matches.
+
+    The sum of anything else than numbers, such as intervals, is left to the engine.
+
+    Args:
+        call: the sum, perhaps with a CAST around it.
+        argument: SQL of the measure.
+        data_type: the type of the measure.
+    """
+    if call.cast == DOUBLE:
+        sum_of_doubles = f"sum(CAST({argument} AS DOUBLE))"
+        if not isinstance(data_type, spark_types.DecimalType | spark_types.IntegralType):
+            return sum_of_doubles
+        # The exact sum is NULL if it has more than 38 digits.
+        exact_sum = f"CAST({write_exact_sum(argument, data_type)} AS DOUBLE)"
+        return f"coalesce({exact_sum}, {sum_of_doubles})"
+    if call.cast is not None or isinstance(data_type, spark_types.NumericType):
+        return write_sum(call, argument, find_total_type(call, data_type))
+    return f"sum({argument})"
 
 
 def write_extreme(function: str, argument: str, data_type: spark_types.DataType) -> str:
