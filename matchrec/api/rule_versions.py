@@ -46,17 +46,17 @@ Rules: TypeAlias = "FixedRules | Callable[[], FixedRules]"
 PARAMETERS = "parameters"
 
 # Returns whether a value is a rule without versions: a text or a Pattern.
-is_rule = make_class_test(str, Pattern)
+is_plain_rule = make_class_test(str, Pattern)
 
 
-def is_versions(value: Any) -> bool:
-    """Return whether a value is a dict of the versions of a rule, with a text, a Pattern or None.
+def is_dict_of_versions(value: Any) -> bool:
+    """Return whether a value is a dict of the versions of a rule: texts, Patterns or None.
 
     Whether its keys are times is checked later, when the type of the times is known.
     """
     if not isinstance(value, Mapping) or not value:
         return False
-    return all(version is None or is_rule(version) for version in value.values())
+    return all(version is None or is_plain_rule(version) for version in value.values())
 
 
 def has_rule_names(value: Any) -> bool:
@@ -101,14 +101,16 @@ class WrittenRule:
         if self.parameters is None:
             return {}
         try:
-            values = loads(self.parameters, parse_float=Number, parse_int=Number)
+            values = loads(self.parameters, parse_float=JsonNumber, parse_int=JsonNumber)
+            if not isinstance(values, dict):
+                raise ValueError(values)
             return {name: write_json_literal(value) for name, value in values.items()}
-        except (AttributeError, ValueError):  # not an object, not JSON, or a list as a value
+        except ValueError:  # not JSON, not an object, or a value that is a list or an object
             raise errors.malformed_rule_parameters(text=self.parameters) from None
 
 
-class Number(str):
-    """A number of JSON as it is written.
+class JsonNumber(str):
+    """The text of a number of JSON, so that it has all of its digits in SQL.
 
     In SQL the same text is a DECIMAL, or a DOUBLE if it has an exponent.
     """
@@ -122,10 +124,12 @@ def write_json_literal(value: object) -> str:
     Raises:
         ValueError: the value is a list or an object.
 
-    >>> [write_json_literal(value) for value in (Number("-0.5"), Number("3"), "it's", True, None)]
-    ['(-0.5)', '3', "'it\\\\'s'", 'TRUE', 'NULL']
+    >>> write_json_literal(JsonNumber("-0.5")), write_json_literal(JsonNumber("3"))
+    ('(-0.5)', '3')
+    >>> write_json_literal("it's"), write_json_literal(True), write_json_literal(None)
+    ("'it\\\\'s'", 'TRUE', 'NULL')
     """
-    if isinstance(value, Number):
+    if isinstance(value, JsonNumber):
         return f"({value})" if value.startswith("-") else str(value)
     if isinstance(value, str):
         return quote_string(value)
@@ -168,9 +172,9 @@ def read_dict_of_rules(
     """
     check_names(rules)
     for name, value in rules.items():
-        if not is_rule(value) and not is_versions(value):
+        if not is_plain_rule(value) and not is_dict_of_versions(value):
             raise errors.not_a_rule(name=name, value=value)
-    if not any(is_versions(value) for value in rules.values()):
+    if not any(is_dict_of_versions(value) for value in rules.values()):
         # Without versions the order may have any type.
         return tuple(WrittenRule(name, value) for name, value in rules.items())
     times = find_times(relation, order)
@@ -191,7 +195,11 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def find_times(relation: Relation, order: str) -> OrderNumbers:
-    """Return how times of versions are read: as values of the type of the order.
+    """Return the converter of the times of versions, which have the type of the order.
+
+    Args:
+        relation: the rows that the rules are about.
+        order: the first item of ORDER BY.
 
     Raises:
         MatchRecognizePlanError: the engine refuses the order, or versions cannot have its type.
@@ -222,18 +230,23 @@ class VersionRow(NamedTuple):
     content: str | Pattern | None
     # As in `WrittenRule`.
     parameters: str | None
-    # When the version begins, see `OrderNumbers.convert_value`; None for the beginning.
+    # The time at which the version begins, as a number of `OrderNumbers`. None if it begins before
+    # all rows.
     since: int | None
 
 
 def read_dict(rules: Mapping[str, Any], times: OrderNumbers) -> Iterator[VersionRow]:
-    """Yield the versions in a dict of rules.
+    """Yield the versions in a dict of rules. A rule without versions is one from the beginning on.
+
+    Args:
+        rules: the rules, by their names.
+        times: the converter of the times of versions.
 
     Raises:
         MatchRecognizePlanError: the key of a version is not a value of the type of the order.
     """
     for name, value in rules.items():
-        versions = value if is_versions(value) else {None: value}
+        versions = value if is_dict_of_versions(value) else {None: value}
         for time, content in versions.items():
             since = None if time is None else times.convert_value(time)
             if since is None and time is not None:
@@ -243,6 +256,10 @@ def read_dict(rules: Mapping[str, Any], times: OrderNumbers) -> Iterator[Version
 
 def read_table(table: DataFrame, times: OrderNumbers) -> list[VersionRow]:
     """Return the versions in a DataFrame of rules, sorted by rule. Runs a job.
+
+    Args:
+        table: the rules.
+        times: the converter of the times in `valid_from`.
 
     Raises:
         MatchRecognizePlanError: a column is missing or has another type, or a rule has no name.
@@ -268,7 +285,7 @@ def check_column_types(types: Mapping[str, DataType], times: OrderNumbers) -> No
 
     Args:
         types: the types, by the names of the columns in lower case.
-        times: how the times in `valid_from` are read.
+        times: the converter of the times in `valid_from`.
 
     Raises:
         MatchRecognizePlanError: a column has another type.
@@ -290,9 +307,12 @@ def check_column_types(types: Mapping[str, DataType], times: OrderNumbers) -> No
 def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[WrittenRule]:
     """Yield each version that has a text or a Pattern, with the time at which the next one begins.
 
+    The versions {1: "A", 5: None, 8: "B"} of a rule, as rows, become two rules: "A" from 1 until 5,
+    and "B" from 8 on.
+
     Args:
-        rows: the versions, of each rule in any order.
-        times: how their times are read.
+        rows: the versions of all rules, in any order.
+        times: the converter of their times.
 
     Raises:
         MatchRecognizePlanError: a time is out of range, or two versions of a rule begin at once.
