@@ -29,7 +29,7 @@ from pyarrow import csv, parquet
 
 from matchrec.errors import command as errors
 from matchrec.plan.text import quote_name
-from matchrec.spark.csv_types import ArrowArray, CsvColumn, find_arrow_zone, type_chains
+from matchrec.spark.csv_types import ArrowArray, CsvColumn, build_type_chains, find_arrow_zone
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -170,7 +170,7 @@ def infer_table(name: str, files: Sequence[CsvFile], zone: str) -> CsvTable | No
         return None
     folder_names = (folder_name for file in nonempty_files for folder_name in file.folders)
     all_names = list(dict.fromkeys((*names, *folder_names)))
-    chains = type_chains(find_arrow_zone(zone))
+    chains = build_type_chains(find_arrow_zone(zone))
     columns = {column_name: CsvColumn(list(chains)) for column_name in all_names}
     for file in nonempty_files:
         for texts in read_texts(name, file, all_names):

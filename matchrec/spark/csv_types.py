@@ -7,8 +7,15 @@ A column has the first type of one of these chains that fits all of its values:
     DATE, TIMESTAMP
 
 It is a STRING if no type fits. In a chain, each type fits every value that the types before it fit.
-So a reader that has seen some rows keeps only the types from the first fitting one on. The page
-docs/reference/command_line.md has the table for users.
+So a `CsvColumn` that has read some rows keeps only the types from the first fitting one on:
+
+    texts read so far    types that can still fit
+    -                    all three chains
+    1, 20                INT, BIGINT, DECIMAL(38, 0), DOUBLE
+    1, 20, 2.5           DOUBLE
+    1, 20, 2.5, x        none: a STRING
+
+The page docs/reference/command_line.md has the table for users.
 """
 
 from __future__ import annotations
@@ -50,13 +57,13 @@ class CsvType:
     """A type that a column may have."""
 
     # Converts trimmed texts that are not empty to values. Raises ArrowInvalid if one of them has
-    # another type.
+    # another type: see the parsers below.
     parse: Callable[[ArrowArray], ArrowArray]
     is_time: bool = False  # whether it is TIMESTAMP
 
 
-def type_chains(zone: str) -> list[tuple[CsvType, ...]]:
-    """Return the chains of types that are listed at the top of this file.
+def build_type_chains(zone: str) -> list[tuple[CsvType, ...]]:
+    """Return the three chains of types that are listed at the top of this file.
 
     Args:
         zone: the time zone of times without an offset, as Arrow writes it.
@@ -92,21 +99,21 @@ class CsvColumn:
         self.has_values = True
         fitting_chains = [find_fitting_types(chain, values) for chain in self.chains]
         self.chains = [chain for chain in fitting_chains if chain]
-        if self.best is not None and self.best.is_time:
-            are_finer = pc.match_substring_regex(values, FINER_THAN_MICROSECONDS)
-            self.loses_digits |= pc.any(are_finer).as_py()
+        if self.fitting_type is not None and self.fitting_type.is_time:
+            is_finer = pc.match_substring_regex(values, FINER_THAN_MICROSECONDS)
+            self.loses_digits |= pc.any(is_finer).as_py()
 
     @property
-    def best(self) -> CsvType | None:
+    def fitting_type(self) -> CsvType | None:
         """Return the first type that fits all values; None if the column is a STRING."""
         return self.chains[0][0] if self.has_values and self.chains else None
 
     def convert(self, texts: ArrowArray) -> ArrowArray:
         """Return the values of texts. A blank text is NULL, except in a STRING column."""
-        if self.best is None:
+        if self.fitting_type is None:
             return texts
         trimmed, has_value = trim(texts)
-        values = self.best.parse(trimmed.filter(has_value))
+        values = self.fitting_type.parse(trimmed.filter(has_value))
         # The index of each row's value in `values`; NULL for a row without a value.
         index = pc.subtract(pc.cumulative_sum(has_value.cast(pa.int64())), 1)
         return values.take(pc.if_else(has_value, index, pa.scalar(None, pa.int64())))
@@ -127,7 +134,10 @@ def trim(texts: ArrowArray) -> tuple[ArrowArray, ArrowArray]:
 
 
 def find_fitting_types(chain: Sequence[CsvType], values: ArrowArray) -> tuple[CsvType, ...]:
-    """Return the first type of a chain that fits all values, and those after it; else nothing."""
+    """Return the first type of a chain that fits all values, and the types after it.
+
+    The result is empty if no type fits.
+    """
     for index, value_type in enumerate(chain):
         try:
             value_type.parse(values)
@@ -142,10 +152,10 @@ def find_fitting_types(chain: Sequence[CsvType], values: ArrowArray) -> tuple[Cs
 
 
 def check_texts(texts: ArrowArray, pattern: str) -> ArrowArray:
-    """Return the texts unchanged.
+    """Check that a regular expression matches each text as a whole, and return the texts.
 
     Raises:
-        ArrowInvalid: the pattern does not match one of the texts as a whole.
+        ArrowInvalid: it does not match one of the texts.
     """
     if pc.all(pc.match_substring_regex(texts, f"^(?:{pattern})$")).as_py() is False:
         raise pa.ArrowInvalid(f"not {pattern}")
@@ -196,22 +206,23 @@ def parse_times(texts: ArrowArray, zone: str) -> ArrowArray:
         texts: the times. A time without hours and minutes is midnight.
         zone: the time zone of times without an offset, as Arrow writes it.
     """
-    parts = pc.extract_regex(check_texts(texts, TIME), f"^{TIME}$")
-    day, minute, second, fraction, offset = (
-        pc.struct_field(parts, name) for name in ("day", "minute", "second", "fraction", "offset")
-    )
-    minute = replace_empty(minute, "00:00")
-    second = replace_empty(second, ":00")
+    parts = pc.extract_regex(check_texts(texts, TIME), f"^{TIME}$")  # the groups, "" if missing
+    fraction = pc.struct_field(parts, "fraction")
+    offset = pc.struct_field(parts, "offset")
+    day = pc.struct_field(parts, "day")
+    minute = replace_empty(pc.struct_field(parts, "minute"), "00:00")
+    second = replace_empty(pc.struct_field(parts, "second"), ":00")
     whole_seconds = pc.binary_join_element_wise(day, "T", minute, second, "")
-    local = whole_seconds.cast(pa.timestamp("s")).cast(MICROSECONDS).cast(pa.int64())
+    microseconds = whole_seconds.cast(pa.timestamp("s")).cast(MICROSECONDS).cast(pa.int64())
     six_digits = pc.utf8_slice_codeunits(pc.utf8_rpad(fraction, 6, "0"), 0, 6)
-    local = pc.add(local, six_digits.cast(pa.int64()))
-    with_offset = pc.subtract(local, parse_offsets(offset))
+    # What clocks show, in microseconds since 1970-01-01 00:00.
+    local = pc.add(microseconds, six_digits.cast(pa.int64()))
+    instant_by_offset = pc.subtract(local, parse_offsets(offset))
     has_offset = pc.not_equal(offset, "")
     if pc.all(has_offset).as_py():
-        return with_offset.cast(INSTANTS)
-    without_offset = convert_local_times(local.cast(MICROSECONDS), zone)
-    return pc.if_else(has_offset, with_offset, without_offset).cast(INSTANTS)
+        return instant_by_offset.cast(INSTANTS)
+    instant_by_zone = convert_local_times(local.cast(MICROSECONDS), zone)
+    return pc.if_else(has_offset, instant_by_offset, instant_by_zone).cast(INSTANTS)
 
 
 def replace_empty(texts: ArrowArray, replacement: str) -> ArrowArray:
@@ -221,6 +232,9 @@ def replace_empty(texts: ArrowArray, replacement: str) -> ArrowArray:
 
 def parse_offsets(offsets: ArrowArray) -> ArrowArray:
     """Return how many microseconds these offsets are ahead of UTC: `+01:00` is 3,600,000,000.
+
+    Args:
+        offsets: `Z`, or hours and perhaps minutes: `+01:00`, `+0100`, `-05`. An empty text is 0.
 
     Raises:
         ArrowInvalid: an offset is too large.
