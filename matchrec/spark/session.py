@@ -1,8 +1,13 @@
-"""Helpers for sessions: find Spark's own `sql` or replace it, create views, keep analyses quiet.
+"""What matchrec asks of a SparkSession and changes in it, on every engine.
 
-A DataFrame becomes a temporary view for as long as Spark analyses the text that names it. Over
-Connect, where analysis is repeated later, `spark.sql(text, frame=df)` must do that, for each
-`{frame}`. It runs Python's `str.format` over the text, so every other brace is doubled here.
+- The errors that a session raises: `SESSION_ERRORS`, `QUERY_ERRORS` and others.
+- Its kind: `is_connect`, `is_stopped`, `find_application`.
+- Its `sql`: `replace_sql` puts a function in front of it, which `find_plain_sql` leaves out.
+- Texts that name DataFrames. A DataFrame becomes a temporary view for as long as Spark analyses the
+  text: see `create_views`. Over Connect, where analysis is repeated later, `spark.sql(text,
+  frame=df)` must do that, for each `{frame}`. It runs Python's `str.format` over the text, so
+  `escape_for_pyspark` doubles every other brace.
+- The log of failed analyses: `silence_analysis`.
 """
 
 from __future__ import annotations
@@ -60,13 +65,14 @@ TEXT_ERRORS = (AnalysisException, IllegalArgumentException, UnsupportedOperation
 # parser.
 QUERY_ERRORS = (*TEXT_ERRORS, ArithmeticException, NumberFormatException, SparkRuntimeException)
 
-# The attribute of a `sql` that replaces another: itself and the function that it replaces.
+# The attribute of a `sql` that replaces another one: a pair of itself and the function that it
+# replaces. See `find_original`.
 REPLACED = "_matchrec_replaced"
 
-# The attribute of the plan of a text that holds the DataFrames in the text. What is known of them
-# is known of the text, too, and a server may have returned no more than a copy of them. See
-# `spark.errors.second_look`.
-FRAMES = "_matchrec_frames"
+# The attribute of the plan of a text that keeps the DataFrames in the text alive. The plan itself
+# may have only a server's copy of them, and what `errors.second_look` knows of a DataFrame is lost
+# with the DataFrame.
+KEPT_FRAMES = "_matchrec_frames"
 
 # Finds the beginning of a subquery.
 SUBQUERY_START = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
@@ -101,13 +107,13 @@ def create_views(
 
     Args:
         spark: the session.
-        frames: DataFrames, and values that no view is created of, by their names.
-        names: the names of those that get a view.
+        frames: DataFrames and other values, by their names.
+        names: the names of the DataFrames that get a view.
         views: drops the views when it is closed.
 
     Returns:
-        the name of the view of each. It is unlike any name in use, because a view hides a table of
-        its name from the whole session.
+        The name of the view of each of these DataFrames. It is unlike any name in use, because a
+        view hides a table of its name from the whole session.
     """
     view_names = {name: f"{name}_{uuid4().hex[:8]}" for name in names}
     for name, view_name in view_names.items():
@@ -133,10 +139,11 @@ def create_lasting_views(
 def find_original(function: object) -> Callable[..., DataFrame] | None:
     """Return the `sql` that a function of ours replaces; None if the function is not ours.
 
-    The mark names the function itself, because others who wrap it copy the mark.
+    A function of another library that wraps ours by `functools.wraps` has a copy of the attribute.
+    The attribute names our function, so such a copy is recognized.
     """
-    marked, original = getattr(function, REPLACED, (None, None))
-    return original if marked is function else None
+    replacement, original = getattr(function, REPLACED, (None, None))
+    return original if replacement is function else None
 
 
 def is_stopped(spark: SparkSession) -> bool:
@@ -273,9 +280,12 @@ Answer = Callable[["SparkSession", Any, Any, dict[str, Any]], "DataFrame | None"
 # application has called `replace_sql` with a session.
 ALL_SESSIONS = None
 
-_answers: dict[Hashable, Answer] = {}  # by application, or ALL_SESSIONS
+# The answers, by `find_application` of their sessions, or by ALL_SESSIONS.
+_answers: dict[Hashable, Answer] = {}
+# The classes of sessions whose `sql` is replaced at the moment.
 _changed_classes: set[type] = set()
-_changing = Lock()
+# Held while the two above and the classes are changed.
+_change_lock = Lock()
 
 
 def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
@@ -286,7 +296,7 @@ def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
         answer: what is called. If it returns None, Spark's own `sql` answers.
     """
     classes = iterate_session_classes() if spark is ALL_SESSIONS else type(spark).__mro__
-    with _changing:
+    with _change_lock:
         _answers[ALL_SESSIONS if spark is ALL_SESSIONS else find_application(spark)] = answer
         for cls in classes:
             current = cls.__dict__.get("sql")
@@ -303,7 +313,7 @@ def restore_sql(spark: SparkSession | None) -> None:
     Args:
         spark: a session of the application, or ALL_SESSIONS, as `replace_sql` got it.
     """
-    with _changing:
+    with _change_lock:
         _answers.pop(ALL_SESSIONS if spark is ALL_SESSIONS else find_application(spark), None)
         if _answers:
             return
@@ -315,7 +325,10 @@ def restore_sql(spark: SparkSession | None) -> None:
 
 
 def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
-    """Return a method `sql` that first asks the answer for its session's application, if any."""
+    """Return a method `sql` that first calls the answer of its session's application, if any.
+
+    If no answer has a result, it calls the original method.
+    """
 
     @wraps(original)
     def sql(
@@ -325,8 +338,8 @@ def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFr
         **kwargs: Any,
     ) -> DataFrame:
         """Answer a query with matchrec if it is enabled for the session, else with Spark."""
-        own_answer = _answers.get(find_application(self)) if _answers else None
-        answer = own_answer or _answers.get(ALL_SESSIONS)
+        application_answer = _answers.get(find_application(self)) if _answers else None
+        answer = application_answer or _answers.get(ALL_SESSIONS)
         result = answer(self, sqlQuery, args, kwargs) if answer else None
         return original(self, sqlQuery, args, **kwargs) if result is None else result
 
@@ -345,7 +358,10 @@ def iterate_session_classes() -> Iterator[type]:
 
 
 def find_application(spark: SparkSession) -> Hashable:
-    """Return what all sessions of one application share: the context, or the server's address."""
+    """Return the key of a session's application, which all of its sessions share.
+
+    The key is the context of an application in this program, or the address of a server.
+    """
     if is_connect(spark):
         client: Any = spark.client
         return str(getattr(client._builder, "endpoint", None) or client.host)

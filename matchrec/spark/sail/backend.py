@@ -25,7 +25,7 @@ from matchrec.spark.connect import SparkConnect
 from matchrec.spark.relation import find_parameter_type
 from matchrec.spark.sail import probes
 from matchrec.spark.sail.words import CRASH, simplify_refusal
-from matchrec.spark.session import FRAMES, is_dataframe, keep_once_per_session, list_holes
+from matchrec.spark.session import KEPT_FRAMES, is_dataframe, keep_once_per_session, list_holes
 from matchrec.spark.types import allow_inner_nulls, is_nested, write_type
 
 if TYPE_CHECKING:
@@ -71,13 +71,13 @@ class Sail(SparkConnect):
         return super().write_sums(rewrite_sums(text))
 
     def send_text(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
-        """Return the DataFrame of a text. Its plan keeps the frames in it.
+        """Return the DataFrame of a text. Its plan keeps the frames in the text alive.
 
-        So the looks of the frames live as long as the DataFrame: see `errors.second_look`.
+        So the second looks at the frames live as long as the DataFrame: see `errors.second_look`.
         """
         frame = super().send_text(text, args, frames)
         if frames:
-            vars(cast("Any", frame)._plan)[FRAMES] = tuple(frames.values())
+            vars(cast("Any", frame)._plan)[KEPT_FRAMES] = tuple(frames.values())
         return frame
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
