@@ -58,6 +58,8 @@ def draw_call(random: Random, *, ignores_nulls: bool) -> str:
         second = random.choice(NUMBERS if name == "regr_slope" else COLUMNS)
         arguments += f", {prefix}{second}"
     distinct = "DISTINCT " if name == "count" or random.random() < 0.1 else ""
+    if name == "last_value":  # rejected with DISTINCT
+        distinct = ""
     text = f"{name}({distinct}{arguments})"
     if ignores_nulls and name in ("any_value", "first_value", "last_value"):
         text += " IGNORE NULLS"

@@ -221,7 +221,7 @@ def test_a_query_that_no_dialect_reads_names_none(spark: SparkSession) -> None:
 @pytest.mark.parametrize("dialect", ["oracle", "trino", "flink"])
 def test_a_clause_that_is_not_closed(spark: SparkSession, dialect: str) -> None:
     query = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A)"
-    with pytest.raises(matchrec.MatchRecognizeParseError, match="is not closed in MATCH_RECOGNIZE"):
+    with pytest.raises(matchrec.MatchRecognizeParseError, match="of MATCH_RECOGNIZE is not closed"):
         matchrec.sql(spark, query, dialect=dialect)
 
 
