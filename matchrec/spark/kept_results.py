@@ -16,7 +16,7 @@ because that would keep the rows of somebody's query alive.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pyspark.sql.types import StructField
@@ -52,11 +52,7 @@ class ResultSlot(Generic[T]):
     # Empty, or the result.
     results: list[KeptResult[T]]
     # The expressions whose types were known when the slot was opened.
-    known_texts: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Remember which types are known."""
-        object.__setattr__(self, "known_texts", frozenset(self.relation.known_fields))
+    known_texts: frozenset[str]
 
     def find(self) -> T | None:
         """Return the kept result; None if there is none, or if the session knows other types now.
@@ -85,9 +81,10 @@ def open_slot(name: str, plan: MatchPlan, relation: Relation, *inputs: Hashable)
         inputs: what the result depends on, beside the plan, the relation and the session.
     """
     runner = relation.runner
+    known_texts = frozenset(relation.known_fields)
     values = runner.args or {}
     if isinstance(values, list):  # values without names: nothing is kept
-        return ResultSlot(plan, relation, [])
+        return ResultSlot(plan, relation, [], known_texts)
     find_results = keep_once_per_session(runner.spark, KEPT, lambda *_: [])
     results = find_results(
         str(relation.text),
@@ -99,4 +96,4 @@ def open_slot(name: str, plan: MatchPlan, relation: Relation, *inputs: Hashable)
         current_shortcuts(),
         *inputs,
     )
-    return ResultSlot(plan, relation, results)
+    return ResultSlot(plan, relation, results, known_texts)
