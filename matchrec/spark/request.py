@@ -361,20 +361,6 @@ def rewrite_rule(rule: Rule, relation: Relation, columns: InputColumns, backend:
     Raises:
         MatchRecognizeError: the rule is wrong.
     """
-    if rule.name:  # the rules of a set are read anew for each query
-        return replace(rule, plan=rewrite_plan(rule, relation, columns, backend))
-    slot: ResultSlot[MatchPlan] = open_slot("rewritten", rule.plan, relation, columns)
-    plan = slot.find()
-    if plan is None:
-        plan = rewrite_plan(rule, relation, columns, backend)
-        slot.keep(plan)
-    return replace(rule, plan=plan)
-
-
-def rewrite_plan(
-    rule: Rule, relation: Relation, columns: InputColumns, backend: Backend
-) -> MatchPlan:
-    """Return the rewritten plan of a rule. Takes and raises the same as `rewrite_rule`."""
 
     def is_known(name: str) -> bool:
         """Return whether the session resolves a name in the input."""
@@ -382,9 +368,23 @@ def rewrite_plan(
             return find_refusal([name], relation) is None
 
     with rule.name_in_errors():
+        # Not kept, because a variable of the session may have the name of a measure by now.
         plan = inline_earlier_measures(rule.plan, columns, is_known)
-        plan = pad_chars(plan, relation, columns)
-        return backend.rewrite_plan(plan, relation, columns)
+        if rule.name:  # the rules of a set are read anew for each query
+            return replace(rule, plan=rewrite_conditions(plan, relation, columns, backend))
+        slot: ResultSlot[MatchPlan] = open_slot("rewritten", plan, relation, columns)
+        rewritten_plan = slot.find()
+        if rewritten_plan is None:
+            rewritten_plan = rewrite_conditions(plan, relation, columns, backend)
+            slot.keep(rewritten_plan)
+        return replace(rule, plan=rewritten_plan)
+
+
+def rewrite_conditions(
+    plan: MatchPlan, relation: Relation, columns: InputColumns, backend: Backend
+) -> MatchPlan:
+    """Return a plan with conditions and measures that the engine computes as Spark would."""
+    return backend.rewrite_plan(pad_chars(plan, relation, columns), relation, columns)
 
 
 def pad_chars(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:

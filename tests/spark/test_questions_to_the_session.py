@@ -324,6 +324,19 @@ def test_a_replaced_function_has_its_new_type(spark: SparkSession) -> None:
         assert row in collect_rows(matchrec.sql(spark, query))
 
 
+def test_a_new_variable_comes_before_a_measure(spark: SparkSession) -> None:
+    if is_connect(spark):
+        pytest.skip("Sail has no variables")
+    query = f"""SELECT * FROM {VIEW} MATCH_RECOGNIZE (PARTITION BY k ORDER BY n
+        MEASURES LAST(A.v) AS peak, peak + 1 AS above PATTERN (A) DEFINE A AS v = 20)"""
+    assert collect_rows(matchrec.sql(spark, query)) == [(1, 20, 21)]
+    spark.sql("DECLARE VARIABLE peak INT DEFAULT 5")
+    try:
+        assert collect_rows(matchrec.sql(spark, query)) == [(1, 20, 6)]
+    finally:
+        spark.sql("DROP TEMPORARY VARIABLE peak")
+
+
 def test_sessions_share_nothing(spark: SparkSession) -> None:
     if is_connect(spark):
         pytest.skip("clients of Connect have no newSession")
