@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from matchrec.compile.columns import find_columns_of_output, find_step_columns
 from matchrec.conditions import residual
 from matchrec.conditions.row_column import FramedAggregate, RowColumn, ShiftedValue, find_row_texts
 from matchrec.errors.language import name_part
-from matchrec.errors.run.origins import SqlOrigin, make_origin
+from matchrec.errors.run.origins import FRAME_LENGTH_ERROR, SqlOrigin, make_origin
 from matchrec.output.schema import OutputColumn
 from matchrec.plan.clauses import Measure
+from matchrec.plan.expression import ColumnReference
 from matchrec.plan.match_plan import MatchPlan
 
 # What Spark computes: SQL over one row (a text or a column), or a value of several rows.
@@ -26,19 +27,30 @@ def find_origins(
     """Return where the user wrote each value that Spark computes before the search.
 
     If several parts of a query need the same value, its origin is the first of them in this order:
-    partition and order columns, conditions, measures.
+    partition and order columns, the lengths of frames, conditions, measures.
     """
     origins: dict[ComputedValue, SqlOrigin] = {}
     for expression in plan.sorted_by:
         clause = name_part("PARTITION BY" if expression in plan.partition_keys else "ORDER BY")
         key_origin = make_origin(f"an expression in {clause}", clause, expression.span)
         origins.setdefault(expression.text, key_origin)
+    for length in find_frame_lengths(plan):
+        length_origin = make_origin("the length of the frame", "ROWS BETWEEN", length.span)
+        origins.setdefault(length.argument, length_origin)
     for condition in conditions:
         add_origins(origins, find_condition_origin(condition), find_step_columns(condition))
     for output in outputs:
         if isinstance(output, Measure):
             add_origins(origins, find_measure_origin(output), find_columns_of_output(output))
     return origins
+
+
+def find_frame_lengths(plan: MatchPlan) -> Iterator[ColumnReference]:
+    """Yield the lengths of frames that conditions compare with the number of the row."""
+    for definition in plan.definitions:
+        for reference in definition.condition.references:
+            if isinstance(reference, ColumnReference) and FRAME_LENGTH_ERROR in reference.argument:
+                yield reference
 
 
 def add_origins(

@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from matchrec.errors.run.origins import FRAME_LENGTH_ERROR
 from matchrec.errors.sql import window as errors
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import Definition
@@ -43,8 +44,6 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_counts import RowCount, count_rows_before
 from matchrec.source import Span
 from matchrec.syntax.nodes import FrameEnd
-
-_LENGTH_ERROR = "a length of a frame is neither NULL nor negative"
 
 
 @dataclass(frozen=True)
@@ -222,4 +221,4 @@ def add_number(scalar: Scalar, number: int, span: Span) -> Operation:
 
 def write_frame_length(text: str) -> str:
     """Return SQL for the length of a row's frame, which raises an error if it is not valid."""
-    return f"CASE WHEN ({text}) >= 0 THEN ({text}) ELSE raise_error('{_LENGTH_ERROR}') END"
+    return f"CASE WHEN ({text}) >= 0 THEN ({text}) ELSE raise_error('{FRAME_LENGTH_ERROR}') END"

@@ -120,6 +120,26 @@ def test_a_comparison_with_a_text_of_another_row(spark: SparkSession, rows: Data
     assert "'home'" in error.message
 
 
+@pytest.mark.parametrize("length", ["IF(n = 1, 5, NULL)", "1 - n"])
+@pytest.mark.parametrize("define", ["A AS v > 0", "B AS v > 0"])
+def test_no_condition_is_blamed_for_the_length_of_a_frame(
+    spark: SparkSession, rows: DataFrame, length: str, define: str
+) -> None:
+    """Conditions compare the length with the number of the row."""
+    query = f"""
+        SELECT k OVER w FROM {{rows}} WINDOW w AS (
+          ORDER BY n MEASURES count(*) AS k ROWS BETWEEN CURRENT ROW AND {length} FOLLOWING
+          PATTERN (A B?) DEFINE {define})"""
+    with pytest.raises(PySparkException) as caught:
+        matchrec.sql(spark, query, rows=rows).collect()
+    assert "the length of the frame must not be NULL or negative" in str(caught.value)
+    error = MatchRecognizeRunError.from_exception(caught.value)
+    if error is not None:  # Spark's raise_error does not show the SQL that raised it
+        assert error.message == "the length of the frame must not be NULL or negative"
+        assert find_marked(error) == length
+        assert error.hint == f"write greatest({length}, 0), which is 0 for such a length"
+
+
 def test_a_key_and_a_measure(spark: SparkSession, rows: DataFrame) -> None:
     key = "PARTITION BY 1 / (v - 2) ORDER BY n MEASURES 1 AS k PATTERN (A) DEFINE A AS v > 0"
     measure = "ORDER BY n MEASURES 1 AS k, 1 / (LAST(v) - 2) AS q PATTERN (A) DEFINE A AS v > 0"

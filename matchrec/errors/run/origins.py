@@ -28,6 +28,10 @@ from matchrec.errors.language import set_variable
 from matchrec.errors.wording import uncapitalise
 from matchrec.source import Source, Span
 
+# The error that a frame of a window raises at a row at which its length is not valid. It is about
+# the length, although conditions compute it.
+FRAME_LENGTH_ERROR = "the length of the frame must not be NULL or negative"
+
 # How many expressions are remembered. Each is a line of SQL or a few.
 MOST_ORIGINS = 4096
 
@@ -203,6 +207,8 @@ def build_failure(sql_origin: SqlOrigin, fragment: str, error_text: str) -> Comp
         fragment: the part of the SQL that failed; empty for all of it.
         error_text: what the engine says: a sentence, then sentences of advice.
     """
+    if FRAME_LENGTH_ERROR in error_text:
+        return build_frame_failure(sql_origin)
     sentence, *advice = re.split(r"\.\s+(?=[A-Z][a-z ])", error_text.rstrip(". "))
     cast = _FAILED_CAST.search(sentence)
     if cast is not None:
@@ -219,6 +225,19 @@ def build_failure(sql_origin: SqlOrigin, fragment: str, error_text: str) -> Comp
         text=sql_origin.text,
         hint="; ".join(map(uncapitalise, advice)) or None,
     )
+
+
+def build_frame_failure(length_origin: SqlOrigin) -> ComputationFailure:
+    """Return the failure of a frame of a window whose length is NULL or negative at a row.
+
+    Args:
+        length_origin: where the user wrote the length.
+    """
+    text, span = length_origin.text, length_origin.span
+    hint = None
+    if text is not None and span is not None:
+        hint = f"write greatest({text[span.start : span.end]}, 0), which is 0 for such a length"
+    return ComputationFailure(message=FRAME_LENGTH_ERROR, span=span, text=text, hint=hint)
 
 
 def find_fragment(fragment: str, text: str, span: Span) -> Span:
