@@ -114,18 +114,24 @@ def warn_about_negated_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 
 
 def find_last_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
-    """Yield each NOT with which the pattern ends, except inside loops.
+    """Yield each NOT that no part with rows follows, except inside loops.
+
+    In `A NOT B C?`, NOT B is not one of them, although C may have no row: it also decides whether
+    C may follow, and event selection does not accept it there.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
-    >>> pattern = parse_row_pattern("A NOT B C (D | E NOT F)")
+    >>> pattern = parse_row_pattern("A NOT B C (D | E NOT F NOT G)")
     >>> [patterns.show_pattern(negation) for negation in find_last_negations(pattern)]
-    ['NOT F']
+    ['NOT G', 'NOT F']
     """
     match pattern:
         case patterns.Negation():
             yield pattern
         case patterns.Concatenation(parts):
-            yield from find_last_negations(parts[-1])
+            for part in reversed(parts):
+                yield from find_last_negations(part)
+                if not isinstance(part, patterns.Negation):
+                    return
         case patterns.Alternation(parts):
             for part in parts:
                 yield from find_last_negations(part)

@@ -67,6 +67,11 @@ def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
         "PATTERN (A X*) DEFINE A AS price > 1, X AS TRUE",
         "PATTERN ((UP | X)+) DEFINE UP AS price > PREV(price)",
         "PATTERN (A B*? $) DEFINE A AS price > 1",
+        # The first X*? takes rows up to the second B.
+        "PATTERN (A (B X*?){2}) DEFINE A AS price > 1, B AS price > 2, X AS price > 3",
+        "PATTERN (A (B X*?)+) DEFINE A AS price > 1, B AS price > 2, X AS price > 3",
+        # If the first row is no A, B*? takes rows up to A.
+        "PATTERN (PERMUTE(A, B*?)) DEFINE A AS price > 1, B AS price > 2",
         "PATTERN (A (B*? C)?) DEFINE A AS price > 1, B AS price > 2",
         "PATTERN (A B+?) LONGEST MATCH DEFINE A AS price > 1",
         "PATTERN (A B{2}?) DEFINE A AS price > 1",
@@ -81,6 +86,11 @@ def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
         "PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(A.price)",
         "PATTERN (A NOT B) DEFINE A AS price > 1, B AS price > 2",
         "PATTERN (A NOT B C) WITHIN 5 DEFINE A AS price > 1, B AS price > 2, C AS price > 3",
+        # NOT B also decides whether C may follow.
+        "PATTERN (A NOT B C?) WITHIN 5 DEFINE A AS price > 1, B AS price > 2, C AS price > 3",
+        "PATTERN (A NOT B X*) WITHIN 5 DEFINE A AS price > 1, B AS price > 2",
+        # At the end of the partition there is no next row.
+        "PATTERN (A NOT B $) WITHIN 5 DEFINE A AS price > 1, B AS price > 2",
         "PATTERN (A NOT B) SKIP TILL NEXT MATCH ALL MATCHES WITHIN 5 DEFINE A AS price > 1",
         "PATTERN (A{3}) SKIP TILL NEXT MATCH WITHIN 5 DEFINE A AS price > 1",
         "PATTERN (A{3,}) SKIP TILL NEXT MATCH ALL MATCHES WITHIN 5 DEFINE A AS price > 1",
