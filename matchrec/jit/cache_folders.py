@@ -154,5 +154,5 @@ def list_cache_folders(function: FunctionType) -> list[Path] | None:
     if sys.platform != "linux":
         return None
     home_cache = os.path.expanduser("~/.cache")  # noqa: PTH111 -- Path fails without a home
-    caches = os.environ.get("XDG_CACHE_HOME") or home_cache
+    caches = os.environ.get("XDG_CACHE_HOME", home_cache)  # an empty one counts, as for numba
     return [beside_source, Path(caches) / "numba"]

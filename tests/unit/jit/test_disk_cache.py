@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from numba.core import config, event
+from numba.core import caching, config, event
 
 from matchrec.jit import cache_folders, compile_lock, sources
 from matchrec.jit.cached_function import find_cache_folders
@@ -117,6 +117,19 @@ def test_code_in_the_users_cache_is_found_without_numba(
     monkeypatch.setattr(config, "CACHE_DIR", str(Path(config.CACHE_DIR) / "home" / "numba"))
     function(THREE)
     assert function.may_be_on_disk()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only numba knows the folder")
+@pytest.mark.parametrize("home", [None, "", "caches"])
+def test_the_users_cache_is_predicted(monkeypatch: pytest.MonkeyPatch, home: str | None) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    if home is not None:
+        monkeypatch.setenv("XDG_CACHE_HOME", home)
+    predicted = cache_folders.list_cache_folders(add_up)
+    assert predicted is not None
+    locator = caching.UserWideCacheLocator(add_up, __file__)
+    assert Path(locator.get_cache_path()).parent == predicted[-1]
 
 
 def test_threads_compile_a_function_once(list_files: ListFiles, compiled: list[str]) -> None:
