@@ -43,11 +43,9 @@ _ERROR_WITH_SQL = re.compile(
     r"\n== SQL[^\n]*==\n(?P<excerpt>(?:[^\n]*\n *\^+ *(?:\n|$))+)",
     re.DOTALL,
 )
-# A value that cannot be cast, in words of Spark and of Sail.
+# A value that cannot be cast, in words of Spark.
 _FAILED_CAST = re.compile(
-    r"[Tt]he value (?P<spark_value>'.*') of the type \"STRING\" cannot be cast to "
-    r"\"(?P<spark_type>[^\"]+)\""
-    r"|[Cc]annot cast (?:string|value) (?P<sail_value>'.*') to value of (?P<sail_type>\S+) type",
+    r"[Tt]he value (?P<value>'.*') of the type \"STRING\" cannot be cast to \"(?P<type>[^\"]+)\"",
     re.DOTALL,
 )
 _PLAIN_COLUMN = re.compile(r"`(?:[^`]|``)*`|\w+")
@@ -212,8 +210,8 @@ def build_failure(sql_origin: SqlOrigin, fragment: str, error_text: str) -> Comp
     sentence, *advice = re.split(r"\.\s+(?=[A-Z][a-z ])", error_text.rstrip(". "))
     cast = _FAILED_CAST.search(sentence)
     if cast is not None:
-        type_name = (cast["spark_type"] or cast["sail_type"]).upper()
-        sentence = f"{cast['spark_value'] or cast['sail_value']} cannot be cast to {type_name}"
+        type_name = cast["type"].upper()
+        sentence = f"{cast['value']} cannot be cast to {type_name}"
         if "TRY_CAST" in " ".join(advice).upper():
             advice = [f"write TRY_CAST(... AS {type_name}), which is NULL for such a value"]
     span = sql_origin.span

@@ -311,8 +311,15 @@ def split_help(sentence: str) -> tuple[str, str | None]:
     return plain, hint or None
 
 
+# The sentence and the replacement of a cast whose value and type are known.
+CAST_FAILURE = (
+    "{value} cannot be cast to {TYPE}",
+    "TRY_CAST(... AS {TYPE}), which is NULL for such a value",
+)
+
 # Failures that are about a value: the sentence, and what to write instead; empty if that is not
-# known. `{name}` stands for the group of the regular expression.
+# known. `{name}` stands for the group of the regular expression, `{TYPE}` for the group `type` in
+# upper case.
 VALUE_FAILURES = {
     r"(?i)(?:divi(?:de|sion)|remainder) by zero": (
         "Division by zero",
@@ -330,14 +337,14 @@ VALUE_FAILURES = {
         "a value of type {source} cannot be cast to {target}",
         "one element, field or value of it instead",
     ),
+    r"(?is)cast error: cannot cast (?:string|value) (?P<value>'.*') to value of "
+    r"(?P<type>\S+) type": CAST_FAILURE,
     r"(?i)cast error: (?P<sentence>.*)": (
         "{sentence}",
-        "TRY_CAST, which returns NULL for such a value",
+        "TRY_CAST instead of CAST, which is NULL for such a value",
     ),
-    r"(?is)\[CAST_INVALID_INPUT\] (?P<sentence>.*?cannot be cast to \"[^\"]+\")": (
-        "{sentence}",
-        "TRY_CAST, which returns NULL for such a value",
-    ),
+    r"(?is)\[CAST_INVALID_INPUT\] the value (?P<value>'.*?') of the type \"[^\"]+\" cannot be cast "
+    r"to \"(?P<type>[^\"]+)\"": CAST_FAILURE,
     r"(?i)\[CAST_INVALID_INPUT\] (?P<sentence>.*)": ("{sentence}", ""),
     r"(?i)\bindex 0 is invalid": (
         "Index 0 is not allowed",
@@ -364,6 +371,8 @@ def explain_value_failure(error_text: str) -> str | None:
     'invalid timestamp: 31/01/2026. Write to_timestamp'
     >>> explain_value_failure("Cast error: Cannot cast '1,136.47'").partition(". ")[2]
     "Write replace(x, ',') instead of x, which removes the commas"
+    >>> explain_value_failure("Cast error: Cannot cast string 'high' to value of Int32 type")
+    "'high' cannot be cast to INT. Write TRY_CAST(... AS INT), which is NULL for such a value"
     >>> explain_value_failure("unknown function: uper") is None
     True
     """
@@ -373,8 +382,7 @@ def explain_value_failure(error_text: str) -> str | None:
     row = find_matching_row(VALUE_FAILURES, cause)
     if row is None:
         return f"{cause.rstrip('. ')}. Write other arguments, or filter such rows out in FROM"
-    failure, (sentence, replacement) = row
-    reason = sentence.format(**failure.groupdict())
+    reason, replacement = fill_failure(*row)
     return f"{reason}. Write {replacement}" if replacement else reason
 
 
@@ -394,9 +402,21 @@ def read_value_failure(error_text: str) -> tuple[str, str | None] | None:
     row = find_matching_row(VALUE_FAILURES, name_types_as_spark(find_cause(error_text)))
     if row is None:
         return None
-    failure, (sentence, replacement) = row
-    reason = uncapitalise(sentence.format(**failure.groupdict()))
-    return reason, f"write {replacement}" if replacement else None
+    reason, replacement = fill_failure(*row)
+    return uncapitalise(reason), f"write {replacement}" if replacement else None
+
+
+def fill_failure(failure: re.Match[str], templates: tuple[str, str]) -> tuple[str, str]:
+    """Return the sentence and the replacement of a row of `VALUE_FAILURES` for an engine's text.
+
+    >>> failure = re.search("(?P<value>'.*') to (?P<type>.*)", "'high' to int")
+    >>> fill_failure(failure, CAST_FAILURE)[0]
+    "'high' cannot be cast to INT"
+    """
+    groups = failure.groupdict(default="")
+    groups["TYPE"] = groups.get("type", "").upper()
+    sentence, replacement = templates
+    return sentence.format(**groups), replacement.format(**groups)
 
 
 def is_about_streams(error_text: str) -> bool:
