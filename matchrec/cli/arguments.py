@@ -41,7 +41,13 @@ from matchrec.cli.table_arguments import parse_schema, parse_table
 from matchrec.cli.tables import EmptyTable, Table
 from matchrec.cli.usage_errors import WordChoice
 from matchrec.errors import command as errors
-from matchrec.errors.language import CHECKED_COMMAND_LINE, COMMAND_LINE, Surface, use_surface
+from matchrec.errors.language import (
+    ADVICE_ON_NO_HEADER,
+    CHECKED_COMMAND_LINE,
+    COMMAND_LINE,
+    Surface,
+    use_surface,
+)
 from matchrec.errors.wording import join_alternatives
 from matchrec.source import use_paths
 
@@ -97,6 +103,14 @@ def reject_repeated_tables(tables: Sequence[Table], schemas: Sequence[EmptyTable
         used_names.add(name.upper())
 
 
+def use_csv_words(surface: Surface, options: OptionValues) -> Surface:
+    """Return a surface whose advice suits the options for CSV files that the user passed."""
+    with_delimiter = replace(surface, csv_delimiter=options.get("delimiter") or "")
+    if options.get("header", True):
+        return with_delimiter
+    return replace(with_delimiter, advice_on_header=ADVICE_ON_NO_HEADER)
+
+
 # Builds the request from the query, the tables, the settings and all other options.
 BuildRequest = Callable[[QuerySource, Tables, SettingPairs, OptionValues], QueryRequest]
 
@@ -123,7 +137,7 @@ def make_request_decorator(
             """Build the request from the options, and pass the function its own options."""
             passed = {name: options.pop(name) for name in own_options if name in options}
             reject_repeated_tables(tables, options.get("schemas", ()))
-            own_surface = replace(surface, csv_delimiter=options.get("delimiter") or "")
+            own_surface = use_csv_words(surface, options)
             request = build_request(query, tables, conf, options)
             with use_surface(own_surface):
                 function(request, **passed)

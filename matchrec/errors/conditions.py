@@ -381,7 +381,7 @@ def _find_time_window_hint(length: TypedText, unit: str) -> str:
     """
     words = current_language()
     if length.text.startswith((":", "?")):
-        return current_surface().advice_on_length
+        return current_surface().advise_on_length(length.text)
     if not length.text.isdecimal():
         return f"write a length of time, such as {words.write_window(10, unit)}"
     hint = f"write {words.write_window(length.text, unit)}, or another unit"

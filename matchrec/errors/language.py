@@ -207,7 +207,7 @@ class Surface:
     advice_on_parameter: str = 'pass args={{"{name}": value}}'
     # How to give a value to a `?`.
     advice_on_positional_parameter: str = "call matchrec.sql(spark, query, args=[value])"
-    # How to give a length of time to a parameter.
+    # How to give a length of time to the parameter `:name`. See `advise_on_length`.
     advice_on_length: str = "pass a timedelta, such as timedelta(minutes=10)"
 
     # Tables, DataFrames and files.
@@ -310,6 +310,14 @@ class Surface:
             argument = f"options=matchrec.Options({argument})"
         return argument if self.is_python else f"{argument} in a call of Python"
 
+    def advise_on_length(self, parameter: str) -> str:
+        """Return how to give a length of time to a parameter.
+
+        Args:
+            parameter: the parameter in the user's text: `:gap`, or `?`, which has no name.
+        """
+        return self.advice_on_length.format(name=parameter.lstrip(":?") or "name")
+
     def write_setting(self, name: str, value: str) -> str:
         """Return advice to set a property of Spark: `set x to UTC`, `pass --conf x=UTC`."""
         if self.is_python or self.is_cell:
@@ -392,7 +400,7 @@ COMMAND_LINE = Surface(
     source_of_values="--arg",
     advice_on_parameter="pass --arg {name}=VALUE",
     advice_on_positional_parameter="write :name instead of it, and pass --arg name=VALUE",
-    advice_on_length="pass --arg name=\"INTERVAL '10' MINUTE\"",
+    advice_on_length="pass --arg {name}=\"INTERVAL '10' MINUTE\"",
     relation_noun="table",
     advice_on_frame="write {name} without braces, and pass --table {name}=FILE",
     note_on_frames="",
@@ -402,7 +410,9 @@ COMMAND_LINE = Surface(
         "pass --table NAME=FILE for a file, or name one that ends with .csv, .parquet or .json"
     ),
     advice_on_file_name="write the path of a file in quotes, as in FROM 'prices.csv'",
-    advice_on_header="if the first line of the file has the names, leave out --no-header",
+    advice_on_header=(
+        "write FROM 'FILE.csv', or pass --table NAME=FILE: both read the names in the first line"
+    ),
     advice_on_label_type=(
         "make a view of the labels in a statement before the query, with a CAST of {name}"
     ),
@@ -420,6 +430,8 @@ COMMAND_LINE = Surface(
     advice_on_script="write the statements one after the other, without BEGIN and END",
     advice_on_execute_immediate="write the query itself, and pass --arg for the values of USING",
 )
+# Advice on a file that was read with --no-header, instead of `advice_on_header`.
+ADVICE_ON_NO_HEADER = "if the first line of the file has the names, leave out --no-header"
 # The command `check`, for which `--schema` declares tables.
 CHECKED_COMMAND_LINE = replace(
     COMMAND_LINE, advice_on_table="pass --schema '{name}: COLUMN TYPE, ...', or --table {name}=FILE"
@@ -441,6 +453,7 @@ CELL = Surface(
     advice_on_positional_parameter=(
         "write :name instead of it, for the value of the Python variable `name`"
     ),
+    advice_on_length=("give the Python variable {name} a timedelta, such as timedelta(minutes=10)"),
     advice_on_frame="give the Python variable {name} a DataFrame",
     note_on_frames="the notebook has the DataFrames: {name}",
     note_without_frames="the notebook has no DataFrames",

@@ -456,7 +456,7 @@ def interval_with_parameter(
         f"INTERVAL {parameter} is not supported in {where}",
         span,
         notes=("only WITHIN takes INTERVAL and a parameter",),
-        hint=f"write {parameter} alone, and {surface.advice_on_length}",
+        hint=f"write {parameter} alone, and {surface.advise_on_length(parameter)}",
         code="interval-with-parameter",
     )
 

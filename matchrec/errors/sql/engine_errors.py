@@ -134,7 +134,7 @@ def find_types_hint(sentence: str) -> str | None:
     """
     for pattern, hint in _HINTS_FOR_TYPES.items():
         if re.search(pattern, sentence):
-            return hint.format(length=current_surface().advice_on_length)
+            return hint.format(length=current_surface().advise_on_length(":name"))
     return None
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from matchrec.errors.kinds import MatchRecognizePlanError
-from matchrec.errors.language import name_part
+from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.sql.foreign_names import find_arguments_hint, write_arguments
 from matchrec.errors.sql.type_kinds import LENGTHS_OF_TIME, TIMES, TypeKind, classify_type
@@ -55,6 +55,7 @@ _EXAMPLES = {
     TypeKind.MONTHS: "INTERVAL '3' MONTH",
 }
 _INTEGER = re.compile(r"\d+")
+_PARAMETER = re.compile(r":\w+|\?")
 _WORD = re.compile(r"[\w.]+(?:\(.*\))?|'[^']*'", re.DOTALL)
 
 
@@ -263,6 +264,11 @@ def write_conditions(value: TypedText) -> list[str]:
         case kind if kind in _EXAMPLES:
             return [f"{text} > {_EXAMPLES[kind]}", is_not_null]
     return [is_not_null]
+
+
+def _is_parameter(value: TypedText) -> bool:
+    """Return whether a value is a parameter, whose value is not in the query: `:gap` or `?`."""
+    return _PARAMETER.fullmatch(value.text) is not None
 
 
 def _cast(value: TypedText, type_name: str) -> str:
@@ -514,6 +520,8 @@ def _find_boolean_hint(infix: _Infix, boolean: TypedText) -> str:
 def _find_string_hint(infix: _Infix, string: TypedText) -> str:
     """Return what to write instead of a comparison of a string with a value of another kind."""
     other_kind = infix.find_other(string).kind
+    if other_kind is TypeKind.INTERVAL and _is_parameter(string):
+        return current_surface().advise_on_length(string.text)
     if other_kind in LENGTHS_OF_TIME:
         return f"write {_EXAMPLES[other_kind]} instead of {string.text}"
     type_name = "DOUBLE" if other_kind is TypeKind.NUMBER else other_kind.value.upper()
@@ -522,6 +530,8 @@ def _find_string_hint(infix: _Infix, string: TypedText) -> str:
 
 def _find_length_hint(infix: _Infix, length: TypedText, number: TypedText) -> str:
     """Return what to write instead of an operator between a length of time and a number."""
+    if length.kind is TypeKind.INTERVAL and _is_parameter(number):
+        return current_surface().advise_on_length(number.text)
     dates = length.text.split(" - ")
     if length.type_name == "interval day" and len(dates) == 2:
         days = f"datediff({dates[0]}, {dates[1]})"
@@ -545,7 +555,10 @@ def _find_arithmetic_hint(infix: _Infix) -> str | None:
     if time is not None and infix.kinds <= TIMES:
         return f"write {left.text} - {right.text} for the time between them"
     if time is not None and is_sum and TypeKind.BOOLEAN not in infix.kinds:
-        other_text = infix.find_other(time).text.strip("'\"")
+        other = infix.find_other(time)
+        if _is_parameter(other):
+            return current_surface().advise_on_length(other.text)
+        other_text = other.text.strip("'\"")
         count = other_text if _INTEGER.fullmatch(other_text) else "1"
         other_units = "" if time.kind is TypeKind.DATE else ", or HOUR, MINUTE or SECOND"
         return f"write {time.text} {operator} INTERVAL '{count}' DAY{other_units}"

@@ -106,7 +106,7 @@ def test_a_parameter_is_an_interval(embedded: Path) -> None:
     )
     added = query.format("'1 day'").replace("at < :gap", "at < FIRST(at) + :gap")
     message = invoke_failing(*arguments, "gap=10 minutes", stdin=added, code=1)
-    assert message.endswith("for a parameter pass --arg name=\"INTERVAL '10' MINUTE\"\n")
+    assert message.endswith("  help: pass --arg gap=\"INTERVAL '10' MINUTE\"\n")
     assert invoke(*arguments, "gap=INTERVAL '10' MINUTE", stdin=added).exit_code == 0
 
 
@@ -269,6 +269,7 @@ MISTAKES = [
     ("run", STREAKS.replace("FROM t", "FROM {t}"), "write t without braces, and pass --table t="),
     ("run", STREAKS.replace("FROM t", "FROM prices.csv"), "write the path of a file in quotes"),
     ("run", STREAKS.replace("FROM t", "FROM csv.`prices.csv`"), "or pass --table NAME=FILE"),
+    ("run --no-header", STREAKS, "has the names, leave out --no-header"),
     ("run", STREAKS.replace("FROM t", "FROM read_csv('prices.csv')"), "pass --table NAME=FILE"),
     ("run", STREAKS.replace("UP+", "UP{{3,}}"), "help: write {3,}\n"),
     ("run", STREAKS.replace("UP+", "UP(3,)"), "help: write UP{3,}\n"),
@@ -337,7 +338,7 @@ def test_sase_without_pattern_says_what_is_missing(embedded: Path) -> None:
     assert "missing PATTERN before SEQ" in as_sql
     assert "help: write PATTERN SEQ(...); write --language sase" in as_sql
     sase = ("--language", "sase", "--order-by", "ts")
-    assert "write PATTERN before it" in invoke_failing(
+    assert "help: write PATTERN SEQ(A a, B b)\n" in invoke_failing(
         "run", "-", *STOCKS, *sase, stdin=text, code=1
     )
 

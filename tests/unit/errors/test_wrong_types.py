@@ -1,5 +1,6 @@
 """Hints for values of wrong types, which repeat the user's operands."""
 
+from matchrec.errors.language import COMMAND_LINE, use_surface
 from matchrec.errors.sql.wrong_types import TypedText, find_operands_hint
 
 
@@ -10,3 +11,22 @@ def test_a_condition_about_a_value_keeps_all_of_its_text() -> None:
     assert find_operands_hint("ANY", [value]) == (
         "write a condition in it: any(if(a or b, 1, 2) > 0)"
     )
+
+
+def test_a_parameter_for_a_length_of_time_stays_a_parameter() -> None:
+    """The value is wrong, and not the query, which the user may have for other values."""
+    start, past = TypedText("FIRST(at)", "timestamp"), TypedText("at - PREV(at)", "interval day")
+    operations = (
+        ("+", [start, TypedText(":gap", "string")]),
+        ("-", [start, TypedText(":gap", "int")]),
+        ("<", [past, TypedText(":gap", "string")]),
+        (">", [TypedText(":gap", "int"), past]),
+    )
+    for operator, operands in operations:
+        timedelta = "pass a timedelta, such as timedelta(minutes=10)"
+        assert find_operands_hint(operator, operands) == timedelta
+        with use_surface(COMMAND_LINE):
+            interval = "pass --arg gap=\"INTERVAL '10' MINUTE\""
+            assert find_operands_hint(operator, operands) == interval
+    added = find_operands_hint("+", [start, TypedText(":gap || 's'", "string")])
+    assert added == "write FIRST(at) + INTERVAL '1' DAY, or HOUR, MINUTE or SECOND"
