@@ -129,7 +129,11 @@ def overflow_in_condition(*, variable: str, location: RowLocation) -> MatchRecog
     return MatchRecognizeRunError(
         f"a number in the condition of `{variable}` is too large for its type",
         notes=(str(location),),
-        hint="cast the operands to a wider type, such as BIGINT or DOUBLE",
+        # A decimal of 19 or more digits is computed outside of the search, which has only BIGINT.
+        hint=(
+            "cast an operand to DOUBLE, or to DECIMAL(20, 0), or to DECIMAL(20, 2) if it has two "
+            "decimal places"
+        ),
         code="overflow-in-condition",
         location=location,
     )
