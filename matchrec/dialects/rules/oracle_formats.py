@@ -18,7 +18,7 @@ from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
 from matchrec.dialects.rules.context import RuleContext
-from matchrec.dialects.rules.value_kinds import TIMES, ValueKind
+from matchrec.dialects.rules.value_kinds import TIMES, TIMESTAMPS, ValueKind
 from matchrec.syntax.tokens import split_words
 
 # sqlglot's marks for the parts of Oracle's formats of times that other products can write, too.
@@ -177,10 +177,21 @@ def _make_format_error(pattern: str) -> UnsupportedError:
 
 
 def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> exp.Expr:
-    """Rewrite `TO_CHAR(d)`: a time has the format DD-MON-RR, all else is a cast."""
+    """Rewrite `TO_CHAR(x)`: a time has the format DD-MON-RR, any other value is cast to text.
+
+    DD-MON-RR is Oracle's default for a DATE, which has a time of day and is therefore a timestamp
+    in Spark. The default for a TIMESTAMP of Oracle also has the time. The types of Spark do not say
+    which of the two a timestamp is, so there is a note.
+    """
     if node.args.get("format"):
         return node
-    if context.request_kind(node.this) in TIMES:
+    kind = context.request_kind(node.this)
+    if kind in TIMESTAMPS:
+        context.add_note(
+            "TO_CHAR(t) returns the day only, as for a DATE of Oracle: write a format if t is a "
+            "TIMESTAMP in Oracle"
+        )
+    if kind in TIMES:
         text = exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y"))
         return exp.Upper(this=text)
     note_fraction(node.this, context)

@@ -65,7 +65,6 @@ FUNCTIONS = [
     ("FIRST(at) + 1/24", "2020-03-01 11:00:00"),
     ("FIRST(at) - 1", "2020-02-29 10:00:00"),
     ("TRUNC(FIRST(at), 'MM')", "2020-03-01 00:00:00"),
-    ("TO_CHAR(LAST(at))", "01-MAR-20"),
     ("TO_CHAR(LAST(at), 'DD-MON-YYYY HH24:MI:SS')", "01-MAR-2020 16:00:00"),
     ("FIRST(name, 1) || '+' || LAST(name)", "+b"),
     ("FIRST(name, 1) || FIRST(name, 1)", "-"),
@@ -89,6 +88,15 @@ def test_functions_of_dates_numbers_and_texts(
     row = matchrec.sql(spark, query, dialect="oracle").first()
     assert row is not None
     assert [show_value(value) or "-" for value in row] == ["3", *(value for _, value in cases), "0"]
+
+
+@pytest.mark.parametrize("column", ["at", "ntz"])
+def test_a_timestamp_without_a_format_is_a_day_and_says_so(
+    spark: SparkSession, column: str
+) -> None:
+    query = WITHIN.format(at="at", measure=f"TO_CHAR({column})", condition="at - PREV(at) < 1")
+    with pytest.warns(UserWarning, match="write a format if t is a TIMESTAMP in Oracle"):
+        assert write_answer(spark, query, "oracle") == ["3 01-MAR-20", "1 03-MAR-20"]
 
 
 def test_a_bare_difference_of_timestamps_is_an_interval_and_says_so(spark: SparkSession) -> None:
