@@ -61,5 +61,6 @@ READS: tuple[RewriteRule, ...] = (
     numbers.rewrite_safe_divide,
     times.rewrite_time_addition,
     texts.note_text_cast,
+    texts.reject_length_in_text_cast,
     times.rewrite_datediff,
 )

@@ -1,6 +1,9 @@
 """Rules for expressions on strings that mean something else in Spark, or cannot run on Sail.
 
-CAST(x AS VARCHAR(3))   cuts longer strings, which Spark's CAST does not: LEFT(..., 3)
+CAST(x AS VARCHAR(3))   in most products, cuts longer strings, which Spark's CAST does not:
+                        LEFT(..., 3)
+                        in Snowflake, raises an error for longer strings: a note says so
+                        in BigQuery, is not allowed
 CAST(x AS CHAR(3))      also pads shorter ones: a note says that the result does not
 CAST(x AS VARCHAR)      writes some types with other digits: a note says so
 SPLIT(x, '.')           splits at each dot; in Spark, the dot is a regular expression
@@ -11,6 +14,7 @@ from __future__ import annotations
 import re
 
 from sqlglot import exp
+from sqlglot.errors import UnsupportedError
 
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.function_calls import call_function
@@ -26,7 +30,7 @@ _SPECIAL_CHARACTER = re.compile(r"[][.{}()*+?$|^\\]")
 def cut_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     """Rewrite `CAST(x AS VARCHAR(3))` to `LEFT(CAST(x AS STRING), 3)`.
 
-    It is for products that are read. All of them pad CHAR(n) with spaces.
+    It is for products that cut longer strings. All of them pad CHAR(n) with spaces.
     """
     if context.write.name in _CUTTING_PRODUCTS or not node.is_type(*exp.DataType.TEXT_TYPES):
         return node
@@ -36,6 +40,41 @@ def cut_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     if _is_char(node.to):
         context.add_note(f"CHAR(n) is padded with spaces in {context.read.title}, and not here")
     return call_function("LEFT", exp.cast(node.this, "text"), length)
+
+
+def note_failing_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
+    """Add a note on Snowflake's `CAST(x AS VARCHAR(3))`, which raises an error for longer strings.
+
+    CHAR(n) is VARCHAR(n) in Snowflake, so it is not padded. TRY_CAST returns NULL instead of the
+    error and accepts only strings:
+
+        TRY_CAST(x AS VARCHAR(3))   CASE WHEN LENGTH(x) <= 3 THEN x END
+    """
+    is_to_text = node.is_type(*exp.DataType.TEXT_TYPES)
+    length = _find_length(node.to) if is_to_text else None
+    if length is None or context.write.name == "snowflake":
+        return node
+    if isinstance(node, exp.TryCast):
+        fits = exp.LTE(this=exp.Length(this=node.this.copy()), expression=length.copy())
+        return exp.Case(ifs=[exp.If(this=fits, true=node.this.copy())])
+    context.add_note(
+        f"CAST to VARCHAR(n) raises an error for a longer string in {context.read.title}, and not "
+        "here"
+    )
+    if context.write.name in _CUTTING_PRODUCTS:  # a string without a length is a CLOB in Oracle
+        return exp.cast(node.this.copy(), f"varchar({length.name})")
+    return exp.cast(node.this.copy(), "text")
+
+
+def reject_length_in_text_cast(node: exp.Cast, _: RuleContext) -> exp.Expr:
+    """Reject BigQuery's `CAST(x AS STRING(3))`, which BigQuery itself rejects.
+
+    Raises:
+        UnsupportedError: the type is a string with a length.
+    """
+    if node.is_type(*exp.DataType.TEXT_TYPES) and node.to.expressions:
+        raise UnsupportedError("BigQuery allows no length in CAST: write LEFT(x, 3)")
+    return node
 
 
 def _find_length(text_type: exp.DataType) -> exp.Expr | None:

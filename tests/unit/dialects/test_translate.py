@@ -337,6 +337,12 @@ REFUSED = [
         'MEASURES FINAL "A".x AS s PATTERN (A)',
         "FINAL is not allowed before a column",
     ),
+    (
+        "bigquery",
+        "spark",
+        "MEASURES CAST(x AS STRING(3)) AS s PATTERN (A)",
+        "Spark SQL has no equivalent of this CAST",
+    ),
     ("snowflake", "spark", "PATTERN (A) DEFINE A AS x::", "this is not valid Snowflake SQL"),
 ]
 
