@@ -1,7 +1,7 @@
 """Rules for TO_CHAR with and without a format, and for TIMESTAMP literals, which sqlglot formats.
 
-sqlglot has its own marks for the parts of a format, as in `strftime`. From them, it writes the
-format of each product:
+Oracle calls the whole text a format and its parts elements. sqlglot has a code for each element, as
+in `strftime`. From the codes, it writes the format of each product:
 
     Oracle      TO_CHAR(t, 'YYYY-MM-DD HH24:MI')
     sqlglot     %Y-%m-%d %H:%M
@@ -21,18 +21,27 @@ from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.value_kinds import TIMES, TIMESTAMPS, ValueKind
 from matchrec.syntax.tokens import split_words
 
-# sqlglot's marks for the parts of Oracle's formats of times that other products can write, too.
-_COMMON_PARTS = split_words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI SS")
-_MARKS = {part: Oracle.TIME_MAPPING[part] for part in _COMMON_PARTS}
-_MARKS |= {"RRRR": "%Y", "RR": "%y", "FF": "%f", "AM": "%p", "PM": "%p"}
+# sqlglot's codes for the elements that other products can write, too.
+_COMMON_ELEMENTS = split_words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI SS")
+_CODES = {element: Oracle.TIME_MAPPING[element] for element in _COMMON_ELEMENTS}
+_CODES |= {"RRRR": "%Y", "RR": "%y", "FF": "%f", "AM": "%p", "PM": "%p"}
 
-# A part of a format of times: a quoted text, or letters that stand for a part of the time. Also a
-# character that is rejected: Oracle's documentation does not list it as punctuation, and it is
-# syntax in the formats of other products.
-_FORMAT_PART = re.compile(
-    r'"[^"]*"|Y+|R+|MONTH|MON|MM|MI|DAY|DY|D+|HH(?:12|24)?|S+|FF[1-9]?|AM|PM|'
-    r"""[A-Z0-9"'#%\[\]{}]""",
-    re.IGNORECASE,
+# Elements for which sqlglot has no code, or one with another meaning, as Spark writes them. sqlglot
+# keeps letters that are not codes.
+_ELEMENTS_OF_SPARK = {"Q": "Q", "FF": "SSSSSS"}
+_ELEMENTS_OF_SPARK |= {f"FF{digits}": "S" * digits for digits in range(1, 10)}
+
+# An element of a format of times. Everything else in a format is punctuation, which stays.
+_ELEMENT = re.compile(
+    r"""
+    "[^"]*"             # a text
+    | MONTH | MON | MM | MI | DAY | DY | HH(?:12|24)? | FF[1-9]? | AM | PM
+    | Y+ | R+ | D+ | S+ # all letters of a run, so that SSSSS is not read as SS, SS and S
+    | [A-Z]             # any other letter: Q, or an element that is rejected
+    | [0-9"'\#%\[\]{}]  # characters that are rejected: they are not among Oracle's documented
+                        # punctuation, and have a meaning in the formats of other products
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 # A format of numbers, such as `FM999.00`, or `TM9` for the shortest text.
@@ -40,140 +49,159 @@ _FORMAT_OF_NUMBER = re.compile(
     r"(FM)?(TM[9E]?|[$09.,BCDEGILMPRSUVX ]*[09][$09.,BCDEGILMPRSUVX ]*)", re.IGNORECASE
 )
 
-# The parts that stand for names. A name is in upper case if its part of the format is.
-_NAME_PARTS = ("MON", "MONTH", "DAY", "DY")
+# The elements that are written as names. The name is in upper case if the element is.
+_NAME_ELEMENTS = ("MON", "MONTH", "DAY", "DY")
 
-_MIXED_CASES = "names of months, days and AM in different cases"
+# The names that Oracle pads with blanks to the length of the longest one.
+_PADDED_NAMES = {"MONTH", "DAY"}
+
+_DIFFERENT_CASES = "names of months, days and AM in different cases"
+
+# The format with which sqlglot reads a TIMESTAMP literal of Oracle.
+_FORMAT_OF_TIMESTAMP_LITERAL = "%Y-%m-%d %H:%M:%S.%f"
 
 
 def rewrite_timestamp_literal(node: exp.StrToTime, _: RuleContext) -> exp.Expr:
     """Rewrite `TIMESTAMP '2011-04-01 10:00:00'` to a cast.
 
-    sqlglot reads it with a format that needs a fraction of a second, which may be left out.
+    sqlglot reads it with a format that needs a fraction of a second, but literals may have none.
     """
-    has_literal_format = node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f"
-    if isinstance(node.this, exp.Literal) and has_literal_format:
+    is_timestamp_literal = node.args["format"].name == _FORMAT_OF_TIMESTAMP_LITERAL
+    if isinstance(node.this, exp.Literal) and is_timestamp_literal:
         return exp.cast(node.this, "timestamp")
     return node
 
 
 def rewrite_to_char_with_format(node: exp.ToChar | exp.TimeToStr, context: RuleContext) -> exp.Expr:
-    """Rewrite `TO_CHAR(time, 'YYYY-MM-DD')`. A format of numbers stays for Snowflake.
+    """Rewrite `TO_CHAR(time, 'YYYY-MM-DD')`.
+
+    A call with a format of numbers stays for Snowflake, which has the same formats.
 
     Raises:
-        UnsupportedError: the product that is written has nothing for a part of the format, or has
-            no formats of numbers like Oracle's.
+        UnsupportedError: the product that is written has nothing for an element of the format, or
+            it is a format of numbers, and the product is not Snowflake.
     """
-    pattern = _read_format(node)
-    is_unpadded = pattern.upper().startswith("FM")  # no blanks after names, no leading zeros
-    body = pattern[len("FM") :] if is_unpadded else pattern
-    parts = [part[0] for part in _FORMAT_PART.finditer(body)]
-    if not parts:
-        return node
-    if _FORMAT_OF_NUMBER.fullmatch(pattern):
+    oracle_format = _read_format(node)
+    if _FORMAT_OF_NUMBER.fullmatch(oracle_format):
         if context.write.name == "snowflake":
             return node
-        raise UnsupportedError(f"the number format {pattern}: write TO_CHAR(x) or ROUND(x, 2)")
-    if not is_unpadded and {part.upper() for part in parts} & {"MONTH", "DAY"}:
+        raise UnsupportedError(
+            f"the number format {oracle_format}: write TO_CHAR(x) or ROUND(x, 2)"
+        )
+    # FM: names are not padded with blanks, and numbers have no leading zeros.
+    is_unpadded = oracle_format.upper().startswith("FM")
+    format_of_elements = oracle_format[len("FM") :] if is_unpadded else oracle_format
+    elements = _ELEMENT.findall(format_of_elements)
+    if not elements:
+        return node
+    if not is_unpadded and _PADDED_NAMES & {element.upper() for element in elements}:
         padded = "names of months and days, which Oracle pads"
         raise UnsupportedError(f"{padded}: write MON or DY, or FM before the format")
-    marks = _replace_parts_by_marks(body, context)
+    codes = _replace_elements_by_codes(format_of_elements, context)
     if is_unpadded:  # sqlglot's `%-d` is a day without leading zero
-        marks = re.sub("%([dmHIMSj])", r"%-\1", marks)
-    return _apply_case(parts, exp.TimeToStr(this=node.this, format=exp.Literal.string(marks)))
+        codes = re.sub("%([dmHIMSj])", r"%-\1", codes)
+    formatted_time = exp.TimeToStr(this=node.this, format=exp.Literal.string(codes))
+    return _apply_case(elements, formatted_time)
 
 
 def _read_format(node: exp.ToChar | exp.TimeToStr) -> str:
-    """Return a format as Oracle writes it; "" without one.
+    """Return a format as Oracle writes it; "" if there is none, or if it is not a literal.
 
-    sqlglot has replaced its parts by marks if it knows that it is a format of times.
+    sqlglot has replaced its elements by codes if it knows that it is a format of times.
     """
     literal = node.args.get("format")
-    pattern = literal.name if isinstance(literal, exp.Literal) and literal.is_string else ""
+    text = literal.name if isinstance(literal, exp.Literal) and literal.is_string else ""
     if isinstance(node, exp.ToChar):
-        return pattern
-    return format_time(pattern, Oracle.INVERSE_TIME_MAPPING) or pattern
+        return text
+    return format_time(text, Oracle.INVERSE_TIME_MAPPING) or text
 
 
-def _replace_parts_by_marks(pattern: str, context: RuleContext) -> str:
-    """Return a format with sqlglot's marks for its parts, and its texts as Spark writes them.
+def _replace_elements_by_codes(oracle_format: str, context: RuleContext) -> str:
+    """Return a format with sqlglot's codes for its elements, and its texts as Spark writes them.
 
     Raises:
-        UnsupportedError: there is nothing for a part, or a character is not punctuation.
+        UnsupportedError: there is no code for an element, or a character is not punctuation.
     """
+    is_spark = context.write.is_spark
+    codes = _CODES | _ELEMENTS_OF_SPARK if is_spark else _CODES
 
-    def replace_part(match: re.Match[str]) -> str:
-        """Return the mark for one part of a format, or a quoted text as Spark writes it."""
-        part = match[0].upper()
-        if len(part) == 1 and not part.isalpha():
-            raise UnsupportedError(f"the character {part} in the format {pattern} of a time")
-        if part[0] == '"' and context.write.is_spark and "%" not in part:
-            return "'" + match[0][1:-1].replace("'", "''") + "'"
-        if part.startswith("FF") and context.write.is_spark:  # digits of a second
-            return "S" * int(part[2:] or 6)
-        if part not in _MARKS and not (part == "Q" and context.write.is_spark):
-            raise _make_format_error(pattern)
-        return _MARKS.get(part, part)
+    def replace_element(match: re.Match[str]) -> str:
+        """Return the code for one element, or a quoted text as Spark writes it."""
+        element = match[0]
+        if len(element) == 1 and not element.isalpha():
+            raise UnsupportedError(
+                f"the character {element} in the format {oracle_format} of a time"
+            )
+        is_text = element[0] == '"'
+        if is_text and is_spark and "%" not in element:  # sqlglot reads % as the start of a code
+            text = element[1:-1].replace("'", "''")
+            return f"'{text}'"
+        code = codes.get(element.upper())
+        if code is None:
+            raise UnsupportedError(
+                f"the format {oracle_format} of a time: write its parts one by one"
+            )
+        return code
 
-    return _FORMAT_PART.sub(replace_part, pattern)
+    return _ELEMENT.sub(replace_element, oracle_format)
 
 
-def _apply_case(parts: list[str], text: exp.Expr) -> exp.Expr:
+def _apply_case(elements: list[str], formatted_time: exp.Expr) -> exp.Expr:
     """Return a formatted time whose names have the case of the format: `MON`, `Mon` or `mon`.
 
+    UPPER or LOWER changes all of the text, so all names must have the same case, and what stays as
+    it is must not change. AM is among the latter: all products write it in upper case.
+
     Args:
-        parts: the parts of the format.
-        text: the call that formats the time. Its names are like `Mon`.
+        elements: the elements of the format.
+        formatted_time: the call that formats the time. Its names are like `Mon`.
 
     Raises:
         UnsupportedError: the names have different cases, or a case that Oracle's documentation
             does not explain, or other texts would change as well.
     """
-    for part in parts:
-        if part.upper() in ("AM", "PM") and not (part.isupper() or part.islower()):
-            raise _make_case_error(part)
-    names = [part for part in parts if part.upper() in _NAME_PARTS or part in ("am", "pm")]
-    functions = {_find_case_function(name) for name in names}
+    functions: set[type[exp.Upper | exp.Lower] | None] = set()
+    fixed_text = ""
+    for element in elements:
+        if element.upper() in _NAME_ELEMENTS or element in ("am", "pm"):
+            functions.add(_find_case_function(element))
+        elif element[0] == '"' or element in ("AM", "PM"):
+            fixed_text += element.strip('"')
+        elif element.upper() in ("AM", "PM"):
+            raise _make_case_error(element)
     if len(functions) > 1:
-        raise UnsupportedError(_MIXED_CASES)
+        raise UnsupportedError(_DIFFERENT_CASES)
     function = next(iter(functions), None)
     if function is None:
-        return text
-    fixed_parts = [part.strip('"') for part in parts if part[0] == '"' or part in ("AM", "PM")]
-    fixed_text = "".join(fixed_parts)
+        return formatted_time
     changed_text = fixed_text.upper() if function is exp.Upper else fixed_text.lower()
     if changed_text != fixed_text:
-        raise UnsupportedError(_MIXED_CASES)
-    return function(this=text)
+        raise UnsupportedError(_DIFFERENT_CASES)
+    return function(this=formatted_time)
 
 
-def _find_case_function(name: str) -> type[exp.Upper | exp.Lower] | None:
-    """Return the function that writes a text in the case of a name; None for `Mon`.
+def _find_case_function(element: str) -> type[exp.Upper | exp.Lower] | None:
+    """Return the function that writes a name in the case of its element; None for `Mon`.
 
     Raises:
-        UnsupportedError: the name is written like `MOn`. Oracle's documentation has only `MON`,
+        UnsupportedError: the element is written like `MOn`. Oracle's documentation has only `MON`,
             `Mon` and `mon`.
     """
-    if name.isupper():
+    if element.isupper():
         return exp.Upper
-    if name.islower():
+    if element.islower():
         return exp.Lower
-    if name != name.capitalize():
-        raise _make_case_error(name)
+    if element != element.capitalize():
+        raise _make_case_error(element)
     return None
 
 
-def _make_case_error(name: str) -> UnsupportedError:
-    """Return the error for a name whose case Oracle's documentation does not explain."""
-    cases = name.upper()
-    if cases in _NAME_PARTS:
-        cases += f", {name.capitalize()}"
-    return UnsupportedError(f"{name} in a format of a time: write {cases} or {name.lower()}")
-
-
-def _make_format_error(pattern: str) -> UnsupportedError:
-    """Return the error for a format that only Oracle has."""
-    return UnsupportedError(f"the format {pattern} of a time: write its parts one by one")
+def _make_case_error(element: str) -> UnsupportedError:
+    """Return the error for an element whose case Oracle's documentation does not explain."""
+    cases = element.upper()
+    if cases in _NAME_ELEMENTS:
+        cases += f", {element.capitalize()}"
+    return UnsupportedError(f"{element} in a format of a time: write {cases} or {element.lower()}")
 
 
 def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> exp.Expr:
@@ -192,8 +220,8 @@ def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> ex
             "TIMESTAMP in Oracle"
         )
     if kind in TIMES:
-        text = exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y"))
-        return exp.Upper(this=text)
+        formatted_time = exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y"))
+        return exp.Upper(this=formatted_time)
     note_fraction(node.this, context)
     return exp.cast(node.this.copy(), "text")
 
