@@ -23,14 +23,13 @@ How it is done:
 2. `window_limits` converts each bound to units of the order column.
 3. Choose the window. A row of C satisfies all bounds of C, so the narrowest of them counts. If a
    match can end with C or with D, only the wider of the two bounds holds for every match.
-4. `ConditionWindow` removes the conjuncts that the window implies.
+4. `WindowRewrite` adds the window to the plan and removes the conjuncts that the window implies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import NamedTuple
 
 from matchrec.automaton.facts import FollowSets
@@ -54,10 +53,9 @@ class MeasuredBound(NamedTuple):
     limit: Limit
     bound: Bound
 
-    @property
-    def reach(self) -> tuple[float, bool]:
-        """Return a key that compares bounds of one form: a larger key is a wider bound."""
-        return self.limit.reach
+
+# The interval of a window that the user did not write.
+_NO_INTERVAL = RowExpression("")
 
 
 def replace_conditions_by_window(
@@ -80,18 +78,19 @@ def replace_conditions_by_window(
         for definition in plan.definitions
     }
     bounds_of_last_rows = [
-        select_bounds(facts.get(plan.variables[variable], ()))
-        for variable in sorted(follow.last)
-        if follow.find_predecessors(variable)  # a match of a single row needs no bound
+        select_bounds(facts.get(plan.variables[variable_id], ()))
+        for variable_id in sorted(follow.last)
+        if follow.find_predecessors(variable_id)  # a match of a single row needs no bound
     ]
-    if not bounds_of_last_rows or not all(bounds_of_last_rows):
+    has_unbounded_matches = any(not bounds for bounds in bounds_of_last_rows)
+    if not bounds_of_last_rows or has_unbounded_matches:
         return plan
     order = find_order_type(plan.order_by[0].expression.text)
     window = choose_window(bounds_of_last_rows, order)
     if window is None:
         return plan
-    first_variables = frozenset(plan.variables[variable] for variable in follow.first)
-    return ConditionWindow(plan, facts, order, first_variables, window).build_plan()
+    first_variables = frozenset(plan.variables[variable_id] for variable_id in follow.first)
+    return WindowRewrite(plan, facts, order, first_variables, window).build_plan()
 
 
 def can_have_condition_window(plan: MatchPlan) -> bool:
@@ -138,12 +137,12 @@ def choose_window(bounds_of_last_rows: list[list[Bound]], order: OrderType) -> M
     narrowest_bounds = []
     for bounds in bounds_of_last_rows:
         measured_bounds = measure_bounds(bounds, order)
-        if not have_one_form(measured_bounds):
+        if not measured_bounds or not have_one_form(measured_bounds):
             return None
-        narrowest_bounds.append(min(measured_bounds, key=attrgetter("reach")))
+        narrowest_bounds.append(min(measured_bounds, key=lambda measured: measured.limit.reach))
     if not have_one_form(narrowest_bounds):
         return None
-    return max(narrowest_bounds, key=attrgetter("reach"))
+    return max(narrowest_bounds, key=lambda measured: measured.limit.reach)
 
 
 def measure_bounds(bounds: list[Bound], order: OrderType) -> list[MeasuredBound]:
@@ -157,15 +156,15 @@ def measure_bounds(bounds: list[Bound], order: OrderType) -> list[MeasuredBound]
 
 
 def have_one_form(bounds: list[MeasuredBound]) -> bool:
-    """Return whether there are bounds, and all of them have the same form, so they compare."""
-    return len({bound.limit.form for bound in bounds}) == 1
+    """Return whether all bounds have the same form, so that `Limit.reach` can compare them."""
+    return len({bound.limit.form for bound in bounds}) <= 1
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionWindow:
-    """A window that replaces conditions of a plan."""
+class WindowRewrite:
+    """The rewrite of a plan: a window is added, and the conditions that it implies are removed."""
 
-    # The plan with the conditions.
+    # The plan before the rewrite.
     plan: MatchPlan
     # What the conditions say about the distance from the first row of a match.
     facts: FactsByVariable
@@ -173,7 +172,7 @@ class ConditionWindow:
     order: OrderType
     # The variables to which the first row of a match can be mapped.
     first_variables: frozenset[str]
-    # The bound that all rows of every match satisfy.
+    # The bound that becomes the window: all rows of every match satisfy it.
     window: MeasuredBound
 
     def build_plan(self) -> MatchPlan:
@@ -183,7 +182,7 @@ class ConditionWindow:
             remaining = self.remove_implied(definition)
             if remaining is not None:
                 definitions.append(remaining)
-        within = Within(RowExpression(""), self.build_distance())
+        within = Within(_NO_INTERVAL, self.build_distance())
         return replace(self.plan, within=within, definitions=tuple(definitions))
 
     def build_distance(self) -> Distance:
@@ -208,10 +207,15 @@ class ConditionWindow:
 
     @property
     def first_must_be_inside(self) -> bool:
-        """Return whether a first row whose order value is NULL begins no match.
+        """Return whether the first row of a match must be inside its own window.
 
-        Such a row is outside of the window that begins at it, and it satisfies no bound. So it must
-        begin no match if each condition of a first row has a bound that the window replaces.
+        The row is outside if its order value is NULL, because NULL is within no distance of NULL:
+
+            PATTERN (X+) DEFINE X AS X.ts - FIRST(X.ts) <= 1800
+
+        Here, the condition of X excludes such a first row, so a window that replaces the condition
+        must exclude it, too. In `PATTERN (V X*)`, where V has no bound, the row of V may begin a
+        match, so the window must not exclude it.
         """
         return all(self.implies_bound_of(name) for name in self.first_variables)
 
@@ -249,7 +253,7 @@ class ConditionWindow:
         if isinstance(fact, NotBefore):
             is_time_order = self.order.type.family in TIMES
             # If the zero has another type than differences of the order, Spark decides about it.
-            return fact.zero is None or fact.zero.is_time is is_time_order
+            return fact.zero is None or fact.zero.is_time == is_time_order
         limit = find_limit(fact, self.order)
         window = self.window.limit
         return limit is not None and limit.form is window.form and limit.reach >= window.reach
