@@ -1,9 +1,16 @@
 """Build the steps of a plan, see `plan.stages`, from the stages of a Pattern.
 
-A step names tests, which the two builders make in different ways:
+A step refers to its tests by their names. The two builders make the tests in different ways:
 
-    PictureStepBuilder              the test is the text of its condition
-    definitions.TestDefinitions     the test is a definition of the plan
+    definitions.TestDefinitions     a test is a definition of the plan, with a name such as
+                                    `:b where`
+    PictureStepBuilder              a test is only a name: the text of its condition
+
+Windows between events have one name in each layer:
+
+    call of the user                        field of Stage       label of test   field of the step
+    within(..., "previous_to_current")      neighbour_window     b near          distance_test
+    times(2, gap=...)                       repetition_window    b gap           gap_test
 """
 
 from __future__ import annotations
@@ -18,17 +25,27 @@ from matchrec.syntax.durations import Duration
 
 
 class StepBuilder(ABC):
-    """A builder of steps from stages. A subclass makes the tests that the steps name."""
+    """A builder of steps from stages. A subclass makes the tests to which the steps refer."""
 
     def build_steps(self, stages: tuple[Stage, ...]) -> Steps:
-        """Return the steps of a sequence of stages."""
+        """Return the steps of a sequence of stages.
+
+        >>> from matchrec.patterns.stages.tree import StageCondition
+        >>> conditions = (StageCondition("x > 1"), StageCondition("y = 2", is_alternative=True))
+        >>> stage = Stage("b", Contiguity.RELAXED, conditions=conditions, least=2, most=2)
+        >>> step, = PictureStepBuilder().build_steps((stage,))
+        >>> step.content
+        SingleStage(name='b', test='(x > 1) OR (y = 2)')
+        >>> step.contiguity, step.least, step.most
+        (<Contiguity.RELAXED: 'followed_by'>, 2, 2)
+        """
         return tuple(self.build_step(stage) for stage in stages)
 
     def build_step(self, stage: Stage) -> RepeatedPart | ForbiddenEvent:
         """Return the step of one stage.
 
-        A plan has its tests in the order in which they are made, so that order is fixed:
-        conditions, until, near, gap.
+        The tests are made in a fixed order: conditions, until, near, gap. `TestDefinitions` keeps
+        them in this order, which becomes the order of the definitions of the plan.
         """
         if stage.negated:
             condition_test = self.make_condition_test(stage)
@@ -62,14 +79,18 @@ class StepBuilder(ABC):
 
     @abstractmethod
     def make_condition_test(self, stage: Stage) -> str:
-        """Make the test that an event satisfies the conditions of a stage; return its name."""
+        """Make the test that an event satisfies the conditions of a stage.
+
+        Returns:
+            The name of the test.
+        """
 
     @abstractmethod
     def make_until_tests(self, stage: Stage) -> Until | None:
         """Make the tests that end the loop of a stage.
 
         Returns:
-            Their names; None if no event ends the loop.
+            The names of the tests; None if no event ends the loop.
         """
 
     @abstractmethod
@@ -77,11 +98,11 @@ class StepBuilder(ABC):
         """Make the test that a row is too far after the row mapped before it.
 
         Args:
-            label: what to call the test, such as `b near`.
-            window: the distance that is too far; None if no distance is.
+            label: the stage and the kind of window, such as `b near`.
+            window: the least distance that is too far; None if there is no limit.
 
         Returns:
-            The name of the test; None if there is none.
+            The name of the test; None if no test is needed.
         """
 
 
@@ -101,7 +122,10 @@ class PictureStepBuilder(StepBuilder):
 
     @override
     def make_until_tests(self, stage: Stage) -> Until | None:
-        """Return the condition that ends the loop of a stage, and its complement, as text."""
+        """Return the texts of the condition that ends the loop of a stage, and of its complement.
+
+        None if no event ends the loop.
+        """
         if stage.until is None:
             return None
         text = str(stage.until.expression)
