@@ -1,4 +1,7 @@
-"""Keep guards such as `x <> 0 AND 1 / x > 2` in sessions that compute each part for all rows."""
+"""Keep guards in sessions that compute each part of a condition for all rows.
+
+In `x <> 0 AND 1 / x > 2`, the part `x <> 0` is a guard: it keeps the division from failing.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.operations import can_fail_besides_overflow
 from matchrec.spark.eager_operators import find_one_row
 
-# Operators that compute an operand only for some values of those before it.
-GUARDING = frozenset({"AND", "OR", "CASE", "IF", "COALESCE", "NVL", "IFNULL"})
+# Operators that compute an operand only if the operands before it have certain values.
+GUARDING_OPERATORS = frozenset({"AND", "OR", "CASE", "IF", "COALESCE", "NVL", "IFNULL"})
 
 
 def add_guards(plan: MatchPlan) -> MatchPlan:
@@ -28,35 +31,35 @@ def add_guards(plan: MatchPlan) -> MatchPlan:
         x <> 0 AND 1 / x > 2   →   x <> 0 AND CASE WHEN x <> 0 THEN CAST(1 / x > 2 AS INT) END = 1
     """
     return map_expressions(
-        plan, lambda scalar, variable: map_operations(scalar, Guards(variable).write)
+        plan, lambda scalar, variable: map_operations(scalar, GuardWriter(variable).write)
     )
 
 
 @dataclass(frozen=True)
-class Guards:
-    """Writes guards into an expression."""
+class GuardWriter:
+    """A writer of guards into an expression."""
 
     # The variable whose condition the expression is; None for a measure.
     variable: str | None
 
     def write(self, operation: Operation) -> Operation:
         """Return the operation with guards around each truth value in it that may fail."""
-        if operation.operator not in GUARDING:
+        if operation.operator not in GUARDING_OPERATORS:
             return operation
-        guarded: dict[int, Scalar] = {}  # by the id of the operand
-        earlier: list[Scalar] = []
-        for part, part_guards, passed in find_guarded_operands(operation):
-            guards = self.select_same_row(part, [*earlier, *part_guards])
-            if guards and can_fail_besides_overflow(part.operations) and is_truth_value(part):
-                guarded[id(part)] = add_guards_to_expression(guards, part)
-            earlier += passed
-        if not guarded:
+        guarded_operands: dict[int, Scalar] = {}  # by the id of the operand without guards
+        earlier_guards: list[Scalar] = []  # what holds for all operands that follow
+        for operand, own_guards, guards_of_later in find_guarded_operands(operation):
+            guards = self.select_same_row(operand, [*earlier_guards, *own_guards])
+            if guards and can_fail_besides_overflow(operand.operations) and is_truth_value(operand):
+                guarded_operands[id(operand)] = add_guards_to_expression(guards, operand)
+            earlier_guards += guards_of_later
+        if not guarded_operands:
             return operation
-        return operation.map_operands(lambda operand: guarded.get(id(operand), operand))
+        return operation.map_operands(lambda operand: guarded_operands.get(id(operand), operand))
 
-    def select_same_row(self, part: Scalar, conditions: list[Scalar]) -> list[Scalar]:
-        """Return the conditions that read the same single row as `part`."""
-        row = find_one_row(part, self.variable)
+    def select_same_row(self, operand: Scalar, conditions: list[Scalar]) -> list[Scalar]:
+        """Return the conditions that read the same row as an operand; none if it reads several."""
+        row = find_one_row(operand, self.variable)
         if row is None:
             return []
         return [
