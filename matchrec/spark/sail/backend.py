@@ -189,9 +189,9 @@ class Sail(SparkConnect):
 
     def complete_settings(self, settings: SessionSettings, relation: Relation) -> SessionSettings:
         """Add to the settings whether a CAST converts instants to local times in UTC."""
-        from matchrec.spark.sail.zones import with_zone
+        from matchrec.spark.sail.zones import add_zone_of_casts
 
-        return with_zone(settings, relation)
+        return add_zone_of_casts(settings, relation)
 
     def evaluates_eagerly(self, plan: MatchPlan) -> bool:
         """Return whether Sail evaluates parts that Spark skips, and one of these can fail."""

@@ -32,9 +32,8 @@ from matchrec.spark.types import iterate_types, write_type
 NEGATIONS = frozenset({"NEG", "NEGATIVE"})
 NEGATION_NAMES = frozenset({"NEG", "NEGATIVE()"})
 
-# The type that every result has. Decimals of this type are negated correctly.
-AS_NEGATED = DecimalType(38, 10)
-
+# The type that Sail gives to every negated decimal. So decimals of this type are negated correctly.
+TYPE_OF_NEGATED = DecimalType(38, 10)
 
 # A `-` with no operand before it, in front of something that is not a number.
 NEGATION_IN_TEXT = re.compile(
@@ -57,19 +56,19 @@ def correct_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
     """
     reject_hidden_negations(plan, relation)
 
-    def change(operation: Operation) -> Operation:
+    def correct_operation(operation: Operation) -> Operation:
         """Return an operation, with another SQL if it negates a decimal."""
         if operation.operator not in NEGATIONS or not operation.references:
             return operation
         (operand,) = operation.operands
         type_ = find_operand_type(operand, relation)
-        if not isinstance(type_, DecimalType) or type_ == AS_NEGATED:
+        if not isinstance(type_, DecimalType) or type_ == TYPE_OF_NEGATED:
             return operation
         if not negates_to_scale_ten(relation.runner.spark):
             return operation
         return replace(operation, parts=("CAST(0BD - (", operand, f") AS {write_type(type_)})"))
 
-    return map_expressions(plan, lambda scalar, _: map_operations(scalar, change))
+    return map_expressions(plan, lambda scalar, _: map_operations(scalar, correct_operation))
 
 
 def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
@@ -101,9 +100,10 @@ def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
 
 
 def find_operand_type(operand: Scalar, relation: Relation) -> DataType | None:
-    """Return the type of an operand; None if the session rejects it.
+    """Return the type of an operand; None if the session rejects the operand.
 
-    The session is asked with a column of the input for each reference to the match.
+    The session cannot analyse references to a match. So it gets the operand with a column of the
+    input instead of each reference, or with an aggregate over all rows of the input.
     """
     text = render(operand, render_over_all_rows if has_aggregate(operand) else render_stand_in)
     with silence_analysis(), suppress(PySparkException):  # a mistake, which is explained later

@@ -36,6 +36,7 @@ def correct_columns(relation: Relation, alias: str | None) -> Relation:
     runner = relation.runner
     fields = runner.find_fields(relation.rows)
     schema = allow_inner_nulls(relation.rows.schema.fields)
+    # `fields` have the types of the values, `schema` the types that Sail declares.
     are_wrong = [field != declared for field, declared in zip(fields, schema, strict=True)]
     has_zones = any(map(has_instants, fields)) and keeps_zones(runner.spark)
     if not (has_zones or any(are_wrong)):
@@ -60,8 +61,8 @@ def correct_columns(relation: Relation, alias: str | None) -> Relation:
     return Relation(runner, subquery, None if any(are_wrong) else lambda: relation.rows)
 
 
-def with_zone(settings: SessionSettings, relation: Relation) -> SessionSettings:
-    """Return the settings with whether a CAST converts instants to local times in UTC.
+def add_zone_of_casts(settings: SessionSettings, relation: Relation) -> SessionSettings:
+    """Add to the settings whether a CAST converts instants to local times in UTC.
 
     The session is asked only if the relation has instants and its time zone changes its clocks.
     """
@@ -73,7 +74,7 @@ def with_zone(settings: SessionSettings, relation: Relation) -> SessionSettings:
 def find_windows_in_hours(
     plan: MatchPlan, spark: SparkSession, find_order_type: Callable[[str], OrderType]
 ) -> Iterator[RowExpression]:
-    """Return the windows of a day or more that Sail measures in hours, and Spark by the clock.
+    """Yield the windows of a day or more that Sail measures in hours, and Spark by the clock.
 
     In a time zone without daylight saving time both are the same.
 
