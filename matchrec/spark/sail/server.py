@@ -1,6 +1,6 @@
 """Start Sail's server of Spark Connect inside of this program.
 
-It needs no Java. Workers are threads of this program, and rows cross as Arrow batches.
+It needs no Java. Workers are threads of this program, and get and return rows as Arrow batches.
 """
 
 from __future__ import annotations
@@ -38,26 +38,32 @@ CONNECTED = "SPARK_CONNECT_MODE_ENABLED"
 # The option of a channel that turns compression off: bit 0 is the algorithm "identity".
 UNCOMPRESSED = ("grpc.compression_enabled_algorithms_bitset", 1)
 
-# The port of a server whose address has none, and the seconds after which it must have answered.
-PORT, PATIENCE = 15002, 10
+# The port of a server whose address has none.
+PORT = 15002
+
+# How many seconds a server has to accept a connection.
+PATIENCE = 10
 
 # If one of these variables is set, a server may be reached only through a proxy.
-PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY")
+PROXY_VARIABLES = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY")
 
 # The variable by which users choose where Arrow allocates memory.
 ARROWS_POOL = "ARROW_DEFAULT_MEMORY_POOL"
 
-# How many rows a batch has. Each batch is passed from thread to thread. With Sail's default of
-# 8,192 rows there are four times as many batches.
-BATCH_SIZE, ROWS_PER_BATCH = "SAIL_EXECUTION__BATCH_SIZE", 1 << 15
+# The variable for the number of rows of a batch. Each batch is passed from thread to thread. With
+# Sail's default of 8,192 rows there are four times as many batches.
+BATCH_SIZE = "SAIL_EXECUTION__BATCH_SIZE"
+ROWS_PER_BATCH = 1 << 15
 
-# After how many idle seconds the server forgets a session. By default these are 15 minutes, after
-# which a notebook has lost its views; the server ends with this program, so no session need end.
-IDLE = "SAIL_SPARK__SESSION_TIMEOUT_SECS"
+# The variable for the idle seconds after which the server forgets a session. By default these are
+# 15 minutes, after which a notebook has lost its views; the server ends with this program, so no
+# session need end.
+IDLE_SECONDS = "SAIL_SPARK__SESSION_TIMEOUT_SECS"
 TEN_YEARS = 10 * 365 * 24 * 3600
 
-# If this is true, Sail takes a column of a Parquet file whose least and greatest values are equal
-# for a constant. Writers leave NaN out of these two values, so NaN would be read as the other one.
+# The variable for the use of statistics. If it is true, Sail takes a column of a Parquet file whose
+# least and greatest values are equal for a constant. Writers leave NaN out of these two values, so
+# NaN would be read as the other one.
 COLLECT_STATISTICS = "SAIL_EXECUTION__COLLECT_STATISTICS"
 
 
@@ -157,7 +163,7 @@ def build_environment(cores: int | None, memory: int | None, folder: Path) -> di
         "TOKIO_WORKER_THREADS": os.environ.get("TOKIO_WORKER_THREADS", str(threads)),
         "SAIL_EXECUTION__CHECKPOINT__PATH": folder.as_uri(),
         BATCH_SIZE: os.environ.get(BATCH_SIZE, str(ROWS_PER_BATCH)),
-        IDLE: os.environ.get(IDLE, str(TEN_YEARS)),
+        IDLE_SECONDS: os.environ.get(IDLE_SECONDS, str(TEN_YEARS)),
         COLLECT_STATISTICS: os.environ.get(COLLECT_STATISTICS, "false"),
     }
     if cores is not None:
@@ -169,16 +175,16 @@ def build_environment(cores: int | None, memory: int | None, folder: Path) -> di
 
 
 @contextmanager
-def set_environment(changed: Mapping[str, str]) -> Iterator[None]:
+def set_environment(variables: Mapping[str, str]) -> Iterator[None]:
     """Set variables of the environment inside the `with` block, and restore them after it."""
-    before = {name: os.environ[name] for name in changed if name in os.environ}
-    os.environ.update(changed)
+    values_before = {name: os.environ[name] for name in variables if name in os.environ}
+    os.environ.update(variables)
     try:
         yield
     finally:
-        for name in changed:
+        for name in variables:
             del os.environ[name]
-        os.environ.update(before)
+        os.environ.update(values_before)
 
 
 def check_client(address: str) -> None:
@@ -209,7 +215,7 @@ def check_server(address: str) -> None:
     Raises:
         MatchRecognizeError: nothing listens there.
     """
-    if any(os.environ.get(name) for name in PROXIES):
+    if any(os.environ.get(name) for name in PROXY_VARIABLES):
         return
     try:
         url = urlsplit(address)
