@@ -20,12 +20,17 @@ class Clause:
     """The meaning of a clause, a SASE+ text or a Pattern, and the rows that it is applied to."""
 
     plan: MatchPlan
+    # The rows.
     relation: Relation
     options: Options
-    source: Source  # the user's text, which errors show
-    language: Language | None = None  # None for SQL
-    site: Site | None = None  # where it is in a SQL query; None if it is the whole query
-    searched: MatchPlan | None = None  # the plan that `why` and `coverage` explain, if not `plan`
+    # The user's text, which errors show.
+    source: Source
+    # The language of the text; None for SQL.
+    language: Language | None = None
+    # Where the clause is in a SQL query; None if it is the whole query.
+    site: Site | None = None
+    # The plan that `why` and `coverage` explain; None if it is `plan`.
+    explained_plan: MatchPlan | None = None
 
     @property
     def use(self) -> ResultUse:
@@ -40,14 +45,16 @@ class Clause:
     def evaluate(self) -> ClauseResult:
         """Return the result of the clause as a DataFrame that no job has computed yet.
 
-        Raises MatchRecognizeError for a mistake in the clause.
+        Raises:
+            MatchRecognizeError: the clause has a mistake.
         """
         return build_clause_result(self.build_request(self.plan, self.options, self.use))
 
     def evaluate_plan(self, plan: MatchPlan) -> ClauseResult:
         """Return the result of another plan over the rows of the clause, with all of its columns.
 
-        Raises MatchRecognizeError for a mistake in the plan.
+        Raises:
+            MatchRecognizeError: the plan has a mistake.
         """
         return build_clause_result(self.build_request(plan, self.options))
 
@@ -74,7 +81,7 @@ class Clause:
         rules = (Rule("", plan),)
         return MatchRequest.build(rules, self.relation, columns, options, use, purpose)
 
-    def find_searched_plan(self, call: str) -> MatchPlan:
+    def find_explained_plan(self, call: str) -> MatchPlan:
         """Return the plan that `why`, `coverage` and the like explain.
 
         Args:
@@ -85,15 +92,24 @@ class Clause:
         """
         if self.is_window:
             raise method_not_for_pattern_window(call=call)
-        return self.searched or self.plan
+        return self.explained_plan or self.plan
 
     def find_plan_of_matches(self, call: str) -> MatchPlan:
-        """Return the searched plan without the matches that the output of the query leaves out.
+        """Return the plan that finds the matches of the query, each as one match.
 
-        A graph leaves out none: it holds all matches.
+        It is the plan that `why` explains, but without overlapping matches if the output of the
+        query leaves them out. A graph leaves out none: it holds all matches.
+
+        Args:
+            call: the name of the method, for the error.
+
+        Raises:
+            MatchRecognizeUnsupportedError: this is a row pattern window.
         """
-        plan, output = self.find_searched_plan(call), self.plan.output
-        return replace(plan, output=output) if output is MatchOutput.NON_OVERLAPPING else plan
+        plan = self.find_explained_plan(call)
+        if self.plan.output is MatchOutput.NON_OVERLAPPING:
+            return replace(plan, output=MatchOutput.NON_OVERLAPPING)
+        return plan
 
 
 @dataclass(frozen=True)

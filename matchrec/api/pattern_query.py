@@ -76,16 +76,16 @@ class PatternFrontEnd(EventFrontEnd):
         """Return the query of the Pattern. Patterns have no dialects, so `dialect` is ignored."""
         lowered = lower_over_events(self.pattern, self.events, self.output, timeouts=self.timeouts)
         # `why` and `coverage` explain matches. A run that timed out is not a match.
-        searched = lowered
+        explained = lowered
         if self.timeouts or self.output != "matches":
-            searched = lower_over_events(self.pattern, self.events)
+            explained = lower_over_events(self.pattern, self.events)
         clause = Clause(
             plan=lowered.plan,
             relation=build_relation(lowered.frame, self.args),
             options=options,
             source=lowered.source,
             language=PATTERN_CALLS,
-            searched=searched.plan,
+            explained_plan=explained.plan,
         )
         return LoweredPatternQuery(clause, lowered.condition_columns)
 

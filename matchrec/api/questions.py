@@ -33,7 +33,7 @@ from matchrec.spark.traced_measures import compute_measures
 
 def cover(clause: Clause) -> ClauseCoverage:
     """Count how far the starting rows of a clause come, as `Query.coverage` does. Runs a job."""
-    plan = clause.find_searched_plan("coverage")
+    plan = clause.find_explained_plan("coverage")
     use = clause.use
     if use.columns is None and not plan.measures:
         use = replace(use, columns=frozenset())  # coverage needs no column of the result
@@ -58,7 +58,7 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
     Raises:
         MatchRecognizeError: there is no such partition or row, or the search fails.
     """
-    plan = clause.find_searched_plan("why")
+    plan = clause.find_explained_plan("why")
     parts = find_condition_parts(clause, plan)
     partition = collect_partition(build_trace_request(clause, plan, parts), target)
     search = trace_partition(partition, target, limit)

@@ -76,7 +76,7 @@ class SaseFrontEnd(EventFrontEnd):
             source=source,
             language=SASE,
             # `why` and `coverage` explain all matches, whatever the output.
-            searched=replace(plan, output=MatchOutput.ALL),
+            explained_plan=replace(plan, output=MatchOutput.ALL),
         )
         if self.output == "graph":
             return GraphQuery(clause, written_plan=plan)
