@@ -1,6 +1,8 @@
-"""The classes of warnings, which are filtered like Python's own:
+"""The classes of warnings about queries. They are filtered like Python's own:
 
-warnings.simplefilter("ignore", matchrec.warnings.NoOrderWarning)
+    warnings.simplefilter("ignore", matchrec.warnings.NoOrderWarning)
+
+All of them are subclasses of `MatchRecognizeWarning`.
 """
 
 from matchrec.errors.warning_classes import AnyRowsWarning as AnyRowsWarning

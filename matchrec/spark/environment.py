@@ -67,8 +67,8 @@ def use_own_interpreter(spark: SparkSession) -> Iterator[None]:
 def check_session(spark: SparkSession) -> None:
     """Check that a session runs, and that its workers can match rows.
 
-    The interpreter of workers is checked only if this program has started a server of Connect. That
-    of other servers is not known, and Classic runs functions on this program's interpreter.
+    The interpreter of workers is checked only if this program has started a server of Connect. For
+    other servers it is not known, and Classic runs functions on this program's interpreter.
 
     Raises:
         MatchRecognizeError: the session is stopped, or its workers lack a package.
