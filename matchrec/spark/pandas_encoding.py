@@ -1,4 +1,4 @@
-"""Rows on their way through pandas, without altered values.
+"""Encode rows for mapInPandas, so that pandas does not alter their values.
 
 Pandas has one mark for NULL and NaN. It turns integers into floats if one of them is NULL, and
 instants into local times. So for mapInPandas the columns are encoded:
@@ -7,7 +7,10 @@ instants into local times. So for mapInPandas the columns are encoded:
     at (TIMESTAMP)       __c1 = coalesce(unix_micros(at), 0), and another bit of __null0
     point (STRUCT)       a column for each field, and one that is true if the struct is NULL
 
-A query is rejected if pandas would still alter one of its columns. The error names the column.
+1. `build_encoding` rejects a query if pandas would still alter one of its columns. The error names
+   the column. Otherwise it returns a `PandasEncoding`.
+2. `PandasEncoding.encode` encodes the rows in the engine.
+3. `PandasEncoding.adapt_to_pandas` lets a worker decode them.
 """
 
 from __future__ import annotations
@@ -39,9 +42,9 @@ if TYPE_CHECKING:
     import pandas as pd  # takes a second to load, and few queries need it
 
 
-# Types whose values pandas keeps, if they are encoded as in this module. So are decimals and
-# intervals.
-UNALTERED = {
+# Types whose values pandas keeps if they are encoded as in this module. It also keeps decimals and
+# intervals, whose names have parameters.
+UNALTERED_TYPES = {
     "boolean",
     "tinyint",
     "smallint",
@@ -72,13 +75,13 @@ class LeafColumn(NamedTuple):
 class PandasColumn:
     """A column of the rows on its way through pandas."""
 
-    # The name of the column. The columns of a struct's fields are named by it: `name`_0, `name`_1.
+    # The name of the column. The fields of a struct named `__c2` get the names `__c2_0`, `__c2_1`.
     name: str
     # SQL of the column over the rows.
     path: str
     data_type: spark_types.DataType
-    # The fields of a struct, each with its name there. A struct is sent as its fields and as the
-    # column `name`_n, which is true if the struct is NULL.
+    # The fields of a struct, each with its name in the struct. A struct named `__c2` is sent as its
+    # fields and as the column `__c2_n`, which is true if the struct is NULL.
     fields: tuple[tuple[str, PandasColumn], ...] = ()
 
     @staticmethod
@@ -102,9 +105,9 @@ class PandasColumn:
         return leaves
 
     def find_altered_type(self) -> spark_types.DataType | None:
-        """Return the first type of the leaves whose values pandas alters; None if it keeps all."""
+        """Return the type of the first leaf whose values pandas alters; None if it keeps all."""
         for leaf in self.list_leaves():
-            if find_unaltered_type(leaf.data_type) is None:
+            if find_unaltered_arrow_type(leaf.data_type) is None:
                 return leaf.data_type
         return None
 
@@ -114,7 +117,7 @@ class PandasColumn:
             return pa.struct(
                 [pa.field(name, column.find_arrow_type()) for name, column in self.fields]
             )
-        data_type = find_unaltered_type(self.data_type)
+        data_type = find_unaltered_arrow_type(self.data_type)
         assert data_type is not None, "the caller has checked `find_altered_type`"
         return data_type
 
@@ -189,7 +192,7 @@ class PandasEncoding:
         Raises:
             MatchRecognizeRunError: see `decode_frame`.
         """
-        data_type = find_unaltered_type(leaf.data_type)
+        data_type = find_unaltered_arrow_type(leaf.data_type)
         in_microseconds = pa.types.is_timestamp(data_type) or pa.types.is_duration(data_type)
         sent_type = pa.int64() if in_microseconds else data_type
         try:
@@ -247,7 +250,7 @@ def build_encoding(rows: DataFrame, compiled_query: CompiledQuery) -> PandasEnco
     for index, (sent_field, column) in enumerate(pairs):
         column_text = str(column.pieces[0])
         data_type = sent_field.dataType
-        if find_unaltered_type(data_type) is None:
+        if find_unaltered_arrow_type(data_type) is None:
             raise column_altered_by_pandas(column=column_text, type_name=data_type.simpleString())
         if index in in_arrays and isinstance(data_type, ALTERED_IN_ARRAYS):
             type_name = f"{data_type.simpleString()} in an array"
@@ -279,12 +282,12 @@ def is_number(data_type: pa.DataType) -> bool:
 
 
 @cache  # because a stream calls it for each of its batches
-def find_unaltered_type(data_type: spark_types.DataType) -> pa.DataType | None:
+def find_unaltered_arrow_type(data_type: spark_types.DataType) -> pa.DataType | None:
     """Return the Arrow type of a Spark type, or None if pandas alters its values."""
     has_parameters = isinstance(
         data_type, spark_types.DecimalType | spark_types.DayTimeIntervalType
     )
-    if not has_parameters and data_type.simpleString() not in UNALTERED:
+    if not has_parameters and data_type.simpleString() not in UNALTERED_TYPES:
         return None
     return to_arrow_schema(make_struct_type({"": data_type})).field(0).type
 
