@@ -1,4 +1,4 @@
-"""Shortcuts: everything that is done only because it is faster, in one record.
+"""Shortcuts: everything that matchrec does only because it is faster, in one record.
 
 Results never depend on them. All are on, and users have no switch. Tests switch them off and
 compare: see `tests/properties/test_shortcuts.py`. `compile.pruning.proven_shortcuts` lists what
@@ -9,6 +9,8 @@ each of them is proven for.
 
 A query that is built inside the `with` block has the record, and so have its workers, whenever the
 query runs.
+
+`keep_parsed` is the shortcut `parsed_texts`.
 """
 
 from __future__ import annotations
@@ -116,7 +118,7 @@ def use_shortcuts(shortcuts: Shortcuts) -> Iterator[None]:
 
 
 def yield_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Iterator[T]:
-    """Yield items, and make each of them while some shortcuts are in force.
+    """Yield items, and compute each of them while some shortcuts are in force.
 
     `with use_shortcuts(...)` around a loop that yields would leave them in force for whoever
     consumes the generator.
@@ -148,12 +150,12 @@ MOST_TEXTS = 500
 def keep_parsed(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]:
     """Return a function that parses a text as `read` does, but keeps the nodes of recent texts.
 
-    A node must depend on nothing but the arguments. Frames, views, values and settings are looked
-    up for each query.
+    It may be called from several threads. Without the shortcut `parsed_texts`, it parses each time.
 
     Args:
-        read: parses a text. Calls with different further arguments are kept apart.
-        most: how many characters all kept texts have together at most. A text that is longer than
+        read: parses a text, its first argument, to a node, which must depend on nothing but the
+            arguments. Calls with different further arguments are kept apart.
+        most: the most characters that all kept texts have together. A text that is longer than
             this by itself is not kept, so that it does not replace all others.
 
     >>> numbers = iter(range(9))

@@ -64,11 +64,12 @@ ANY_LENGTH = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_l
 OWN_PORT = ("grpc.so_reuseport", 0)
 
 # The number of seconds for which running calls may go on once the gateway stops.
-GRACE = 1.0
+GRACE_SECONDS = 1.0
 
-# The number of seconds for which the event loop waits after that for events of gRPC. An event that
-# finds its loop closed would be an error in the loop of another gateway of this program.
-DRAIN = 0.1
+# The number of seconds for which the event loop waits for the last events of gRPC after the server
+# has stopped. An event that finds its loop closed would be an error in the loop of another gateway
+# of this program.
+DRAIN_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,9 +403,9 @@ class GatewayServer:
 
         self.started.set_result(RunningServer(port, stop))
         await must_stop.wait()
-        await server.stop(GRACE)
+        await server.stop(GRACE_SECONDS)
         await channel.close()
-        await asyncio.sleep(DRAIN)
+        await asyncio.sleep(DRAIN_SECONDS)
         threads.shutdown(wait=False, cancel_futures=True)
         self.planner.close()
 

@@ -168,9 +168,9 @@ def replace_statements(message: Message, plan: PlanStatement) -> bool:
         plan: returns what replaces a statement.
 
     Returns:
-        Whether a relation was replaced.
+        True if a relation was replaced.
     """
-    has_replaced = False
+    is_changed = False
     remaining = [message]
     while remaining:
         current = remaining.pop()
@@ -181,10 +181,10 @@ def replace_statements(message: Message, plan: PlanStatement) -> bool:
             relation = None if statement is None else plan(statement)
             if relation is not None:
                 replace_relation(current, relation)
-                has_replaced = True
+                is_changed = True
                 continue
         remaining.extend(find_children(current))
-    return has_replaced
+    return is_changed
 
 
 def replace_relation(relation: ProtoRelation, replacement: ProtoRelation) -> None:
