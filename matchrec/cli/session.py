@@ -78,14 +78,15 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
         engine: as for `matchrec.session`.
 
     Raises:
-        MatchRecognizeError: the engine did not start; with the reason.
+        MatchRecognizeError: the engine is not installed, or did not start; with the reason.
     """
-    from matchrec.spark.sail.start import SAIL, SPARK, choose_engine, start
+    from matchrec.spark.sail.start import SAIL, SPARK, check_installed, choose_engine, start
     from matchrec.spark.session import SESSION_ERRORS, find_analysis_logger
 
     find_analysis_logger().disabled = True  # PySpark 4 prints errors as JSON
     try:
         chosen_engine = choose_engine(engine, settings)
+        check_installed(chosen_engine, engine, settings)
         if chosen_engine == SPARK:
             return start_spark(folder, settings)
         if chosen_engine == SAIL and engine is None:
@@ -101,13 +102,12 @@ def start_sail_or_spark(folder: Path, settings: dict[str, str]) -> SparkSession:
     Raises:
         MatchRecognizeError: Sail does not work, and there is no Spark.
     """
-    from matchrec.spark.sail.server import is_module_installed
-    from matchrec.spark.sail.start import SAIL, start
+    from matchrec.spark.sail.start import SAIL, is_spark_installed, start
 
     try:
         return start(SAIL, settings)
     except MatchRecognizeError:
-        if not is_module_installed("py4j"):
+        if not is_spark_installed():
             raise
     return start_spark(folder, settings)
 

@@ -32,6 +32,36 @@ def spark_did_not_start(*, reason: str) -> MatchRecognizeError:
     )
 
 
+def spark_not_installed(*, alternative: str) -> MatchRecognizeError:
+    """Return the error for a session on Spark in an environment without Spark.
+
+    Args:
+        alternative: what the user can do instead of installing Spark, as `find_alternative` in
+            `spark/sail/start.py` returns it.
+    """
+    return MatchRecognizeError(
+        "Spark is not installed",
+        notes=("this environment has pyspark-client, which only connects to a server",),
+        hint=f"run pip install '.[spark]' in another environment, or {alternative}",
+        code="engine-not-installed",
+    )
+
+
+def sail_not_installed(*, modules: Sequence[str]) -> MatchRecognizeError:
+    """Return the error for a session on Sail in an environment without Sail.
+
+    Args:
+        modules: the modules that are missing.
+    """
+    surface = current_surface()
+    return MatchRecognizeError(
+        "Sail is not installed",
+        notes=(f"missing modules: {join_names(modules)}",),
+        hint=f"run pip install '.[sail]', or leave out {surface.name_option('engine')}",
+        code="engine-not-installed",
+    )
+
+
 def incompatible_worker_python(*, worker: str, reason: str, driver: str) -> MatchRecognizeError:
     """Return the error for Python workers that cannot run matchrec.
 

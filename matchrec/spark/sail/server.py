@@ -25,6 +25,9 @@ from matchrec.errors import machine as errors
 from matchrec.memory import find_mimalloc_settings, keep_freed
 from matchrec.spark.session import find_application
 
+# What the extra `sail` installs: the server, and what PySpark needs to connect to it.
+MODULES = ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")
+
 # The applications whose servers run in this program.
 started_applications: set[Hashable] = set()
 
@@ -69,9 +72,12 @@ COLLECT_STATISTICS = "SAIL_EXECUTION__COLLECT_STATISTICS"
 
 def is_installed() -> bool:
     """Return whether the extra `sail` is installed: the server, and what PySpark needs for it."""
-    return all(
-        map(is_module_installed, ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark"))
-    )
+    return not find_missing_modules()
+
+
+def find_missing_modules() -> list[str]:
+    """Return the modules of the extra `sail` that are not installed."""
+    return [module for module in MODULES if not is_module_installed(module)]
 
 
 def is_module_installed(module: str) -> bool:

@@ -19,11 +19,13 @@ from importlib.metadata import version
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import pyspark
 from pyspark.sql import SparkSession
 
 from matchrec.arguments import ArgumentKind
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
+from matchrec.errors.language import current_surface
 from matchrec.loading import load_in_background
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail import server
@@ -114,6 +116,48 @@ def choose_engine(engine: str | None, settings: SparkSettings) -> str:
     return SAIL if server.is_installed() and not has_master(settings) else SPARK
 
 
+def check_installed(chosen_engine: str, engine: str | None, settings: SparkSettings) -> None:
+    """Check that the engine of a new session is installed.
+
+    Args:
+        chosen_engine: the engine, as `choose_engine` returns it.
+        engine: the engine that the caller asks for, if any.
+        settings: the settings of the session.
+
+    Raises:
+        MatchRecognizeError: the engine is not installed.
+    """
+    if chosen_engine == SAIL and not server.is_installed():
+        raise errors.sail_not_installed(modules=server.find_missing_modules())
+    if is_started_by_spark(chosen_engine) and not is_spark_installed():
+        raise errors.spark_not_installed(alternative=find_alternative(engine, settings))
+
+
+def find_alternative(engine: str | None, settings: SparkSettings) -> str:
+    """Return what the user of an environment without Spark can do instead of installing it."""
+    if not server.is_installed():
+        return "run pip install '.[sail]' in this one"
+    if engine is not None:
+        return f"leave out {current_surface().name_option('engine')}"
+    if settings.get(REMOTE) or MASTER in settings:
+        return f"leave out {REMOTE if settings.get(REMOTE) else MASTER}"
+    variable = REMOTE_VARIABLE if os.environ.get(REMOTE_VARIABLE) else "PYSPARK_SUBMIT_ARGS"
+    return f"unset {variable}"
+
+
+def is_spark_installed() -> bool:
+    """Return whether Spark itself is installed. The package `pyspark-client` only has its calls."""
+    return hasattr(pyspark, "SparkContext")
+
+
+def is_started_by_spark(engine: str) -> bool:
+    """Return whether Spark's own code starts a session: in this program, or a server for it.
+
+    PySpark starts a server itself if the address is a master, such as `local[2]`.
+    """
+    return engine == SPARK or engine.startswith("local")
+
+
 def has_master(settings: SparkSettings) -> bool:
     """Return whether the settings or `spark-submit` choose a master of Spark."""
     submit_args = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
@@ -147,16 +191,17 @@ def start(
         announces: whether to print a line on stderr before Spark starts, which takes seconds.
 
     Raises:
-        MatchRecognizeError: the engine cannot start, or cannot have one of the settings or limits.
+        MatchRecognizeError: the engine is not installed, cannot start, or cannot have one of the
+            settings or limits.
     """
     chosen_settings = dict(settings or {})
     chosen_engine = choose_engine(engine, chosen_settings)
+    check_installed(chosen_engine, engine, chosen_settings)
     if chosen_engine == SAIL:
         try:
             session = start_sail(cores, memory)
         except MatchRecognizeError:
-            may_use_spark = engine != SAIL and server.is_module_installed("py4j")
-            if not may_use_spark:
+            if engine == SAIL or not is_spark_installed():
                 raise
             chosen_engine = SPARK
         else:
@@ -251,8 +296,7 @@ def start_spark(
     """Return a session on Spark in this program, or on the server at an address.
 
     Args:
-        engine: `spark`, or the address of a server. PySpark starts a server itself if the address
-            is a master, such as `local[2]`.
+        engine: `spark`, the address of a server, or a master of a server that PySpark starts.
         settings: settings of Spark.
         cores: the number of cores; None for all of them, or if a master has been chosen.
         memory: the memory of Java; None for Spark's default.
@@ -260,8 +304,7 @@ def start_spark(
     Raises:
         MatchRecognizeError: no server answers at the address.
     """
-    is_running_server = engine != SPARK and not engine.startswith("local")
-    if is_running_server:
+    if not is_started_by_spark(engine):
         server.check_server(engine)
     os.environ.pop(server.CONNECTED, None)  # a session on Sail that has stopped leaves it behind
     builder = SparkSession.builder

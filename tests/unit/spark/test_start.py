@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -17,6 +18,7 @@ from matchrec.spark.sail.start import (
     choose_engine,
     describe_engine,
     find_environment_zone,
+    is_spark_installed,
     read_size,
     runs_on,
     start,
@@ -153,7 +155,7 @@ def test_spark_starts_where_a_session_on_sail_has_ended(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
     """PySpark leaves a mark on a process that had a session of Connect, so this needs a new one."""
-    if request.config.getoption("--on") != "sail" or not server.is_module_installed("py4j"):
+    if request.config.getoption("--on") != "sail" or not is_spark_installed():
         return  # the installed PySpark does not run on both engines
     command = [sys.executable, "-c", AFTER_SAIL]
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -204,6 +206,49 @@ def test_spark_is_not_started_in_addition_to_a_server(
         "`spark.master` is not allowed in a session on a server [master-of-server]\n"
         "  note: the session is on sc://there:15002, which has a master of its own\n"
         "  help: remove spark.master, or the address of the server"
+    )
+
+
+@pytest.mark.parametrize(
+    ("engine", "settings", "submit_args", "alternative"),
+    [
+        ("spark", {}, None, "leave out engine"),
+        (None, {"spark.master": "local[2]"}, None, "leave out spark.master"),
+        (None, {"spark.remote": "local[2]"}, None, "leave out spark.remote"),
+        (None, {}, "--master local[2] pyspark-shell", "unset PYSPARK_SUBMIT_ARGS"),
+    ],
+)
+def test_spark_without_its_package(
+    engine: str | None,
+    settings: dict[str, str],
+    submit_args: str | None,
+    alternative: str,
+    default_engine: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The extras `sail` and `demo` install pyspark-client, which has no SparkContext."""
+    monkeypatch.delattr(pyspark, "SparkContext")
+    if submit_args is not None:
+        monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", submit_args)
+    if default_engine == "spark":
+        alternative = "run pip install '.[sail]' in this one"
+    with pytest.raises(matchrec.MatchRecognizeError) as refused:
+        start(engine, settings)
+    assert str(refused.value) == (
+        "Spark is not installed [engine-not-installed]\n"
+        "  note: this environment has pyspark-client, which only connects to a server\n"
+        f"  help: run pip install '.[spark]' in another environment, or {alternative}"
+    )
+
+
+def test_sail_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "is_module_installed", lambda module: module == "pyspark")
+    with pytest.raises(matchrec.MatchRecognizeError) as refused:
+        start("sail")
+    assert str(refused.value) == (
+        "Sail is not installed [engine-not-installed]\n"
+        "  note: missing modules: pysail, grpc, grpc_status, google.protobuf\n"
+        "  help: run pip install '.[sail]', or leave out engine"
     )
 
 
