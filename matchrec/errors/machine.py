@@ -32,33 +32,16 @@ def spark_did_not_start(*, reason: str) -> MatchRecognizeError:
     )
 
 
-def spark_not_installed(*, alternative: str) -> MatchRecognizeError:
-    """Return the error for a session on Spark in an environment without Spark.
+def engine_not_installed(*, engine: str, reason: str, hint: str) -> MatchRecognizeError:
+    """Return the error for a session on an engine that this environment does not have.
 
     Args:
-        alternative: what the user can do instead of installing Spark, as `find_alternative` in
-            `spark/sail/start.py` returns it.
+        engine: Spark or Sail.
+        reason: what the environment has instead, or what it lacks.
+        hint: how to install the engine, or what to do instead.
     """
     return MatchRecognizeError(
-        "Spark is not installed",
-        notes=("this environment has pyspark-client, which only connects to a server",),
-        hint=f"run pip install '.[spark]' in another environment, or {alternative}",
-        code="engine-not-installed",
-    )
-
-
-def sail_not_installed(*, modules: Sequence[str]) -> MatchRecognizeError:
-    """Return the error for a session on Sail in an environment without Sail.
-
-    Args:
-        modules: the modules that are missing.
-    """
-    surface = current_surface()
-    return MatchRecognizeError(
-        "Sail is not installed",
-        notes=(f"missing modules: {join_names(modules)}",),
-        hint=f"run pip install '.[sail]', or leave out {surface.name_option('engine')}",
-        code="engine-not-installed",
+        f"{engine} is not installed", notes=(reason,), hint=hint, code="engine-not-installed"
     )
 
 

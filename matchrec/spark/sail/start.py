@@ -26,6 +26,7 @@ from matchrec.arguments import ArgumentKind
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
 from matchrec.errors.language import current_surface
+from matchrec.errors.wording import join_names
 from matchrec.loading import load_in_background
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail import server
@@ -128,9 +129,19 @@ def check_installed(chosen_engine: str, engine: str | None, settings: SparkSetti
         MatchRecognizeError: the engine is not installed.
     """
     if chosen_engine == SAIL and not server.is_installed():
-        raise errors.sail_not_installed(modules=server.find_missing_modules())
+        option = current_surface().name_option("engine")
+        raise errors.engine_not_installed(
+            engine="Sail",
+            reason=f"missing modules: {join_names(server.find_missing_modules())}",
+            hint=f"run pip install '.[sail]', or leave out {option}",
+        )
     if is_started_by_spark(chosen_engine) and not is_spark_installed():
-        raise errors.spark_not_installed(alternative=find_alternative(engine, settings))
+        alternative = find_alternative(engine, settings)
+        raise errors.engine_not_installed(
+            engine="Spark",
+            reason="this environment has pyspark-client, which only connects to a server",
+            hint=f"run pip install '.[spark]' in another environment, or {alternative}",
+        )
 
 
 def find_alternative(engine: str | None, settings: SparkSettings) -> str:
