@@ -20,7 +20,7 @@ from matchrec.errors import labels as errors
 from matchrec.explain.charts.backtest import ATTEMPT_COLUMNS, Backtest
 from matchrec.plan.clauses import Measure, RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics, Term, make_column
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, add_equivalence_keys
 from matchrec.spark.request import is_streaming
 
 
@@ -67,12 +67,8 @@ def build_plan_of_matches(clause: Clause) -> MatchPlan:
         row = Navigation(end=end, semantics=Semantics.FINAL)
         return make_column(row, order.text, order.span_or_start, order.names)
 
-    # Keys with the same text are one key: the first one is kept.
-    keys = {key.text: key for key in reversed(plan.partition_keys)}
     return replace(
-        plan,
-        partition_by=tuple(reversed(keys.values())),
-        equivalence_keys=(),
+        add_equivalence_keys(plan),
         measures=(
             Measure("__first", build_order_term(End.FIRST)),
             Measure("__last", build_order_term(End.LAST)),

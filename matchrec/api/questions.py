@@ -21,7 +21,12 @@ from matchrec.explain.tracing.story import StoryWriter, TracedRows
 from matchrec.explain.tracing.trace import Trace, trace_search
 from matchrec.explain.tracing.why import Why
 from matchrec.plan.expression import Scalar
-from matchrec.plan.match_plan import EVERYTHING, MatchPlan, drop_output_options
+from matchrec.plan.match_plan import (
+    EVERYTHING,
+    MatchPlan,
+    add_equivalence_keys,
+    drop_output_options,
+)
 from matchrec.plan.show import show_scalar
 from matchrec.search.matches import RunFailure
 from matchrec.spark.collected_partition import CollectedPartition, collect_partition
@@ -33,7 +38,8 @@ from matchrec.spark.traced_measures import compute_measures
 
 def cover(clause: Clause) -> ClauseCoverage:
     """Count how far the starting rows of a clause come, as `Query.coverage` does. Runs a job."""
-    plan = clause.find_explained_plan("coverage")
+    # All keys of the partitions name a starting row, as they do in `why`.
+    plan = add_equivalence_keys(clause.find_explained_plan("coverage"))
     use = clause.use
     if use.columns is None and not plan.measures:
         use = replace(use, columns=frozenset())  # coverage needs no column of the result

@@ -205,6 +205,16 @@ class MatchPlan:
         return members
 
 
+def add_equivalence_keys(plan: MatchPlan) -> MatchPlan:
+    """Return the plan with the columns of equivalence tests in PARTITION BY.
+
+    The partitions stay the same, and PARTITION BY names them completely. Keys with the same text
+    are one key: the first one is kept.
+    """
+    keys = {key.text: key for key in reversed(plan.partition_keys)}
+    return replace(plan, partition_by=tuple(reversed(keys.values())), equivalence_keys=())
+
+
 # The graph of matches: one output row for each pointer of the graph.
 #
 # Each pointer is read like a match of one row, so its event and its state are ordinary measures.

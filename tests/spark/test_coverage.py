@@ -307,6 +307,29 @@ def test_a_sase_text_by_hand(spark: SparkSession) -> None:
     assert "query.why(partition={'k'" in str(covered)
 
 
+def test_the_nearest_row_is_named_by_an_equivalence_test(spark: SparkSession) -> None:
+    """Gate G has an A and a B with a lower v; gate H has only a B. Only G's row 1 is an A."""
+    rows = spark.sql(
+        "VALUES ('G', 1, 'A', 5), ('G', 2, 'B', 4), ('H', 1, 'B', 9) AS t(gate, at, kind, v)"
+    )
+    query = matchrec.query(
+        rows,
+        "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { [gate] AND b.v > a.v } WITHIN 9",
+        order_by="at",
+        type_column="kind",
+    )
+    covered = query.coverage()
+    nearest = covered.clauses[1].nearest
+    assert nearest is not None
+    assert (nearest.partition, nearest.order) == ({"gate": "G"}, {"at": 1})
+    assert str(covered).splitlines()[-3:] == [
+        "  closest to a match: the starting row at = 1, in the partition gate = G",
+        "    it needed at least 1 more row; this shows why:",
+        "    query.why(partition={'gate': 'G'}, row=1)",
+    ]
+    assert "at = 1" in str(query.why(partition={"gate": "G"}, row=1))
+
+
 def test_a_query_without_that_clause(spark: SparkSession) -> None:
     with pytest.raises(MatchRecognizePlanError, match="does not begin with PATTERN"):
         matchrec.query(spark, "PATTERN SEQ(Login a, Error b)").coverage()
