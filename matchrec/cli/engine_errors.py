@@ -1,4 +1,8 @@
-"""Errors of an engine as the command line shows them: with help, without plans and stack traces."""
+"""Errors of an engine as the command line shows them: with help, without plans and stack traces.
+
+PySpark is imported inside of functions, because this takes time: commands that start no engine
+never call them.
+"""
 
 from __future__ import annotations
 
@@ -47,14 +51,14 @@ WORKER_TRACEBACK = re.compile(
 def is_engine_error(error: Exception) -> bool:
     """Return whether an engine raised the error.
 
-    This imports PySpark, which takes time: call it only for an error of a program that uses it.
+    This imports PySpark: call it only for an error of a program that uses it.
     """
     from matchrec.spark.session import SESSION_ERRORS
 
     return isinstance(error, SESSION_ERRORS)
 
 
-def is_refusal(error: Exception) -> TypeGuard[PySparkException]:
+def is_rejected_query(error: Exception) -> TypeGuard[PySparkException]:
     """Return whether an engine raised the error because it does not understand a query's text."""
     from matchrec.spark.session import TEXT_ERRORS
 
@@ -63,10 +67,10 @@ def is_refusal(error: Exception) -> TypeGuard[PySparkException]:
 
 @contextmanager
 def raise_run_errors() -> Iterator[None]:
-    """Raise an engine's error from inside, where a query runs, as a MatchRecognizeRunError.
+    """Turn engine errors raised in the `with` block into a MatchRecognizeRunError.
 
-    The engine's own class does not show that the query failed while it ran: some engines use one
-    class for queries that they reject and for queries that fail.
+    The block runs a query. The engine's own class does not show that the query failed while it ran:
+    some engines use one class for queries that they reject and for queries that fail.
     """
     try:
         yield
@@ -79,20 +83,21 @@ def raise_run_errors() -> Iterator[None]:
 def reword_engine_error(error: Exception) -> Exception:
     """Return an error of the engine as the command line prints it.
 
-    A query without a clause goes to the engine as it is, and so does its error.
+    The engine itself reports what is wrong with a query without a clause: the query is sent to it
+    unchanged.
     """
     from matchrec.spark.errors.users_terms import put_in_plain_words
 
-    if is_refusal(error):
-        return put_in_plain_words(error, tables=tuple)  # no tables, so none is suggested
+    if is_rejected_query(error):
+        return put_in_plain_words(error, tables=lambda: ())  # no tables, so none is suggested
     return make_run_error(error)
 
 
 def make_run_error(error: Exception) -> MatchRecognizeRunError:
-    """Return the error that a worker of ours raised, or else one made from the engine's message."""
-    ours = MatchRecognizeRunError.from_exception(error)
-    if ours is not None:
-        return ours
+    """Return the error that matchrec raised in a worker, or one made from the engine's message."""
+    worker_error = MatchRecognizeRunError.from_exception(error)
+    if worker_error is not None:
+        return worker_error
     from matchrec.spark.sail.words import read_value_failure
 
     failure = read_value_failure(str(error))
@@ -103,7 +108,7 @@ def make_run_error(error: Exception) -> MatchRecognizeRunError:
 
 
 def explain_engine_error(error: Exception) -> str:
-    """Return the engine's message, with help if we know any.
+    """Return the engine's message, with help if there is any.
 
     There is help for a missing table (how to name its file) and for a batch that is too large.
     """
@@ -115,7 +120,7 @@ def explain_engine_error(error: Exception) -> str:
 
 
 def find_hint(error: Exception, message: str) -> str | None:
-    """Return what the user can do about an engine's error; None if we know nothing.
+    """Return what the user can do about an engine's error; None if that is not known.
 
     Args:
         error: the error.

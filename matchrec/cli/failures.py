@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import click
 
-from matchrec.cli.engine_errors import is_engine_error, is_refusal, reword_engine_error
+from matchrec.cli.engine_errors import is_engine_error, is_rejected_query, reword_engine_error
 from matchrec.cli.messages import PROGRAM, print_failure
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
@@ -123,4 +123,4 @@ def choose_exit_code(error: Exception) -> ExitCode:
     """
     if isinstance(error, MatchRecognizeError):
         return ExitCode.FAILED if isinstance(error, MatchRecognizeRunError) else ExitCode.REFUSED
-    return ExitCode.REFUSED if is_refusal(error) else ExitCode.FAILED
+    return ExitCode.REFUSED if is_rejected_query(error) else ExitCode.FAILED
