@@ -1,6 +1,6 @@
-"""The folders in which numba keeps compiled functions, restricted to those that are trusted.
+"""The folders in which numba keeps compiled functions, restricted to trusted folders.
 
-numba asks one class after another, its *locators*, for a folder to which it can write.
+numba tries its *locators*, one class after another, until one has a folder to which it can write.
 `make_trusting_locator` adds a check to each of these classes, so that numba skips a folder in which
 another user could write (see `trust`). `enable_caching` connects a function with its folder.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import lru_cache
 from pathlib import Path
 from types import FunctionType
@@ -29,7 +29,11 @@ class UntrustedFolderError(OSError):
 
 
 def enable_caching(compiled: Any, function: FunctionType) -> Path | None:
-    """Let numba keep a function, and return the folder; None if it can write to no folder."""
+    """Let numba keep the compiled code of a function, and return the folder.
+
+    Returns:
+        The folder; None if there is no usable one, so that the code is not kept.
+    """
     cache = open_cache(function)
     if cache is not None:
         compiled._cache = cache
@@ -40,9 +44,10 @@ def open_cache(function: FunctionType) -> Any | None:
     """Return numba's cache of a function in the first usable folder; None if there is none."""
     with suppress(RuntimeError, OSError):
         cache = make_cache_class()(function)
-        # numba has not called this for every locator.
+        # numba calls this for all of its locators but the one for zip files.
         cache._impl.locator.ensure_cache_path()
-        # NUMBA_CACHE_LOCATOR_CLASSES may have replaced the locators that check the folder.
+        # The environment variable NUMBA_CACHE_LOCATOR_CLASSES may have replaced the locators of
+        # `make_trusting_locator`, which check the folder.
         check_folder(function, Path(cache.cache_path))
         return cache
     return None
@@ -91,9 +96,12 @@ def make_trusting_locator(locator: type[Any]) -> type[Any]:
             """Create the folder if it is missing, and check before and after that it is trusted."""
             folder = Path(self.get_cache_path())
             check_folder(self.function, folder)
-            with ExitStack() as opened:
-                if not folder.exists():
-                    opened.enter_context(trust.create_private_files())
+            # Only a new folder is made private: this changes the umask of the whole process, which
+            # other threads may need.
+            private_mode: AbstractContextManager[None] = nullcontext()
+            if not folder.exists():
+                private_mode = trust.create_private_files()
+            with private_mode:
                 super().ensure_cache_path()
             check_folder(self.function, folder)  # another user may have made it meanwhile
 
@@ -101,7 +109,11 @@ def make_trusting_locator(locator: type[Any]) -> type[Any]:
 
 
 def check_folder(function: FunctionType, folder: Path) -> None:
-    """Raise UntrustedFolderError, and say so, if another user could write in a folder."""
+    """Check that no other user can write in a folder.
+
+    Raises:
+        UntrustedFolderError: another user could. The reason is printed, but only once.
+    """
     if folder.parts[0] == "~":  # the user has no home, so numba would make a folder called "~"
         raise UntrustedFolderError(folder)
     if not trust.has_users():
@@ -118,7 +130,7 @@ def check_folder(function: FunctionType, folder: Path) -> None:
 
 @lru_cache
 def print_untrusted(fault: str) -> None:
-    """Print once that a folder is not trusted."""
+    """Print that a folder is not trusted. The cache makes it print each fault only once."""
     sys.stderr.write(UNTRUSTED_MESSAGE.format(fault=fault))
     sys.stderr.flush()
 
@@ -133,7 +145,7 @@ def find_writers(function: FunctionType, folder: Path) -> trust.Writers:
 
 
 def is_beside_source(function: FunctionType, folder: Path) -> bool:
-    """Return whether a folder is `find_source_cache` of a function."""
+    """Return whether a folder is the one for compiled code beside the source of a function."""
     return folder == find_source_cache(function)
 
 
@@ -143,9 +155,11 @@ def find_source_cache(function: FunctionType) -> Path:
 
 
 def list_cache_folders(function: FunctionType) -> list[Path] | None:
-    """Return the folders that have all code of a function, at any depth; None if only numba knows.
+    """Return the folders under which numba may keep a function; None if they cannot be predicted.
 
-    Source: numba.core.caching, classes with names that end in `_CacheLocator`.
+    The code is in one of them, or in a folder inside, at any depth. This does not load numba.
+
+    Source: numba.core.caching, classes with names that end in `CacheLocator`.
     """
     beside_source = find_source_cache(function)
     configured = os.environ.get("NUMBA_CACHE_DIR")
@@ -154,5 +168,5 @@ def list_cache_folders(function: FunctionType) -> list[Path] | None:
     if sys.platform != "linux":
         return None
     home_cache = os.path.expanduser("~/.cache")  # noqa: PTH111 -- Path fails without a home
-    caches = os.environ.get("XDG_CACHE_HOME", home_cache)  # an empty one counts, as for numba
-    return [beside_source, Path(caches) / "numba"]
+    user_cache = os.environ.get("XDG_CACHE_HOME", home_cache)  # numba uses an empty value, too
+    return [beside_source, Path(user_cache) / "numba"]
