@@ -4,9 +4,11 @@
     PATTERN (A X*)      X has no condition, so it takes all rows that follow
     PATTERN (A*?)       all matches are empty
 
-Only the last part raises a warning. Before it, a variable without a condition is useful: for the
-first row of `STRT DOWN+`, or the rows between A and B of `A X*? B`. It is also useful to classify
-all rows, `(UP | DOWN | X)+`, and in a window, `A X*`.
+- Only loops at the end of the pattern, and patterns that prefer the empty match, raise a warning.
+- A variable without a condition is useful in other places, and raises none: for the first row of
+  `STRT DOWN+`, for the rows between A and B in `A X*? B`, to classify all rows in
+  `(UP | DOWN | X)+`, and in `A X*` if WITHIN or a gap ends the match.
+- Nor does a variable with the condition TRUE: it says that every row is meant.
 """
 
 from __future__ import annotations
@@ -23,15 +25,29 @@ from matchrec.plan.match_plan import MatchPlan
 
 
 def warn_about_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning if all matches are empty, or the last loop takes no row or any row."""
-    is_preferred = plan.output is MatchOutput.PREFERRED
-    has_empty_preferred = is_preferred and prefers_empty(plan.pattern)
-    if has_empty_preferred or not patterns.list_variable_names(plan.pattern):
+    """Yield a warning if all matches are empty, or else for each last loop of no row or any row."""
+    if has_only_empty_matches(plan):
         yield warnings.only_empty_matches(
             plan.pattern.span, pattern=patterns.show_pattern(plan.pattern)
         )
-        return
+    else:
+        yield from warn_about_last_loops(plan)
+
+
+def has_only_empty_matches(plan: MatchPlan) -> bool:
+    """Return whether no match has a row, whatever the conditions say."""
+    if not patterns.list_variable_names(plan.pattern):
+        return True
+    return plan.output is MatchOutput.PREFERRED and prefers_empty(plan.pattern)
+
+
+def warn_about_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+    """Yield a warning for each loop at the end of PATTERN that takes as few rows as it may, or all.
+
+    A variable that DEFINE has with the condition TRUE is meant to take all rows.
+    """
     defined = {definition.variable for definition in plan.definitions}
+    is_preferred = plan.output is MatchOutput.PREFERRED
     windows = (plan.within, plan.within_rows, plan.row_gap)
     has_window = any(window is not None for window in windows)
     for loop in find_last_loops(plan.pattern):
@@ -46,6 +62,7 @@ def warn_about_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
                 )
             continue
         takes_any_row = isinstance(loop.part, patterns.Variable) and loop.part.name not in defined
+        # If no variable is defined, `warn_about_conditions` gives a warning for the whole pattern.
         if takes_any_row and loop.most is None and defined and not has_window:
             yield warnings.loop_takes_all_rows(
                 loop.span,
@@ -64,14 +81,14 @@ def show_fewest(loop: patterns.Quantified) -> str:
 
 
 def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning for each loop at the end of PATTERN that ends earlier than its rows do.
+    """Yield a warning for each last loop that may end although further rows would fit it.
 
     With SKIP TILL, a preferred match ends before the first row that it would have to skip there.
     A non-overlapping match ends as soon as it is complete, whether or not it may skip rows.
     """
     skips = plan.selection is not EventSelection.STRICT_CONTIGUITY
-    completes_first = plan.output is MatchOutput.NON_OVERLAPPING
-    if not completes_first and not (skips and plan.output is MatchOutput.PREFERRED):
+    is_non_overlapping = plan.output is MatchOutput.NON_OVERLAPPING
+    if not is_non_overlapping and not (skips and plan.output is MatchOutput.PREFERRED):
         return
     restricted = {
         definition.variable for definition in plan.definitions if not is_true(definition.condition)
@@ -79,7 +96,7 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     for loop in find_last_loops(plan.pattern):
         if not loop.greedy:
             continue
-        if completes_first:
+        if is_non_overlapping:
             yield warnings.loop_ends_when_complete(
                 loop.span, loop=patterns.show_pattern(loop), least=loop.least
             )
@@ -92,6 +109,7 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 
 def is_true(condition: Scalar) -> bool:
     """Return whether a condition is the literal TRUE, perhaps in parentheses."""
+    # The text is compared, because the plan has no node for a literal without operators.
     return not condition.references and render(condition, str).strip(" ()").upper() == "TRUE"
 
 
@@ -156,14 +174,14 @@ def prefers_empty(pattern: patterns.RowPattern) -> bool:
         case patterns.Quantified(most=0):
             return True
         case patterns.Quantified(part, least, _, greedy):
-            return prefers_empty(part) if greedy or least else True
+            return (not greedy and least == 0) or prefers_empty(part)
         case _:
             return False
 
 
-# Nodes without rows that hold only at some positions. A part that contains one cannot be left out
-# everywhere.
-_CONDITIONAL = patterns.PartitionStart | patterns.PartitionEnd | patterns.Negation
+# Nodes that match no row, and only at some positions of the partition. A part that contains one is
+# taken for one that cannot be left out everywhere.
+_POSITION_TESTS = patterns.PartitionStart | patterns.PartitionEnd | patterns.Negation
 
 
 def find_last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantified]:
@@ -190,6 +208,9 @@ def find_last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantifie
 
 
 def can_be_left_out(part: patterns.RowPattern) -> bool:
-    """Return whether a match may have no row of a part, at any position of the partition."""
-    is_conditional = any(isinstance(node, _CONDITIONAL) for node in patterns.walk_pattern(part))
-    return patterns.may_be_empty(part) and not is_conditional
+    """Return whether a match may have no row of a part, at any position of the partition.
+
+    It may return False for a part that can be left out, such as `(B $)?`.
+    """
+    tests_position = any(isinstance(node, _POSITION_TESTS) for node in patterns.walk_pattern(part))
+    return patterns.may_be_empty(part) and not tests_position
