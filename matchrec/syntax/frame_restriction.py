@@ -2,16 +2,17 @@
 
 Rows outside of a window's frame do not exist for it: they can be neither mapped nor read.
 
-    PREV(x)         →  LAST(x, 1)                                  see below
+    PREV(x)         →  LAST(x, 1)                                  if its row may be outside
     NEXT(x)         →  CASE WHEN count(*) <= 4 THEN NEXT(x) END    in a frame of 5 rows
     n FOLLOWING     →  a match spans at most n + 1 rows
-    e FOLLOWING     →  count(*) - 1 <= FIRST(e), for every variable
+    e FOLLOWING     →  count(*) - 1 <= FIRST(e)                    for every variable
 
-PREV becomes LAST if the tested row can be the first row of the match.
+PREV becomes LAST if the tested row can be the first row of the match. The row before it is outside
+of the frame, where PREV would find it, and LAST finds no row.
 
-If the length of the frame is an expression e, the row number in the match minus 1 must be <= e,
-which is added to every variable's condition. It is written `count(*) - 1 <= e` because `e + 1`
-could overflow.
+The length of a frame may be an expression e, which is evaluated on the first row of the match. Then
+the condition of every variable also tests that the row number in the match minus 1 is <= FIRST(e).
+This is written `count(*) - 1 <= FIRST(e)`, because `FIRST(e) + 1` could overflow.
 
 The search starts at the first row of the frame, so the rows of a run are counted from there.
 The worker restricts measures to the frame when it reads them.
@@ -55,7 +56,7 @@ class FrameRestriction:
     """
 
     plan: MatchPlan
-    # The frame. Its length is not a parameter.
+    # The frame. If its length was a parameter, the value has replaced it.
     frame: FrameEnd
 
     @cached_property
@@ -97,12 +98,12 @@ class FrameRestriction:
             MatchRecognizeError: that cannot be expressed.
         """
         tested_variable = definition.variable
-        within_start = map_references(
+        condition = map_references(
             definition.condition,
             lambda reference: self.keep_after_start(reference, tested_variable),
         )
-        self.check_next(within_start, tested_variable)
-        return replace(definition, condition=self.guard_end(within_start, tested_variable))
+        self.check_next(condition, tested_variable)
+        return replace(definition, condition=self.guard_end(condition, tested_variable))
 
     def keep_after_start(self, reference: Reference, tested_variable: str) -> Reference:
         """Return a reference that is NULL if its row is before the start of the frame.
@@ -119,20 +120,22 @@ class FrameRestriction:
         if not isinstance(reference, ColumnReference):
             return reference
         navigation = reference.navigation
+        if navigation.physical_offset >= 0:
+            return reference
         distance = -navigation.physical_offset
         starts_at_tested_row = self.starts_at_tested_row(navigation, tested_variable)
         if starts_at_tested_row:
             names = [tested_variable]
         else:
-            members = self.plan.members[navigation.variable]
-            names = [self.plan.variables[member] for member in members]
-        least_rows_before = min((self.rows_before[name].least for name in names), default=0)
+            member_ids = self.plan.members[navigation.variable]
+            names = [self.plan.variables[variable_id] for variable_id in member_ids]
+        least_rows_before = min(self.rows_before[name].least for name in names)
         if distance <= least_rows_before:
             return reference
         if not starts_at_tested_row:
             raise errors.rows_beyond_frame(reference.span, function="PREV")
-        in_match = Navigation(logical_offset=distance, semantics=navigation.semantics)
-        return replace(reference, navigation=in_match)
+        navigation_in_match = Navigation(logical_offset=distance, semantics=navigation.semantics)
+        return replace(reference, navigation=navigation_in_match)
 
     def check_next(self, scalar: Scalar, tested_variable: str) -> None:
         """Check that each NEXT starts at the tested row if the frame has an end.
@@ -157,21 +160,21 @@ class FrameRestriction:
         Raises:
             MatchRecognizeError: NEXT is part of SQL that cannot be guarded.
         """
-        leaving = [
+        leaving_references = [
             reference
             for reference in scalar.references
             if self.may_leave_at_end(reference, tested_variable)
         ]
-        if not leaving:
+        if not leaving_references:
             return scalar
         match scalar:
             case Operation():
                 return scalar.map_operands(lambda operand: self.guard_end(operand, tested_variable))
-            case Term(pieces=(ColumnReference(navigation),)):
+            case Term(pieces=(ColumnReference(navigation=navigation),)):
                 row_test = self.build_row_test(navigation.physical_offset, scalar.span)
                 parts = ("(CASE WHEN ", row_test, " THEN ", scalar, " END)")
                 return Operation("CASE", parts, scalar.span)
-        raise errors.rows_beyond_frame(leaving[0].span, function="NEXT")
+        raise errors.rows_beyond_frame(leaving_references[0].span, function="NEXT")
 
     def may_leave_at_end(self, reference: Reference, tested_variable: str) -> bool:
         """Return whether a reference is a NEXT whose row may be after the end of the frame.
@@ -189,8 +192,8 @@ class FrameRestriction:
 
     def starts_at_tested_row(self, navigation: Navigation, tested_variable: str) -> bool:
         """Return whether a navigation starts at the tested row."""
-        members = self.plan.members[navigation.variable]
-        return navigation.is_last and self.plan.ids[tested_variable] in members
+        member_ids = self.plan.members[navigation.variable]
+        return navigation.is_last and self.plan.ids[tested_variable] in member_ids
 
     def build_row_test(self, distance: int, span: Span) -> Operation:
         """Return the condition that a row is in the frame, which must have an end.
@@ -208,6 +211,7 @@ class FrameRestriction:
         length = ColumnReference(
             Navigation(end=End.FIRST), write_frame_length(rows.text), rows.full_span
         )
+        # The number is added to the row number, because `length + 1` could overflow.
         rows_after_first = add_number(row_number, distance - 1, span)
         return compare_scalars("<=", rows_after_first, Term((length,), span))
 
