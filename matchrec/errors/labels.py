@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
-from matchrec.errors.language import current_surface
+from matchrec.errors.language import current_surface, quote_for_python
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import join_names, show_count
+from matchrec.errors.wording import join_names, show_count, write_name
 
 
 def _name_labels() -> str:
@@ -79,8 +79,11 @@ def label_type_differs(
         in_pandas: an expression of pandas that converts the column.
     """
     surface = current_surface()
-    hint = f"{surface.advice_on_label_type.format(name=name)} to {expected_type}"
-    if surface.is_python:
+    advice = surface.advice_on_label_type.format(
+        name=write_name(name), literal=quote_for_python(name)
+    )
+    hint = f"{advice} to {expected_type}"
+    if surface.is_python and name.isidentifier():
         hint = f"{hint}, or in pandas labels.assign({name}={in_pandas})"
     return MatchRecognizePlanError(
         f"`{name}` of `{_name_labels()}` is {kind}, but {what} is {expected_type}",
@@ -94,7 +97,12 @@ def label_column_taken(*, name: str) -> MatchRecognizePlanError:
     surface = current_surface()
     return MatchRecognizePlanError(
         f"column `{name}` of `{_name_labels()}` has the name of a column of the result",
-        hint=surface.advice_on_label_name.format(name=name),
+        hint=surface.advice_on_label_name.format(
+            name=write_name(name),
+            literal=quote_for_python(name),
+            new_name=write_name(f"label_{name}"),
+            new_literal=quote_for_python(f"label_{name}"),
+        ),
         code="label-column-taken",
     )
 

@@ -242,10 +242,11 @@ class Surface:
     )
     # The delimiter that the user set for CSV files; "" if none.
     csv_delimiter: str = ""
-    # How to change the type of the column `{name}` of a table of labels.
-    advice_on_label_type: str = 'convert it first: labels.withColumn("{name}", ...) with a CAST'
-    # How to change the name of the column `{name}` of a table of labels.
-    advice_on_label_name: str = 'write labels.withColumnRenamed("{name}", "label_{name}")'
+    # How to change the type of a column of a table of labels: `{name}` is its name in SQL,
+    # `{literal}` in Python.
+    advice_on_label_type: str = "convert it first: labels.withColumn({literal}, ...) with a CAST"
+    # How to give the column another name: `{new_name}` in SQL, `{new_literal}` in Python.
+    advice_on_label_name: str = "write labels.withColumnRenamed({literal}, {new_literal})"
 
     # Other advice on what to write.
 
@@ -418,7 +419,7 @@ COMMAND_LINE = Surface(
     ),
     advice_on_label_name=(
         "make a view of the labels in a statement before the query: CREATE TEMPORARY VIEW v AS "
-        "SELECT {name} AS label_{name}, ...; and pass --labels v"
+        "SELECT {name} AS {new_name}, ...; and pass --labels v"
     ),
     advice_on_clause="write --language sase for a text of SASE+",
     advice_on_match_ends=_ADVICE_ON_MATCH_ENDS,

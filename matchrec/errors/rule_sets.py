@@ -87,9 +87,10 @@ def column_name_taken(*, what: str, name: str) -> MatchRecognizePlanError:
         what: what the column is, such as "partition column".
         name: the name.
     """
+    new_name = quote_for_python(f"{name}_")
     return MatchRecognizePlanError(
         f"{what} `{name}` has the name of a column of the result",
-        hint=f'rename it first: df.withColumnRenamed("{name}", "{name}_")',
+        hint=f"rename it first: df.withColumnRenamed({quote_for_python(name)}, {new_name})",
         code="column-name-taken",
     )
 

@@ -13,6 +13,7 @@ from matchrec import errors
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors.calls import column_types_differ
 from matchrec.errors.kinds import NOT_COMPUTED
+from matchrec.errors.labels import label_column_taken, label_type_differs
 from matchrec.errors.language import (
     CELL,
     COMMAND_LINE,
@@ -23,7 +24,7 @@ from matchrec.errors.language import (
     use_language,
     use_surface,
 )
-from matchrec.errors.rule_sets import not_a_rule, unknown_rule
+from matchrec.errors.rule_sets import column_name_taken, not_a_rule, unknown_rule
 from matchrec.errors.sql.clause import bracket_not_closed
 from matchrec.errors.sql.expression import not_sortable, unknown_variable
 from matchrec.source import Span
@@ -75,6 +76,17 @@ def test_names_in_python_code_are_escaped() -> None:
     assert unknown_rule(name="x", rules=['a"b']).hint == r'write rule("a\"b")'
     hint = column_types_differ(name='a"b', of_match="int", of_row="string").hint
     assert hint == r'rename the measure first: result.withColumnRenamed("a\"b", "match_a\"b")'
+    hint = column_name_taken(what="partition column", name='a"b').hint
+    assert hint == r'rename it first: df.withColumnRenamed("a\"b", "a\"b_")'
+    hint = label_column_taken(name='a"b').hint
+    assert hint == r'write labels.withColumnRenamed("a\"b", "label_a\"b")'
+    hint = label_type_differs('a"b', "`start`", "string", "date", "labels.x").hint
+    assert (hint or "").startswith(
+        r'convert it first: labels.withColumn("a\"b", ...) with a CAST to date; in a file'
+    )
+    with use_surface(COMMAND_LINE):
+        hint = label_column_taken(name="a b").hint
+    assert "SELECT `a b` AS `label_a b`, ...; and pass --labels v" in (hint or "")
 
 
 def test_the_hint_depends_on_the_values() -> None:
