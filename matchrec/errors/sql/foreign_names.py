@@ -148,6 +148,24 @@ def find_table_hint(name: str, tables: Iterable[str] = ()) -> str | None:
     return ", or ".join(hints) or None
 
 
+def find_target_hint(name: str, tables: Iterable[str] = ()) -> str:
+    """Return what to write for a table that does not exist and into which a query writes.
+
+    Args:
+        name: the table as the query names it.
+        tables: tables that exist.
+
+    >>> find_target_hint("`runs`")
+    'make the table first: CREATE TABLE runs AS SELECT ..., instead of INSERT'
+    >>> find_target_hint("runz", ["runs"]).partition(", or ")[0]
+    'write runs'
+    """
+    plain = name.replace("`", "")
+    near = find_nearest(plain, list(tables))
+    hint = f"make the table first: CREATE TABLE {plain} AS SELECT ..., instead of INSERT"
+    return f"write {near}, or {hint}" if near else hint
+
+
 def find_dialect_syntax_hint(text: str) -> str | None:
     """Return what to write if Spark cannot read the last word of a text, but another product can.
 

@@ -44,6 +44,7 @@ from matchrec.errors.sql.foreign_names import (
     find_dialect_syntax_hint,
     find_function_hint,
     find_table_hint,
+    find_target_hint,
 )
 from matchrec.errors.sql.query import find_misspelt_keyword
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
@@ -59,6 +60,7 @@ from matchrec.spark.errors.error_locations import (
 )
 from matchrec.spark.errors.filled_template import FilledTemplate
 from matchrec.spark.sail.words import (
+    TARGET_OF_SAIL,
     UNRESOLVED_STAR,
     find_hint_for_word,
     find_sail_name,
@@ -90,6 +92,12 @@ CODES = {
 }
 SYNTAX_ERROR = "syntax-error"
 REJECTED_BY_ENGINE = "rejected-by-engine"
+
+# The table into which an INSERT writes, as a query names it.
+INSERT_TARGET = re.compile(
+    r"\bINSERT\s+(?:INTO|OVERWRITE)\s+(?:TABLE\s+)?((?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))*)",
+    re.IGNORECASE,
+)
 
 # The codes of all other refusals, which are about no name.
 OTHER_CODES = (SYNTAX_ERROR, REJECTED_BY_ENGINE)
@@ -149,6 +157,8 @@ class EngineMessage:
     advice: str | None
     # The parameters of the sentence, as `read_parameters` returns them.
     parameters: Mapping[str, str]
+    # Whether the sentence is about an unknown table into which an INSERT writes.
+    is_about_target: bool = False
 
 
 def read_message(error: PySparkException, query_text: str = "") -> EngineMessage:
@@ -161,7 +171,13 @@ def read_message(error: PySparkException, query_text: str = "") -> EngineMessage
     text = name_table_in_full(str(error), query_text)
     sentence, position = split_position(simplify_refusal(text))
     sentence, advice = split_help(sentence)
-    return EngineMessage(text, sentence, position, advice, read_parameters(error, text))
+    parameters = read_parameters(error, text)
+    is_about_target = TARGET_OF_SAIL.match(text) is not None
+    target = INSERT_TARGET.search(query_text)
+    if target is not None:
+        table = parameters.get("relationName", "").replace("`", "")
+        is_about_target = target[1].replace("`", "") == table
+    return EngineMessage(text, sentence, position, advice, parameters, is_about_target)
 
 
 def rewrite_engine_error(
@@ -319,8 +335,9 @@ def build_rewritten_error(
         rewritten.notes = (f"the session has: {', '.join(table_names)}",)
     if message.advice is not None:
         rewritten.add_help(message.advice)
+    find_advice_on_table = find_target_hint if message.is_about_target else find_table_hint
     advice_on_name = (
-        find_table_hint(table, table_names)
+        find_advice_on_table(table, table_names)
         or find_typed_literal_hint(message.parameters.get("unsupportedType", ""))
         or find_function_hint(message.parameters.get("routineName", "").strip("`"))
     )

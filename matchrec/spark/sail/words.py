@@ -28,7 +28,7 @@ V = TypeVar("V")
 HELP = "\n  help: "
 
 # A name in a text of Sail's: as a Rust value, or in plain letters.
-NAME = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+)`?)"
+NAME = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+(?:`\.`[\w.]+)*)`?)"
 UNRESOLVED_STAR = "CANNOT_RESOLVE_STAR_EXPAND"
 PARAMETER_WITHOUT_VALUE = ("UNBOUND_SQL_PARAMETER", "parameter {name} has no value")
 
@@ -41,11 +41,19 @@ NAME_REFUSALS = {
         "TABLE_OR_VIEW_NOT_FOUND",
         "unknown table or view {name}",
     ),
+    # The table into which an INSERT writes. Spark's sentence is longer.
+    rf"The table or view {NAME} cannot be found$": (
+        "TABLE_OR_VIEW_NOT_FOUND",
+        "unknown table or view {name}",
+    ),
     rf"cannot resolve wildcard: {NAME}": (UNRESOLVED_STAR, "nothing in FROM is called {name}"),
     rf"No value found for placeholder with name :{NAME}": PARAMETER_WITHOUT_VALUE,
     rf"Placeholder ':{NAME}' was not provided a value": PARAMETER_WITHOUT_VALUE,
     rf"parameter {NAME} has no value": PARAMETER_WITHOUT_VALUE,
 }
+
+# Sail's only refusal that begins with a condition of Spark: see `NAME_REFUSALS`.
+TARGET_OF_SAIL = re.compile(r"\[TABLE_OR_VIEW_NOT_FOUND\] The table or view \S+ cannot be found$")
 
 # In the error of a client if a server breaks off an answer, but not if there is no server.
 CRASH = "RST_STREAM"
@@ -217,7 +225,7 @@ def find_sail_name(error_text: str) -> RefusedName | None:
 
 def read_name(name_match: re.Match[str]) -> str:
     """Return the name in a match of `NAME`, its parts separated by points."""
-    return ".".join(read_parts(name_match)) or name_match["name"]
+    return ".".join(read_parts(name_match)) or name_match["name"].replace("`", "")
 
 
 def read_parts(name_match: re.Match[str]) -> tuple[str, ...]:
@@ -271,6 +279,8 @@ def simplify_refusal(error_text: str) -> str:
     "Syntax error at or near 'FROM'"
     >>> simplify_refusal('ambiguous attribute: ObjectName([Identifier("x")])')
     'column `x` is ambiguous'
+    >>> simplify_refusal("[TABLE_OR_VIEW_NOT_FOUND] The table or view `db`.`t` cannot be found")
+    'unknown table or view `db.t`'
     >>> simplify_refusal("found FROM at 11:15 expected query")
     "Syntax error at or near 'FROM'\\n  help: write SELECT * FROM"
     >>> simplify_refusal("f expects 2 arguments. No function matches the given name 'f(Int32)'")
@@ -290,8 +300,8 @@ def simplify_refusal(error_text: str) -> str:
         advice = f"{HELP}write SELECT * FROM" if lacks_select else ""
         return f"Syntax error at or near '{word}'{advice}"
     about_name = find_matching_row(NAME_REFUSALS, error_text)
-    has_spark_condition = error_text.startswith("[")
-    if about_name is not None and not has_spark_condition:
+    is_sentence_of_spark = error_text.startswith("[") and not TARGET_OF_SAIL.match(error_text)
+    if about_name is not None and not is_sentence_of_spark:
         refusal, (_, sentence) = about_name
         return sentence.format(name=f"`{read_name(refusal)}`")
     about_query = find_matching_row(OTHER_REFUSALS, error_text)

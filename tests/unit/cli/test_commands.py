@@ -270,6 +270,8 @@ MISTAKES = [
     ("run", STREAKS.replace("FROM t", "FROM prices.csv"), "write the path of a file in quotes"),
     ("run", STREAKS.replace("FROM t", "FROM csv.`prices.csv`"), "or pass --table NAME=FILE"),
     ("run --no-header", STREAKS, "has the names, leave out --no-header"),
+    ("run", f"INSERT INTO nowhere {STREAKS}", "make the table first: CREATE TABLE nowhere AS"),
+    ("run", "INSERT INTO db.runs SELECT 1 AS x", "make the table first: CREATE TABLE db.runs AS"),
     ("run", STREAKS.replace("FROM t", "FROM read_csv('prices.csv')"), "pass --table NAME=FILE"),
     ("run", STREAKS.replace("UP+", "UP{{3,}}"), "help: write {3,}\n"),
     ("run", STREAKS.replace("UP+", "UP(3,)"), "help: write UP{3,}\n"),
