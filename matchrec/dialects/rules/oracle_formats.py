@@ -18,6 +18,7 @@ from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
 from matchrec.dialects.rules.context import RuleContext
+from matchrec.dialects.rules.oracle_times import is_oracle_date
 from matchrec.dialects.rules.value_kinds import TIMES, TIMESTAMPS, ValueKind
 from matchrec.syntax.tokens import split_words
 
@@ -209,12 +210,12 @@ def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> ex
 
     DD-MON-RR is Oracle's default for a DATE, which has a time of day and is therefore a timestamp
     in Spark. The default for a TIMESTAMP of Oracle also has the time. The types of Spark do not say
-    which of the two a timestamp is, so there is a note.
+    which of the two a timestamp is, so there is a note, except for SYSDATE and TRUNC(t).
     """
     if node.args.get("format"):
         return node
     kind = context.request_kind(node.this)
-    if kind in TIMESTAMPS:
+    if kind in TIMESTAMPS and not is_oracle_date(node.this):
         context.add_note(
             "TO_CHAR(t) returns the day only, as for a DATE of Oracle: write a format if t is a "
             "TIMESTAMP in Oracle"

@@ -110,8 +110,8 @@ def rewrite_time_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
             _note_unknown_types(context)
         return node
     use = _find_use(node, context)
-    left_is_date = _is_date(node.this) or left_kind is ValueKind.DATE
-    right_is_date = _is_date(node.expression) or right_kind is ValueKind.DATE
+    left_is_date = is_oracle_date(node.this) or left_kind is ValueKind.DATE
+    right_is_date = is_oracle_date(node.expression) or right_kind is ValueKind.DATE
     if use is DifferenceUse.EITHER and left_is_date and right_is_date:
         use = DifferenceUse.NUMBER
     match use:
@@ -144,10 +144,15 @@ def _divide_by_day(microseconds: exp.Expr) -> exp.Expr:
     return exp.paren(days, copy=False)
 
 
-def _is_date(node: exp.Expr) -> bool:
-    """Return whether the type of a time is certainly DATE in Oracle: for SYSDATE and TRUNC(...)."""
-    is_sysdate = isinstance(node, exp.CurrentTimestamp) and node.args.get("sysdate")
-    return bool(is_sysdate or _is_trunc(node) or isinstance(node, exp.TimestampTrunc))
+def is_oracle_date(node: exp.Expr) -> bool:
+    """Return whether the type of a time is certainly DATE in Oracle: for SYSDATE and TRUNC(...).
+
+    `rewrite_trunc` replaces TRUNC by DATE_TRUNC, which counts as well.
+    """
+    if isinstance(node, exp.CurrentTimestamp):
+        return bool(node.args.get("sysdate"))
+    is_date_trunc = find_function_name(node) == "DATE_TRUNC"
+    return is_date_trunc or _is_trunc(node) or isinstance(node, exp.TimestampTrunc)
 
 
 def _is_trunc(node: exp.Expr) -> bool:

@@ -65,6 +65,7 @@ FUNCTIONS = [
     ("FIRST(at) + 1/24", "2020-03-01 11:00:00"),
     ("FIRST(at) - 1", "2020-02-29 10:00:00"),
     ("TRUNC(FIRST(at), 'MM')", "2020-03-01 00:00:00"),
+    ("TO_CHAR(TRUNC(LAST(at), 'MM'))", "01-MAR-20"),
     ("TO_CHAR(LAST(at), 'DD-MON-YYYY HH24:MI:SS')", "01-MAR-2020 16:00:00"),
     ("FIRST(name, 1) || '+' || LAST(name)", "+b"),
     ("FIRST(name, 1) || FIRST(name, 1)", "-"),
