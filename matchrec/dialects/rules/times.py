@@ -196,9 +196,19 @@ def drop_fraction_of_second(node: exp.Extract, context: RuleContext) -> exp.Expr
 
 
 def cast_nullif(node: exp.Nullif, context: RuleContext) -> exp.Expr:
-    """Cast the date of `NULLIF(date, datetime)`, which is a DATETIME in BigQuery."""
-    kinds = (context.request_kind(node.this), context.request_kind(node.expression))
-    if kinds != (ValueKind.DATE, ValueKind.TIMESTAMP_NTZ):
+    """Cast the date of `NULLIF(date, datetime)`, which is a DATETIME in BigQuery.
+
+    Versions of sqlglot read DATETIME as different types, so the kind of the second operand decides
+    about the type. It is never a TIMESTAMP of BigQuery, which NULLIF does not compare with a date.
+    """
+    if context.request_kind(node.this) is not ValueKind.DATE:
         return node
-    date = exp.cast(node.this.copy(), "timestampntz")
+    match context.request_kind(node.expression):
+        case ValueKind.TIMESTAMP_NTZ:
+            type_name = "timestampntz"
+        case ValueKind.TIMESTAMP:
+            type_name = "timestamp"
+        case _:
+            return node
+    date = exp.cast(node.this.copy(), type_name)
     return exp.Nullif(this=date, expression=node.expression.copy())
