@@ -25,6 +25,7 @@ from matchrec.dialects.rules.oracle_times import (
     rewrite_trunc,
 )
 from matchrec.dialects.rules.texts import cut_text_cast
+from matchrec.dialects.rules.value_kinds import TIMES
 
 
 def drop_dual(node: exp.Select, _: RuleContext) -> exp.Expr:
@@ -47,13 +48,19 @@ def rewrite_concatenation(node: exp.Concat | exp.DPipe, context: RuleContext) ->
 
         a || b         NULLIF(CONCAT_WS('', a, b), '')
         a || '-'       CONCAT_WS('', a, '-')
+        d || '-'       CONCAT_WS('', TO_CHAR(d), '-') of a time, whose TO_CHAR a later rule rewrites
 
     In Oracle, an operand that is NULL counts as the empty string, and an empty result is NULL.
     """
     if isinstance(node.parent, exp.DPipe):
         return node  # rewritten with the outermost `||`
     operands = node.expressions if isinstance(node, exp.Concat) else node.flatten()
-    operands = [operand.copy() for operand in operands]
+    operands = [
+        exp.ToChar(this=operand.copy())
+        if context.request_kind(operand) in TIMES
+        else operand.copy()
+        for operand in operands
+    ]
     for operand in operands:
         note_fraction(operand, context)
     if context.write.is_spark:  # whose CONCAT_WS skips NULL

@@ -217,8 +217,8 @@ def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> ex
     kind = context.request_kind(node.this)
     if kind in TIMESTAMPS and not is_oracle_date(node.this):
         context.add_note(
-            "TO_CHAR(t) returns the day only, as for a DATE of Oracle: write a format if t is a "
-            "TIMESTAMP in Oracle"
+            "the text of a time has the day only, as for a DATE of Oracle: write TO_CHAR(t, format)"
+            " if t is a TIMESTAMP in Oracle"
         )
     if kind in TIMES:
         formatted_time = exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y"))

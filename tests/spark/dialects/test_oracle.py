@@ -76,6 +76,7 @@ FUNCTIONS = [
     ("TO_CHAR(DATE '1975-04-01', 'dd mon')", "01 apr"),
     ("TO_CHAR(DATE '1975-04-01', '\"DD\" DD \"AM\"')", "DD 01 AM"),
     ("TO_CHAR(DATE '1975-04-01', 'dd Mon')", "01 Apr"),
+    ("DATE '1975-04-01' || '!'", "01-APR-75!"),
     ("TO_CHAR(DATE '1975-04-01', '(DD_MM) \"[''yy#]\" RR')", "(01_04) ['yy#] 75"),
 ]
 
@@ -91,13 +92,15 @@ def test_functions_of_dates_numbers_and_texts(
     assert [show_value(value) or "-" for value in row] == ["3", *(value for _, value in cases), "0"]
 
 
-@pytest.mark.parametrize("column", ["at", "ntz"])
+@pytest.mark.parametrize(
+    ("measure", "end"), [("TO_CHAR(at)", ""), ("TO_CHAR(ntz)", ""), ("at || '!'", "!")]
+)
 def test_a_timestamp_without_a_format_is_a_day_and_says_so(
-    spark: SparkSession, column: str
+    spark: SparkSession, measure: str, end: str
 ) -> None:
-    query = WITHIN.format(at="at", measure=f"TO_CHAR({column})", condition="at - PREV(at) < 1")
-    with pytest.warns(UserWarning, match="write a format if t is a TIMESTAMP in Oracle"):
-        assert write_answer(spark, query, "oracle") == ["3 01-MAR-20", "1 03-MAR-20"]
+    query = WITHIN.format(at="at", measure=measure, condition="at - PREV(at) < 1")
+    with pytest.warns(UserWarning, match="if t is a TIMESTAMP in Oracle"):
+        assert write_answer(spark, query, "oracle") == [f"3 01-MAR-20{end}", f"1 03-MAR-20{end}"]
 
 
 def test_a_bare_difference_of_timestamps_is_an_interval_and_says_so(spark: SparkSession) -> None:
