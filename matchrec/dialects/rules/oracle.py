@@ -67,7 +67,9 @@ def rewrite_concatenation(node: exp.Concat | exp.DPipe, context: RuleContext) ->
         text: exp.Expr = call_function("CONCAT_WS", exp.Literal.string(""), *operands)
     else:
         texts = [
-            operand if isinstance(operand, exp.Literal) else exp.cast(operand, "text")
+            operand
+            if isinstance(operand, exp.Literal) and operand.is_string
+            else exp.cast(operand, "text")
             for operand in operands
         ]
         text = exp.Concat(expressions=texts, coalesce=True)
