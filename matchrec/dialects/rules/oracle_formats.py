@@ -27,6 +27,11 @@ _COMMON_ELEMENTS = split_words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 
 _CODES = {element: Oracle.TIME_MAPPING[element] for element in _COMMON_ELEMENTS}
 _CODES |= {"RRRR": "%Y", "RR": "%y", "FF": "%f", "AM": "%p", "PM": "%p"}
 
+# The letters of sqlglot's codes for numbers that can have leading zeros, and which of them products
+# other than Spark can write without the zeros.
+_CODES_OF_NUMBERS = "dmHIMSj"
+_UNPADDED_CODES = {"trino": "dmHI"}
+
 # Elements for which sqlglot has no code, or one with another meaning, as Spark writes them. sqlglot
 # keeps letters that are not codes.
 _ELEMENTS_OF_SPARK = {"Q": "Q", "FF": "SSSSSS"}
@@ -80,8 +85,11 @@ def rewrite_to_char_with_format(node: exp.ToChar | exp.TimeToStr, context: RuleC
 
     Raises:
         UnsupportedError: the product that is written has nothing for an element of the format, or
-            it is a format of numbers, and the product is not Snowflake.
+            it is a format of numbers, and the product is not Snowflake. Or there is a third
+            argument, which changes the language: names are written in English.
     """
+    if node.args.get("nlsparam"):
+        raise UnsupportedError("the third argument of TO_CHAR, as names are in English: remove it")
     oracle_format = _read_format(node)
     if _FORMAT_OF_NUMBER.fullmatch(oracle_format):
         if context.write.name == "snowflake":
@@ -99,8 +107,8 @@ def rewrite_to_char_with_format(node: exp.ToChar | exp.TimeToStr, context: RuleC
         padded = "names of months and days, which Oracle pads"
         raise UnsupportedError(f"{padded}: write MON or DY, or FM before the format")
     codes = _replace_elements_by_codes(format_of_elements, context)
-    if is_unpadded:  # sqlglot's `%-d` is a day without leading zero
-        codes = re.sub("%([dmHIMSj])", r"%-\1", codes)
+    if is_unpadded:
+        codes = _remove_leading_zeros(codes, context)
     formatted_time = exp.TimeToStr(this=node.this, format=exp.Literal.string(codes))
     return _apply_case(elements, formatted_time)
 
@@ -145,6 +153,22 @@ def _replace_elements_by_codes(oracle_format: str, context: RuleContext) -> str:
         return code
 
     return _ELEMENT.sub(replace_element, oracle_format)
+
+
+def _remove_leading_zeros(codes: str, context: RuleContext) -> str:
+    """Return the codes of a format without leading zeros. sqlglot's `%-d` is such a day.
+
+    Raises:
+        UnsupportedError: the product that is written always writes a number with its zeros.
+    """
+    if context.write.is_spark:
+        possible_codes = _CODES_OF_NUMBERS
+    else:
+        possible_codes = _UNPADDED_CODES.get(context.write.name, "")
+    for code in re.findall(f"%([{_CODES_OF_NUMBERS}])", codes):
+        if code not in possible_codes:
+            raise UnsupportedError("numbers without leading zeros: write the format without FM")
+    return re.sub(f"%([{_CODES_OF_NUMBERS}])", r"%-\1", codes)
 
 
 def _apply_case(elements: list[str], formatted_time: exp.Expr) -> exp.Expr:

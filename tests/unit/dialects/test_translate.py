@@ -324,6 +324,25 @@ REFUSED = [
         "MEASURES TO_CHAR(x, '999.9EEEE') AS s PATTERN (A)",
         "Spark SQL has no equivalent of this TO_CHAR",
     ),
+    (
+        "oracle",
+        "spark",
+        "MEASURES TO_CHAR(x, 'DD MON', 'NLS_DATE_LANGUAGE=German') AS s PATTERN (A)",
+        "Spark SQL has no equivalent of this TO_CHAR",
+    ),
+    # Trino has no minutes without leading zeros, and Snowflake no such days.
+    (
+        "oracle",
+        "trino",
+        "MEASURES TO_CHAR(x, 'fmHH24:MI') AS s PATTERN (A)",
+        "Trino SQL has no equivalent of this TO_CHAR",
+    ),
+    (
+        "oracle",
+        "snowflake",
+        "MEASURES TO_CHAR(x, 'fmDD') AS s PATTERN (A)",
+        "Snowflake SQL has no equivalent of this TO_CHAR",
+    ),
     # DATE_FORMAT, as sqlglot writes for Trino, does not accept a number.
     (
         "oracle",

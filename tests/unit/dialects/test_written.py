@@ -36,6 +36,13 @@ TEXTS = [
         "DATE '2020-01-02' || x",
         "NULLIF(CONCAT_WS('', UPPER(DATE_FORMAT(CAST('2020-01-02' AS DATE), 'dd-MMM-yy')), x), '')",
     ),
+    ("oracle", "trino", "TO_CHAR(x, 'fmDD.MM. HH24')", "DATE_FORMAT(x, '%e.%c. %k')"),
+    (
+        "oracle",
+        "trino",
+        "x || 1",
+        "CONCAT(COALESCE(CAST(x AS VARCHAR), ''), COALESCE(CAST(1 AS VARCHAR), ''))",
+    ),
     ("oracle", "bigquery", "x || 'a'", "CONCAT(COALESCE(CAST(x AS STRING), ''), 'a')"),
     ("bigquery", "trino", "TO_JSON_STRING(x)", "JSON_FORMAT(CAST(x AS JSON))"),
     ("oracle", "trino", "CAST(x AS VARCHAR2(3))", "CAST(x AS VARCHAR(3))"),
