@@ -27,7 +27,7 @@ SMALLER_BATCHES = "pass --conf spark.sql.execution.arrow.maxBytesPerBatch=64m fo
 JAVA_STACK = re.compile(r"\n\s*(?:JVM stacktrace:|[ \t]at [^\s()]+\().*", re.DOTALL)
 
 # The plan that Spark adds to the error of a query, up to the end of the message. Only a plan has an
-# unresolved node, which begins with a quote; a child, on a line of its own; or the id of a column:
+# unresolved node, which begins with a quote; a child, on a separate line; or the id of a column:
 #
 #     'UnresolvedRelation [t], [], false
 #     Aggregate [b#9], [a#8]

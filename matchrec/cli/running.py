@@ -37,7 +37,7 @@ MOST_ROWS = 2**31 - 2
 
 # The format of printed rows without --format.
 DEFAULT_FORMAT = "table"
-# The formats in which the rows of several statements are told apart without an empty line.
+# The formats that need no empty line between the rows of several statements.
 JSON_FORMATS = ("json", "jsonl")
 
 

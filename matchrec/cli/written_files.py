@@ -158,8 +158,8 @@ def replace_when_complete(path: Path) -> Iterator[Path]:
     file = follow_links(path)
     try:
         with make_part_folder(file) as folder:
-            # It has the suffixes that the user wrote, not those of the linked file: they choose the
-            # format.
+            # It has the suffixes that the user wrote, not the suffixes of the linked file, because
+            # they choose the format.
             part = Path(folder) / f"rows{''.join(path.suffixes[-2:])}"
             yield part
             if file.exists():

@@ -28,7 +28,7 @@ def unexpected_token(
         where: the part of the query that has it, such as PATTERN.
         expected: what can come next.
         sequence: the components that PATTERN SEQ is missing before, such as `Shelf a, Exit b`;
-            empty if nothing of the sort follows.
+            empty if no components follow.
     """
     word = text.upper()
     headline, note = f"`{text}` is not allowed here in {where}", f"expected here: {expected}"
