@@ -301,7 +301,7 @@ def v_shape_that_fails(names: Mapping[str, Any]) -> str:
 PAGE_PICTURES = {
     "backtest": PagePicture("backtest", lambda names: names["result"].svg()),
     "coverage": PagePicture("coverage", lambda names: names["coverage"].svg()),
-    "plot": PagePicture("plots", lambda names: render_svg(names["plot"].figure)),
+    "plot": PagePicture("plots", lambda names: render_svg(names["plot"].figure())),
     "row_pattern": PagePicture("notebooks", lambda names: names["explanation"].svg()),
     "why": PagePicture("why", v_shape_that_fails),
 }

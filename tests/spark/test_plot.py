@@ -121,7 +121,7 @@ def test_texts_are_drawn_on_lanes(spark: SparkSession) -> None:
     visits = spark.sql("SELECT id AS t, concat('{', id, '}') AS page FROM range(4)")
     matches = spark.sql("SELECT 1 AS start_t, 2 AS end_t")
     plot = draw(ChartSource(matches, visits, "t", "page"), 1, 6)
-    (panel,) = plot.figure.axes
+    (panel,) = plot.figure().axes
     assert [text.get_text() for text in panel.texts] == ["{0}", "{1}", "{2}", "{3}"]
 
 

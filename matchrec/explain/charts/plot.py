@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 class Plot:
     """A picture of matches, from `Query.plot`. A notebook shows it.
 
-    Attributes:
-        figure: the figure of matplotlib.
-
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> falls = matchrec.query(ticks, '''
     ...     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
@@ -47,7 +44,7 @@ class Plot:
     <Plot: 1 match in 1 series, page 1 of 1>
     """
 
-    figure: Figure
+    _figure: Figure
     _page: Page
 
     def svg(self) -> str:
@@ -61,7 +58,7 @@ class Plot:
         >>> print(falls.plot(x="day", y="price").svg())
         <?xml ...
         """
-        return render(lambda: self.figure, "svg").decode()
+        return render(self.figure, "svg").decode()
 
     @check_arguments(path=PATH)
     def save(self, path: str | Path) -> None:
@@ -80,11 +77,24 @@ class Plot:
         """
         check_picture_format(Path(path))
         with keep_texts():
-            self.figure.savefig(path, dpi=130)
+            self._figure.savefig(path, dpi=130)
+
+    def figure(self) -> Figure:
+        """Return the picture as a figure of matplotlib, for example to change its size.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80) AS t(day, price)")
+        >>> falls = matchrec.query(ticks, '''
+        ...     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
+        ...     PATTERN (FALL) DEFINE FALL AS price < PREV(price)
+        ... ''')
+        >>> type(falls.plot(x="day", y="price").figure()).__name__
+        'Figure'
+        """
+        return self._figure
 
     def _repr_html_(self) -> str:
         """Return the picture as a PNG inside of HTML."""
-        picture = b64encode(render(lambda: self.figure, "png")).decode()
+        picture = b64encode(render(self.figure, "png")).decode()
         return f'<img alt="{self.summary}" src="data:image/png;base64,{picture}">'
 
     def __repr__(self) -> str:
