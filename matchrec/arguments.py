@@ -22,6 +22,7 @@ from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeGuard, Type
 
 from matchrec.errors.calls import option_as_argument, unknown_option_value, wrong_argument
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import shorten
 
 # The words that some arguments accept. Editors complete them, and type checkers know them.
 
@@ -124,8 +125,9 @@ class ArgumentKind:
     description: str
     # Returns whether a value is of this kind.
     accepts: Callable[[Any], bool]
-    # Advice for a user who passes another value; `{argument}` stands for the name of the argument.
-    # Empty if there is nothing to suggest.
+    # Advice for a user who passes another value; `{argument}` stands for the name of the argument,
+    # and `{value}` for the value or, if it is long or no plain one, for other examples. Empty if
+    # there is nothing to suggest.
     hint: str = ""
     # The words, if the argument is one of a few words.
     words: tuple[str, ...] = ()
@@ -155,7 +157,8 @@ class ArgumentKind:
         if self.value_kind is not None and isinstance(value, Mapping):
             for name, inner_value in value.items():
                 self.value_kind.check(quoted_call, f"{argument}[{name!r}]", inner_value)
-        hint = self.hint.replace("{argument}", argument)
+        example = repr(value) if isinstance(value, (bool, int, float, str)) else "3, 5, 8"
+        hint = self.hint.replace("{argument}", argument).replace("{value}", shorten(example))
         raise wrong_argument(quoted_call, argument, value, self.description, hint)
 
     def convert(self, quoted_call: str, argument: str, value: object) -> object:

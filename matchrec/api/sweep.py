@@ -83,9 +83,7 @@ def convert_grid(_argument: str, grid: Grid) -> Grid:
 
 # The values of one parameter.
 CANDIDATES = ArgumentKind(
-    "a list with at least one value",
-    is_list_of_values,
-    'write the values in brackets: grid={"days": [3, 5, 8]}',
+    "a list with at least one value", is_list_of_values, "write the values in brackets: [{value}]"
 )
 # The values of all parameters.
 GRID = ArgumentKind(

@@ -13,6 +13,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import current_language, current_surface, name_part
+from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.sql.type_kinds import TypeKind
 from matchrec.errors.sql.type_mismatches import find_number_example, find_operator_hint
 from matchrec.errors.sql.wrong_types import TypedText
@@ -91,7 +92,7 @@ def types_cannot_be_combined(
     note = f"values of several {rows} of the match must be of one type"
     if left == right:
         note = f"`{operator}` cannot combine values of this type from several {rows} of the match"
-    hint = find_operator_hint(operator, left, right)
+    hint = find_operator_hint(operator, left, right, read_users_text(span))
     if operator in ("<", "<=", ">", ">=") and left == "boolean":
         hint = "write x > 1 AND x < 5 for a value between two others"
     return MatchRecognizeUnsupportedError(

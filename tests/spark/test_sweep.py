@@ -116,6 +116,11 @@ def test_a_path_or_a_type_is_no_parameter() -> None:
             {"x": [1]},
             "missing values of parameter `:z` .*\n  line 1, column 54\n",
         ),
+        (
+            "ORDER BY id PATTERN (A) DEFINE A AS id > :x",
+            {"x": 5},
+            r"help: write the values in brackets: \[5\]$",
+        ),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": []}, r"`grid.'x'.` of `sweep` is"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": pd.Timedelta(1)}, r"`grid.'x'.` of"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": range(2000)}, "2,000 combinations"),

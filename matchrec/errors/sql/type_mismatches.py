@@ -21,22 +21,35 @@ _COMPARISONS = ("=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IF")
 _KindPair = frozenset[TypeKind]
 
 
-def find_operator_hint(operator: str, left: str, right: str) -> str:
+# How a comparison with a whole number ends: `< 30`.
+_WHOLE_NUMBER_AT_END = re.compile(r"[<>=]\s*(\d+)\s*$")
+
+
+def find_operator_hint(operator: str, left: str, right: str, users_text: str | None = None) -> str:
     """Return what to write instead of an operator between values of two types.
 
     Args:
         operator: such as `+` or `<`; IF for the branches of a conditional.
         left: the type of the left value, such as `decimal(18,2)`.
         right: the type of the right value.
+        users_text: the whole operation in the text of the query; None if it is not known.
 
     >>> find_operator_hint("=", "boolean", "int")
     'write a CAST around one navigation, such as CAST(LAST(A.x) AS INT) for the boolean'
+    >>> find_operator_hint("<", "interval day to second", "int", "ts - A.ts < 5")
+    "write INTERVAL '5' SECOND for a number of seconds, or INTERVAL '5' DAY for days"
     """
     kinds = frozenset((classify_type(left), classify_type(right)))
     # A hint for TIMESTAMP also fits TIMESTAMP_NTZ, unless TIMESTAMP_NTZ has its own hint.
     without_ntz = frozenset(
         TypeKind.TIMESTAMP if kind is TypeKind.TIMESTAMP_NTZ else kind for kind in kinds
     )
+    number = _WHOLE_NUMBER_AT_END.search(users_text or "")
+    if kinds == {TypeKind.INTERVAL, TypeKind.NUMBER} and number:
+        return (
+            f"write INTERVAL '{number[1]}' SECOND for a number of seconds, or INTERVAL "
+            f"'{number[1]}' DAY for days"
+        )
     hints = _write_hints_for_pairs()
     if operator not in _COMPARISONS:
         hints |= _write_hints_for_computations()

@@ -663,6 +663,8 @@ def _find_function_hint(function: str, arguments: Sequence[TypedText]) -> str:
     if function in _FUNCTIONS_OF_TIMES and first.kind is TypeKind.NUMBER:
         time = f"timestamp_seconds({first.text})"
         return f"write {name}({time}{further_arguments}) for seconds since 1970"
+    if function == "EXTRACT":
+        return f"write a date, a timestamp or an interval instead of {first.text}"
     if function in _AGGREGATES_OF_CONDITIONS:
         return f"write a condition in it: {name}({write_conditions(first)[0]})"
     if function == "DATEDIFF" and len(arguments) == 2:
