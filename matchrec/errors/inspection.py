@@ -261,7 +261,7 @@ def unknown_row(*, row: str, rows: str, nearest: Sequence[object]) -> MatchRecog
     Args:
         row: the row that the user chose.
         rows: a line for each of the rows nearest to it.
-        nearest: the ORDER BY values of the first of these rows.
+        nearest: the ORDER BY values of the row that is closest to it.
     """
     return MatchRecognizePlanError(
         f"the partition has no row with {row}",

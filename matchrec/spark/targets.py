@@ -7,7 +7,9 @@ to it. If there is no such partition or row, its errors list those that are near
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from numbers import Number
 
@@ -188,13 +190,15 @@ class TargetFinder:
         """
         assert self.target.row is not None, "the target names all rows"
         if not is_target.any():
-            near_values = order_values[max(0, rows_before - 2) : rows_before + 2]
+            first_near = max(0, rows_before - 2)
+            near_values = order_values[first_near : rows_before + 2]
+            nearest = find_nearest_values(near_values, rows_before - first_near, self.target.row[0])
             near_rows = [dict(zip(self.order_texts, values, strict=True)) for values in near_values]
             target_values = zip(self.order_texts, self.target.row, strict=False)
             raise errors.unknown_row(
                 row=", ".join(f"{text} = {value}" for text, value in target_values),
                 rows=errors.format_rows(near_rows),
-                nearest=tuple(map(self.read_order_value, self.order_texts, near_values[0])),
+                nearest=tuple(map(self.read_order_value, self.order_texts, nearest)),
             )
         return tuple(np.flatnonzero(is_target).tolist())
 
@@ -292,3 +296,42 @@ class TargetFinder:
 def is_compared_as_text(type_: spark_types.DataType) -> bool:
     """Return whether the values of a type are named by their text: bytes and nested values."""
     return types.is_nested(type_) or isinstance(type_, spark_types.BinaryType)
+
+
+def find_nearest_values(
+    near_values: OrderValues, count_before: int, target: object
+) -> tuple[str, ...]:
+    """Return the ORDER BY values of the row that is closest to a target.
+
+    If the first value is neither a number nor a time, it is the row before the target.
+
+    Args:
+        near_values: the rows before the target, followed by those after it; at least one row.
+        count_before: how many of them are before the target.
+        target: the first ORDER BY value of the target.
+
+    >>> find_nearest_values((("1",), ("4",)), 1, 3)
+    ('4',)
+    """
+    if count_before == 0:
+        return near_values[0]
+    before = near_values[count_before - 1]
+    if count_before == len(near_values):
+        return before
+    after = near_values[count_before]
+    target_number = read_as_number(str(target))
+    number_before = read_as_number(before[0])
+    number_after = read_as_number(after[0])
+    if target_number is None or number_before is None or number_after is None:
+        return before
+    is_after_closer = abs(number_after - target_number) < abs(target_number - number_before)
+    return after if is_after_closer else before
+
+
+def read_as_number(text: str) -> float | None:
+    """Return the number in a text, or the seconds of a date or time; None for any other text."""
+    with suppress(ValueError):
+        return float(text)
+    with suppress(ValueError):
+        return datetime.fromisoformat(text).timestamp()
+    return None

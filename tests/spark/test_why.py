@@ -183,16 +183,28 @@ def test_an_unknown_partition_or_row_is_an_error(
 
 
 @pytest.mark.parametrize(
-    ("values", "row"), [("1, 2", "row=1"), ("1.5D, 2.5D", "row=1.5"), ("'a', 'b'", "row='a'")]
+    ("values", "unknown_row", "row"),
+    [
+        ("1, 2", "9", "row=2"),
+        ("1.5D, 2.5D", "9", "row=2.5"),
+        ("1, 6", "3", "row=1"),
+        ("1, 6", "5", "row=6"),
+        ("'a', 'b'", "9", "row='a'"),
+        (
+            "TIMESTAMP'2026-01-01 08:05:00', TIMESTAMP'2026-01-01 08:10:00'",
+            "2026-01-01 08:08:00",
+            "row='2026-01-01 08:10:00'",
+        ),
+    ],
 )
-def test_the_error_for_an_unknown_row_writes_numbers_without_quotes(
-    spark: SparkSession, values: str, row: str
+def test_the_error_for_an_unknown_row_names_the_nearest_and_writes_numbers_without_quotes(
+    spark: SparkSession, values: str, unknown_row: str, row: str
 ) -> None:
     first, second = values.split(", ")
     query = f"""SELECT * FROM VALUES ({first}), ({second}) AS t(at)
         MATCH_RECOGNIZE (ORDER BY at MEASURES 1 AS x PATTERN (A))"""
     with pytest.raises(MatchRecognizeError) as caught:
-        matchrec.query(spark, query).why(row="9")
+        matchrec.query(spark, query).why(row=unknown_row)
     assert str(caught.value).endswith(f"help: write one of these, such as {row}")
 
 
