@@ -92,8 +92,8 @@ OTHER_REFUSALS = {
         "arguments"
     ),
     r"logical expression InSubquery": (
-        "IN (SELECT ...) is taken as a condition of WHERE only"
-        f"{HELP}write EXISTS (SELECT ...) elsewhere"
+        "IN (SELECT ...) is supported only in WHERE"
+        f"{HELP}write EXISTS (SELECT 1 FROM ... WHERE ...)"
     ),
     r"logical expression ScalarSubquery": (
         "a subquery reads the row around it where Sail plans none that does"
