@@ -339,8 +339,13 @@ def unknown_argument(
     """
     argument = find_nearest(name, arguments)
     option = find_nearest(name, options)
+    in_braces = list(in_braces)
     misspelt = find_nearest(name, in_braces)
+    if misspelt is None and argument is None and option is None and len(in_braces) == 1:
+        misspelt = in_braces[0]
+    headline = f"`{name}` is not an argument, and the query has no {{{name}}}"
     if misspelt:
+        headline = f"the query has {{{misspelt}}}, but the call passes {name}"
         hint = f"write {{{name}}} instead of {{{misspelt}}} in the query, or pass {misspelt}="
     elif argument:
         hint = f"write {argument}="
@@ -349,11 +354,7 @@ def unknown_argument(
     else:
         hint = f"write {{{name}}} in the query, pass the value of :{name} in args, "
         hint += f"or leave {name}= out"
-    return MatchRecognizePlanError(
-        f"`{name}` is not an argument, and the query has no {{{name}}}",
-        hint=hint,
-        code="unknown-argument",
-    )
+    return MatchRecognizePlanError(headline, hint=hint, code="unknown-argument")
 
 
 def option_as_argument(*, name: str, call: str, argument: str) -> MatchRecognizePlanError:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import SHORT, describe_value, join_names
+from matchrec.errors.wording import SHORT, describe_value, join_names, list_candidates
 from matchrec.source import Span
 
 
@@ -281,12 +281,12 @@ def throw_without_stage(*, strategy: str) -> MatchRecognizePlanError:
 
 def unknown_skip_target(*, call: str, name: str, stages: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a skip to a stage that the pattern does not have."""
-    near = find_nearest(name, stages)
-    hint = f"write {call}({near!r})" if near else f"write {call}({stages[0]!r})"
+    # A skip to the first stage usually goes to the first event of the match, which is an error.
+    target = find_nearest(name, stages) or stages[-1]
     return MatchRecognizePlanError(
         f"{call}({name!r}): unknown stage",
         notes=(f"stages: {join_names(stages)}",),
-        hint=hint,
+        hint=f"write {call}({target!r})",
         code="unknown-skip-target",
     )
 
@@ -327,6 +327,26 @@ def aggregate_over_no_stage(span: Span | None, *, function: str) -> MatchRecogni
         notes=("a column without a stage belongs to the event that the condition tests",),
         hint=hint,
         code="aggregate-over-no-stage",
+    )
+
+
+def unknown_stage(
+    span: Span | None, *, name: str, function: str, stages: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for an aggregate over a stage that the pattern lacks, as in sum(c.x).
+
+    Args:
+        span: the column in the condition.
+        name: the stage.
+        function: the aggregate.
+        stages: the stages that the condition can name.
+    """
+    return MatchRecognizePlanError(
+        f"unknown stage `{name}` in {function}",
+        span,
+        notes=(f"stages: {join_names(stages)}",),
+        hint=f"write {find_nearest(name, stages) or list_candidates(stages)}",
+        code="unknown-stage",
     )
 
 

@@ -36,6 +36,19 @@ def join_alternatives(texts: Sequence[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+# Advice lists at most this many names that the user may have meant.
+MOST_CANDIDATES = 3
+
+
+def list_candidates(names: Sequence[str]) -> str:
+    """Return the names that the user may have meant, for advice under a note that lists them all.
+
+    >>> list_candidates(["A", "B"]), list_candidates(["A", "B", "C", "D"])
+    ('A or B', 'one of these')
+    """
+    return join_alternatives(names) if 0 < len(names) <= MOST_CANDIDATES else "one of these"
+
+
 def show_count(number: int, thing: str, things: str | None = None) -> str:
     """Return a number and what it counts, in singular or plural.
 

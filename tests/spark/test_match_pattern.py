@@ -114,6 +114,17 @@ def test_skipping(events: DataFrame) -> None:
     assert len(find_matches(events, all_pairs.after_match(AfterMatch.skip_to_last("b")))) == 2
 
 
+def test_a_skip_to_an_unknown_stage_suggests_the_last_one(events: DataFrame) -> None:
+    pairs = A.followed_by("b").after_match(AfterMatch.skip_to_last("zz"))
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        find_matches(events, pairs)
+    assert str(caught.value) == (
+        "skip_to_last('zz'): unknown stage [unknown-skip-target]\n"
+        "  note: stages: a, b\n"
+        "  help: write skip_to_last('b')"
+    )
+
+
 def test_a_missed_stage_is_an_error_that_names_the_partition(events: DataFrame) -> None:
     maybe = A.next("b").where("kind = 'b'").optional()
     with pytest.raises(Exception, match=r"(?s)no event of it.*`key` = 'x'"):
@@ -159,6 +170,10 @@ def test_not_as_sql(pattern: Pattern, message: str) -> None:
     [
         ("kimd = 'a'", "a, where: kimd"),
         ("second > sum(second)", "sum in a condition of a stage does not name a stage"),
+        (
+            "second > sum(c.second)",
+            "(?s)unknown stage `c` in sum .*note: stages: a\n  help: write a$",
+        ),
         ("second > PREV(second)", "PREV and NEXT are not supported in a condition"),
         ("second + 1", "^a condition must be boolean, but this is int"),
     ],

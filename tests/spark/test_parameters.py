@@ -634,6 +634,16 @@ def test_a_name_that_the_query_does_not_have(spark: SparkSession, name: str, hin
     ]
 
 
+def test_a_name_in_braces_without_an_argument_and_an_argument_without_a_name(
+    spark: SparkSession, steps: DataFrame
+) -> None:
+    query = "SELECT * FROM {evs} MATCH_RECOGNIZE (ORDER BY id PATTERN (A))"
+    assert catch_message(spark, query, None, ev=steps) == [
+        "the query has {evs}, but the call passes ev [unknown-argument]",
+        "  help: write {ev} instead of {evs} in the query, or pass evs=",
+    ]
+
+
 @pytest.mark.parametrize(
     ("written", "hint"),
     [

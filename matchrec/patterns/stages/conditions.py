@@ -106,7 +106,8 @@ def _bind_aggregate(aggregate: Aggregate, stage_names: Mapping[str, str]) -> Agg
     """Return an aggregate over the events of a stage: `sum(a.x)`, `count(a)`.
 
     Raises:
-        MatchRecognizeError: it reads MATCH_NUMBER, or is not over the events of one stage.
+        MatchRecognizeError: it reads MATCH_NUMBER, or is not over the events of one stage of the
+            pattern.
     """
     for reference in list_inner_references(aggregate):
         if reference == MATCH_NUMBER:
@@ -119,6 +120,15 @@ def _bind_aggregate(aggregate: Aggregate, stage_names: Mapping[str, str]) -> Agg
         )
     counted_stage = _find_counted_stage(aggregate, stage_names)
     if counted_stage is None:
+        for reference in list_inner_references(aggregate):
+            if isinstance(reference, ColumnReference) and len(reference.names) > 1:
+                # The qualifier is not a stage, or the parser would have found the variable.
+                raise errors.unknown_stage(
+                    reference.span,
+                    name=reference.names[0],
+                    function=aggregate.function,
+                    stages=tuple(dict.fromkeys(stage_names.values())),
+                )
         raise errors.aggregate_over_no_stage(aggregate.span, function=aggregate.function)
     return replace(aggregate, variable=counted_stage, arguments=())
 
