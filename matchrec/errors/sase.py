@@ -13,7 +13,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import join_names
+from matchrec.errors.wording import join_names, list_candidates
 from matchrec.source import Span
 
 
@@ -273,8 +273,8 @@ def unknown_component(
         components: the components as the query writes them, by their variables, such as `a[]` by
             `a`.
     """
-    near = find_nearest(name, components)
-    hint = f"write {near}, or add {name} to PATTERN" if near else f"add {name} to PATTERN"
+    correction = find_nearest(name, components) or list_candidates(list(components))
+    hint = f"write {correction}, or add {name} to PATTERN"
     return MatchRecognizePlanError(
         f"unknown variable `{name}` in {clause}",
         span,

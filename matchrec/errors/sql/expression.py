@@ -14,8 +14,9 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import SQL, current_language, name_part
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
-from matchrec.errors.wording import join_names, shorten
+from matchrec.errors.wording import join_names, list_candidates, shorten
 from matchrec.source import Span
 
 
@@ -31,10 +32,10 @@ def unknown_variable(
         primary: the variables of PATTERN.
         unions: the variables of SUBSET.
     """
-    near = find_nearest(name, (*primary, *unions))
-    hint = f"add {name} to {name_part('PATTERN')}"
-    if near:
-        hint = f"write {near}, or add {name} to {name_part('PATTERN')}"
+    variables = (*primary, *unions)
+    correction = find_nearest(name, variables) or list_candidates(variables)
+    name = _write_as_user(name, span)
+    hint = f"write {correction}, or add {name} to {name_part('PATTERN')}"
     return MatchRecognizePlanError(
         f"unknown pattern variable `{name}` in {clause}",
         span,
@@ -45,6 +46,12 @@ def unknown_variable(
         hint=hint,
         code="unknown-variable",
     )
+
+
+def _write_as_user(name: str, span: Span | None) -> str:
+    """Return the name of a variable in upper or lower case as the user wrote it at a span."""
+    users_text = read_users_text(span) if span is not None else None
+    return users_text if users_text and users_text.upper() == name.upper() else name
 
 
 def columns_of_two_variables(

@@ -95,7 +95,7 @@ def test_the_hint_depends_on_the_values() -> None:
         assert error.notes == ("PATTERN has: UP", "SUBSET has: ANY")
         return error.hint
 
-    assert find_hint("U") == "add U to PATTERN"
+    assert find_hint("U") == "write UP or ANY, or add U to PATTERN"
     assert find_hint("ANI") == "write ANY, or add ANI to PATTERN"
 
 
