@@ -608,6 +608,8 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
         x: the column of the horizontal axis.
         candidates: the columns of the same type.
     """
+    surface = current_surface()
+    ends = candidates if len(candidates) == 2 else surface.example_match_ends
     return MatchRecognizePlanError(
         "the result has no columns that say where a match begins and ends",
         notes=(
@@ -615,7 +617,7 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
             f"for ALL ROWS PER MATCH `plot` needs `{x}` and match_number",
             f"columns of the type of `{x}`: {join_names(candidates)}",
         ),
-        hint=current_surface().advice_on_match_ends,
+        hint=surface.advice_on_match_ends.format(first=ends[0], last=ends[1]),
         code="no-match-columns",
     )
 

@@ -254,10 +254,12 @@ class Surface:
     advice_on_clause: str = (
         "pass a clause or a SASE+ query with its DataFrame, matchrec.{name}(df, ...)"
     )
-    # How to say where a match begins and ends.
+    # How to say where a match begins and ends, with the columns `{first}` and `{last}`.
     advice_on_match_ends: str = (
-        'write between=("...", "..."), or match="..." for ALL ROWS PER MATCH'
+        'write between=("{first}", "{last}"), or match="..." for ALL ROWS PER MATCH'
     )
+    # What this advice has for the two columns if it is not clear which they are.
+    example_match_ends: tuple[str, str] = ("...", "...")
     # What to do if `{name}` is a function that the user has written.
     advice_on_own_function: str = (
         "if {name} is your own function, register it with spark.udf.register"
@@ -388,7 +390,7 @@ _ADVICE_ON_INNER_VIEW = (
 )
 _ADVICE_ON_GLOBAL_VIEW = "write CREATE TEMPORARY VIEW without GLOBAL"
 _ADVICE_ON_MATCH_ENDS = (
-    "write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH"
+    "write --between {first} {last}, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH"
 )
 COMMAND_LINE = Surface(
     is_python=False,
@@ -423,6 +425,7 @@ COMMAND_LINE = Surface(
     ),
     advice_on_clause="write --language sase for a text of SASE+",
     advice_on_match_ends=_ADVICE_ON_MATCH_ENDS,
+    example_match_ends=("FIRST", "LAST"),
     advice_on_own_function=(
         "if {name} is your own function, run the query from Python, after spark.udf.register"
     ),
@@ -463,6 +466,7 @@ CELL = Surface(
     ),
     advice_on_clause="name the DataFrame of a clause or a text of SASE+, --events stocks",
     advice_on_match_ends=_ADVICE_ON_MATCH_ENDS,
+    example_match_ends=("FIRST", "LAST"),
     advice_on_inner_view=_ADVICE_ON_INNER_VIEW,
     advice_on_global_view=_ADVICE_ON_GLOBAL_VIEW,
     advice_on_script="write each statement in its own cell, and loops and branches in Python",
