@@ -158,12 +158,12 @@ def find_features(clause: MatchRecognize, product: Product) -> Iterator[Feature]
         product: the product whose SQL it is, which may have its own names of functions.
     """
     pattern = clause.pattern_span
-    after_pattern = Span(pattern.end, pattern.end + 1)
+    options = clause.options_span or pattern
     if clause.output is MatchOutput.LONGEST:
-        yield Feature("LONGEST", after_pattern)
-        yield Feature("LONGEST_BY_OPTION", after_pattern)
+        yield Feature("LONGEST", options)
+        yield Feature("LONGEST_BY_OPTION", options)
     elif clause.output or clause.selection:
-        yield Feature("SELECTION", after_pattern)
+        yield Feature("SELECTION", options)
     if clause.first_matches is not None:
         yield Feature("FIRST_MATCHES", clause.first_matches.span or pattern)
     for window in clause.windows:
@@ -171,8 +171,8 @@ def find_features(clause: MatchRecognize, product: Product) -> Iterator[Feature]
         if not window.is_gap and not _INTERVAL.fullmatch(window.interval.text):
             yield Feature("NUMBERS", window.span)
     yield from _find_features_of_keys(clause)
-    for subset in clause.subsets:
-        yield Feature("SUBSET", subset.span or pattern)
+    if clause.subsets:
+        yield Feature("SUBSET", clause.subset_span or pattern)
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
     for name in _FEATURES_OF_ROWS_PER_MATCH.get(rows_per_match, ()):
         yield Feature(name, clause.span)

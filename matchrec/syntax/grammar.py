@@ -88,16 +88,20 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
     """
     parts = PartReader(clause, find_sections(clause))
     pattern = parts.sections[ClausePart.PATTERN]
-    options = read_words_after_pattern(clause, clause.pairs[pattern.start])
+    after_pattern = clause.pairs[pattern.start] + 1
+    options = read_words_after_pattern(clause, after_pattern - 1)
+    has_options = options.end > after_pattern
     output_rows = parts.read_section(ClausePart.ROWS_PER_MATCH, _read_rows_per_match)
     rows_per_match, partial = output_rows or (None, None)
     search = parts.sections.get(ClausePart.SEARCH)
+    subset = parts.sections.get(ClausePart.SUBSET)
     return nodes.MatchRecognize(
         pattern=_read_pattern(clause, pattern, options.end),
-        pattern_span=clause.span(pattern.start, clause.pairs[pattern.start] + 1),
+        pattern_span=clause.span(pattern.start, after_pattern),
         selection=options.selection,
         output=options.output,
         first_matches=options.first_matches,
+        options_span=clause.span(after_pattern, options.end) if has_options else None,
         partition_by=parts.read_items(ClausePart.PARTITION_BY, _read_partition_key),
         order_by=parts.read_items(ClausePart.ORDER_BY, _read_sort_key),
         measures=parts.read_items(ClausePart.MEASURES, _read_measure),
@@ -109,6 +113,7 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
         search_span=search.keyword if search else None,
         windows=nodes.check_distinct_windows(parts.read_items(ClausePart.WITHIN, read_within_item)),
         subsets=parts.read_items(ClausePart.SUBSET, _read_subset),
+        subset_span=subset.keyword if subset else None,
         definitions=tuple(_read_definitions(clause, parts.find_items(ClausePart.DEFINE))),
         span=clause.inside,
     )

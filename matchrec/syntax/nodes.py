@@ -139,7 +139,11 @@ class MatchRecognize:
     selection: clauses.EventSelection | None = None
     output: clauses.MatchOutput | None = None
     first_matches: clauses.FirstMatches | None = None
+    # The words after PATTERN's parentheses that say these three.
+    options_span: Span | None = field(compare=False, default=None)
     subsets: tuple[clauses.Subset, ...] = ()
+    # The keyword SUBSET.
+    subset_span: Span | None = field(compare=False, default=None)
     definitions: tuple[NamedExpression, ...] = ()
     # The order of output columns in the product for which the query was written.
     columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
