@@ -327,10 +327,7 @@ def empty_part(span: Span, *, part: str) -> MatchRecognizeParseError:
 def extra_comma(span: Span, *, part: str) -> MatchRecognizeParseError:
     """Return the error for a comma with nothing before or after it."""
     return MatchRecognizeParseError(
-        f"{part} has a comma too many",
-        span,
-        hint="remove the comma, or write what is missing before or after it",
-        code="extra-comma",
+        f"{part} has a comma too many", span, hint="remove the comma", code="extra-comma"
     )
 
 

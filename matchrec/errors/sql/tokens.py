@@ -415,13 +415,26 @@ _HINTS_BEFORE_VALUE = {
 UNFINISHED = "a value is missing before the end, or between two operators"
 
 
-def unfinished_expression(span: Span, *, where: str) -> MatchRecognizeParseError:
-    """Return the error for an expression that ends where a value is needed."""
+def unfinished_expression(span: Span, *, where: str, last_word: str) -> MatchRecognizeParseError:
+    """Return the error for an expression that ends where a value is needed.
+
+    Args:
+        span: the location in the text of the query.
+        where: the part of the clause.
+        last_word: the last word or sign of the expression, such as AND or `>`.
+    """
+    written = last_word if last_word.isidentifier() else f"`{last_word}`"
+    if last_word in ("(", "["):
+        hint = f"write a value after {written}"
+    elif last_word.upper() in ("AND", "OR", "NOT"):
+        hint = f"write a condition after {written}, or remove {written}"
+    else:
+        hint = f"write a value after {written}, or remove {written}"
     return MatchRecognizeParseError(
         f"the expression in {where} is not complete",
         span,
         notes=(UNFINISHED,),
-        hint="write the missing value, or remove the operator",
+        hint=hint,
         code="unfinished-expression",
     )
 

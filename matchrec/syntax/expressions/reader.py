@@ -258,7 +258,9 @@ class ExpressionCursor(Cursor, ABC):
         if before.key == "," and is_at_end:
             return extra_comma(before.span, part=self.where)
         if is_at_end:
-            return syntax_errors.unfinished_expression(token.span, where=self.where)
+            return syntax_errors.unfinished_expression(
+                token.span, where=self.where, last_word=before.text
+            )
         return None
 
     def _explain_order_by(self) -> MatchRecognizeError | None:
@@ -279,7 +281,9 @@ class ExpressionCursor(Cursor, ABC):
                 token.text.upper(), token.span, where=self.where
             )
         if token.key in ("AND", "OR") and before.key in _BINARY_OPERATORS:
-            return syntax_errors.unfinished_expression(before.span, where=self.where)
+            return syntax_errors.unfinished_expression(
+                before.span, where=self.where, last_word=before.text
+            )
         if is_operator and before.key in _BINARY_OPERATORS:
             both = before.span.to(token.span)
             return syntax_errors.two_operators(before.text, token.text, both, where=self.where)
