@@ -67,6 +67,31 @@ def find_query_keyword(word: str) -> str | None:
     return None
 
 
+def find_nearest_or_part(name: str, known_names: Iterable[str]) -> str | None:
+    """Return the nearest known name or, if none is near, the only one that abbreviates `name`.
+
+    A name abbreviates another one with one or two letters more if it is a part of it, or the other
+    way round.
+
+    >>> find_nearest_or_part("cnt", ["day", "n"]), find_nearest_or_part("kk", ["k", "v"])
+    ('n', 'k')
+    >>> find_nearest_or_part("prise", ["i", "v"]), find_nearest_or_part("nk", ["n", "k"])
+    (None, None)
+    """
+    known_names = tuple(known_names)
+    near = find_nearest(name, known_names)
+    if near is not None:
+        return near
+    upper = name.upper()
+    parts = [
+        known_name
+        for known_name in known_names
+        if abs(len(known_name) - len(name)) <= 2
+        and (known_name.upper() in upper or upper in known_name.upper())
+    ]
+    return parts[0] if len(parts) == 1 else None
+
+
 def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
     """Return the known name that `name` is probably a misspelling of, or None.
 

@@ -14,7 +14,7 @@ from matchrec.errors.kinds import (
     point_at,
 )
 from matchrec.errors.language import current_surface, name_part
-from matchrec.errors.misspellings import find_nearest, find_query_keyword
+from matchrec.errors.misspellings import find_nearest, find_nearest_or_part, find_query_keyword
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
 from matchrec.errors.wording import join_names, quote_in_backticks, show_list, write_name
 from matchrec.source import Span, read_table
@@ -418,7 +418,7 @@ def advise_on_column_around(name: str, columns: Iterable[str]) -> Advice:
             "the clause returns no columns",
             f"write MEASURES ... AS {write_name(name)} in the clause",
         )
-    near = find_nearest(name, columns)
+    near = find_nearest_or_part(name, columns)
     hint = f"write {write_name(near)}" if near else "write one of these"
     if near is None and find_query_keyword(name) == "DISTINCT":
         hint = "write DISTINCT"

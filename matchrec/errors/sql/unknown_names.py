@@ -14,7 +14,7 @@ from matchrec.errors.language import (
     current_surface,
     name_part,
 )
-from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.misspellings import find_nearest, find_nearest_or_part
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.sql.foreign_names import add_dialect_hint, find_function_hint, write_arguments
 from matchrec.errors.sql.query import Advice
@@ -252,7 +252,7 @@ def _explain_keyword(name: str, clause: str, names: KnownNames) -> Advice | None
 
 def _explain_misspelling(name: str, names: KnownNames) -> Advice:
     """Suggest the most similar column or, if none is similar, any of the columns."""
-    near = find_nearest(name, names.columns)
+    near = find_nearest_or_part(name, names.columns)
     hint = f"write {write_name(near)}" if near else "write one of these"
     advice_on_column = current_surface().advice_on_column
     if advice_on_column and name.isidentifier():
