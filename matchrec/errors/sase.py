@@ -52,6 +52,8 @@ def _find_hint(word: str, where: str, expected: str, sequence: str) -> str | Non
     is_of_sql = word in _WORDS_OF_CLAUSES or word in ("SELECT", "GROUP")
     if expected in ("PATTERN", "SEQ") and sequence and not is_of_sql:
         return f"write PATTERN SEQ({sequence})"
+    if sequence and "`,`" in expected:
+        return f"write SEQ({sequence})"
     if where == "the query" and word in _WORDS_OF_CLAUSES and expected == "PATTERN":
         return (
             "pass a clause of MATCH_RECOGNIZE to matchrec.match_recognize(df, clause), which takes "

@@ -88,6 +88,8 @@ EXPECTED_AFTER_CLAUSE = {
 
 # Components without SEQ around them: `Shelf a, Exit+ b[]`, `Shelf a+`.
 BARE_COMPONENTS = re.compile(r"\w+\+?\s+\w+(\[\]|\+)?(\s*,\s*\w+\+?\s+\w+(\[\]|\+)?)*")
+# Event types with variables, with other signs than commas between them or none.
+COMPONENTS_WITHOUT_COMMAS = re.compile(r"\s*\b\w+\s+\w+\b(\s*(,|->|;|\s)\s*\b\w+\s+\w+\b)*\s*")
 # A component, which may lack its variable or have `+` in the wrong place.
 COMPONENT = re.compile(
     r"""(?P<negation>[~!]\s*)?
@@ -99,6 +101,21 @@ COMPONENT = re.compile(
         (?(opening)\s*\))""",
     re.VERBOSE,
 )
+
+
+def add_commas(text: str) -> str:
+    """Return event types with variables, and with a comma between two components.
+
+    Return "" if the components have any other form.
+
+    >>> add_commas("Shelf a Exit b"), add_commas("Shelf a -> Exit b"), add_commas("Shelf Exit b")
+    ('Shelf a, Exit b', 'Shelf a, Exit b', '')
+    """
+    if not COMPONENTS_WITHOUT_COMMAS.fullmatch(text):
+        return ""
+    words = re.findall(r"\w+", text)
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return ", ".join(f"{event_type} {name}" for event_type, name in pairs)
 
 
 def complete_components(text: str) -> str:
@@ -205,7 +222,14 @@ class QueryReader(EventReader):
         if self.accept(")"):
             raise errors.empty_sequence(self.text.span(start, self.position))
         components = tuple(self.read_several(self.read_component))
-        self.require(")", "`)`, `,` or `[`")
+        expected = "`)`, `,` or `[`"
+        sequence = add_commas(self.read_text_in_brackets(start + 1))
+        if self.position < self.end and self.key != ")" and sequence:
+            token = self.tokens[self.position]
+            raise errors.unexpected_token(
+                token.span, text=token.text, where=self.where, expected=expected, sequence=sequence
+            )
+        self.require(")", expected)
         # Variables become columns, whose names are compared without case.
         names = [(component.name.text, component.name.span) for component in components]
         check_unique(names, errors.duplicate_component_variable, str.upper)
