@@ -33,6 +33,7 @@ from matchrec.arguments import (
     check_arguments,
     is_session,
 )
+from matchrec.errors.calls import missing_query_text
 from matchrec.errors.machine import missing_session
 from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.request import Options
@@ -353,6 +354,8 @@ def query(*args: Any, **kwargs: Any) -> Query:
         arguments = bind_call(match_sase, "query", args, kwargs)
         return build_sase_query(pop_events(arguments), **arguments)
     QUERY_INPUT.check("`query`", "spark` or `df", source)
+    if query is None:
+        raise missing_query_text()
     QUERY.check("`query`", "query", query)
     return build_clause_query(**bind_call(match_recognize, "query", args, kwargs))
 

@@ -596,6 +596,15 @@ def wrong_argument(
     )
 
 
+def missing_query_text() -> MatchRecognizePlanError:
+    """Return the error for a call of `query` with a DataFrame and nothing else."""
+    return MatchRecognizePlanError(
+        "missing clause, SASE+ text or Pattern in `query`",
+        hint='write it after the DataFrame: matchrec.query(df, "ORDER BY ...")',
+        code="missing-query-text",
+    )
+
+
 def unknown_option_value(
     call: str, argument: str, value: str, words: Sequence[str]
 ) -> MatchRecognizePlanError:

@@ -503,6 +503,15 @@ def test_a_clause_and_a_sase_query_without_rows(spark: SparkSession) -> None:
         assert refused.value.message.startswith(f"`spark` or `df` of `query` is '{text}'")
 
 
+def test_a_data_frame_without_a_query(spark: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.query(spark.range(1))
+    assert str(refused.value) == (
+        "missing clause, SASE+ text or Pattern in `query` [missing-query-text]\n"
+        '  help: write it after the DataFrame: matchrec.query(df, "ORDER BY ...")'
+    )
+
+
 def test_a_thread_silences_only_its_own_log() -> None:
     logger = find_analysis_logger()
     line = logging.makeLogRecord({"msg": "an analysis has failed"})
