@@ -19,7 +19,7 @@ class Figures:
     partitions: int = 0
     matched_partitions: int = 0  # partitions with a match
     matches: int = 0
-    covered: int = 0  # rows that are in a match
+    rows_in_matches: int = 0  # rows that are in a match
     ties: int = 0  # rows that equal the row before them in their order
     longest_match: int = 0  # in rows
     largest_partition: int = 0  # in rows
@@ -32,7 +32,7 @@ class Figures:
             partitions=self.partitions + other.partitions,
             matched_partitions=self.matched_partitions + other.matched_partitions,
             matches=self.matches + other.matches,
-            covered=self.covered + other.covered,
+            rows_in_matches=self.rows_in_matches + other.rows_in_matches,
             ties=self.ties + other.ties,
             longest_match=max(self.longest_match, other.longest_match),
             largest_partition=max(self.largest_partition, other.largest_partition),
@@ -65,4 +65,4 @@ class CountedCoverage:
     nearest: NearestStart | None
     # Whether the user asked for ranges. Partitions are not cut into them, because each row is
     # needed.
-    asked_for_ranges: bool
+    ranges_requested: bool

@@ -92,16 +92,16 @@ class ClauseCoverage:
     Attributes:
         pattern: the row pattern as text.
         figures: the numbers of `rows`, `partitions`, `matched_partitions` with a match, `matches`,
-            rows in matches (`covered`) and `ties`; the number of rows of the `longest_match` and of
-            the `largest_partition`, and the most rows that a worker held in memory (`rows_held`).
+            `rows_in_matches` and `ties`; the number of rows of the `longest_match` and of the
+            `largest_partition`, and the most rows that a worker held in memory (`rows_held`).
         occurrences: the start, before any row, then each variable in the order of PATTERN. Each has
             a `variable`, and the numbers of starting rows that `reached` it and `stopped` there.
         nearest: the starting row without a match that came closest to a match, with its values in
             the `partition` and `order` columns, and the number of rows that a match still needed
             (`remaining`); None if there is no such row.
-        selects: whether rows may be skipped, or all matches are needed. Then `figures.matches`
-            counts the rows that begin a match.
-        asked_for_ranges: whether the options ask for ranges. `coverage` does not cut partitions.
+        tries_every_row: whether every row is a starting row, because rows may be skipped or all
+            matches are needed. Then `figures.matches` counts the rows that begin a match.
+        ranges_requested: whether the options ask for ranges. `coverage` does not cut partitions.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> clause = matchrec.query(ticks, '''
@@ -116,8 +116,8 @@ class ClauseCoverage:
     figures: Figures
     occurrences: tuple[OccurrenceCoverage, ...]
     nearest: NearestStart | None
-    selects: bool = False
-    asked_for_ranges: bool = False
+    tries_every_row: bool = False
+    ranges_requested: bool = False
 
     def __repr__(self) -> str:
         """Return the summary."""

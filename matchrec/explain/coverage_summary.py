@@ -77,8 +77,8 @@ def summarise(counted_coverage: CountedCoverage) -> ClauseCoverage:
             for place in range(len(reached))
         ),
         nearest=counted_coverage.nearest,
-        selects=counted_coverage.task.needs_event_selection,
-        asked_for_ranges=counted_coverage.asked_for_ranges,
+        tries_every_row=counted_coverage.task.needs_event_selection,
+        ranges_requested=counted_coverage.ranges_requested,
     )
 
 

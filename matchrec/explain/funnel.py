@@ -56,19 +56,19 @@ def describe_counts(clause: ClauseCoverage) -> Iterator[str]:
     rows = f"{show_count(figures.rows, 'row')} in {show_count(figures.partitions, 'partition')}"
     largest = f"the largest has {show_count(figures.largest_partition, 'row')}"
     yield f"{rows}, {unmatched:,} of them without a match; {largest}"
-    if clause.selects:
+    if clause.tries_every_row:
         begin = "row begins" if figures.matches == 1 else "rows begin"
         yield f"{figures.matches:,} starting {begin} a match"
     elif figures.matches:
         matches = show_count(figures.matches, "match", "matches")
-        covered = show_count(figures.covered, "row")
+        covered = show_count(figures.rows_in_matches, "row")
         longest = show_count(figures.longest_match, "row")
         yield f"{matches} with {covered} in all; the longest has {longest}"
     if figures.ties:
         ties = f"{show_count(figures.ties, 'tie')} in ORDER BY"
         advice = "add a column to ORDER BY that tells these rows apart"
         yield f"{ties}, so the result can differ from run to run: {advice}"
-    if clause.asked_for_ranges:
+    if clause.ranges_requested:
         yield "partitions were not cut into ranges, because each row is a starting row"
     if figures.rows_held >= MANY_ROWS_HELD:
         advice = "limit it with WITHIN or with a quantifier such as {1,100}"

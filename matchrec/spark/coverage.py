@@ -76,7 +76,7 @@ def count_starting_rows(request: MatchRequest) -> CountedCoverage:
         figures=figures,
         counts=counts,
         nearest=find_nearest_start(request, planned, counts_by_task),
-        asked_for_ranges=request.must_cut_partitions,
+        ranges_requested=request.must_cut_partitions,
     )
 
 

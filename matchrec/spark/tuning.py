@@ -42,7 +42,7 @@ class TunedSetting:
     Attributes:
         name: the name of the setting.
         before: the value before `tune`. None if the session has no such setting.
-        now: the value after it.
+        after: the value after it.
         why: the reason for the value.
 
     >>> [setting.name for setting in matchrec.tune(spark).settings]
@@ -51,17 +51,17 @@ class TunedSetting:
 
     name: str
     before: str | None
-    now: str | None
+    after: str | None
     why: str
 
     @property
     def is_new(self) -> bool:
         """True if `tune` has changed the value."""
-        return self.before != self.now
+        return self.before != self.after
 
     def __str__(self) -> str:
         old_value = f", was {self.before}" if self.is_new else ""
-        value = "is not set" if self.now is None else f"= {self.now}{old_value}"
+        value = "is not set" if self.after is None else f"= {self.after}{old_value}"
         return f"{self.name} {value}\n  {self.why}"
 
 
@@ -126,7 +126,7 @@ def tune(spark: SparkSession) -> TuningReport:
     settings = choose_settings(spark)
     for setting in settings:
         if setting.is_new:
-            spark.conf.set(setting.name, str(setting.now))
+            spark.conf.set(setting.name, str(setting.after))
     return TuningReport(settings)
 
 
@@ -184,12 +184,12 @@ def choose_setting(spark: SparkSession, name: str, best_value: str, why: str) ->
         return keep_setting(name, value, "unchanged, because it was set before")
     if name == PARTITIONS and int(best_value) >= int(value):
         return keep_setting(name, value, f"enough for {best_value}")
-    return TunedSetting(name=name, before=value, now=best_value, why=why)
+    return TunedSetting(name=name, before=value, after=best_value, why=why)
 
 
 def keep_setting(name: str, value: str | None, why: str) -> TunedSetting:
     """Return a setting that keeps its value, with the reason."""
-    return TunedSetting(name=name, before=value, now=value, why=why)
+    return TunedSetting(name=name, before=value, after=value, why=why)
 
 
 def count_local_cores(spark: SparkSession) -> int | None:

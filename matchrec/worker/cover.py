@@ -100,7 +100,7 @@ class CoverageWorker:
             partitions=piece.new_partitions,
             matched_partitions=len(matched - matched_before),
             matches=match_count,
-            covered=int(np.count_nonzero(covered)) - int(np.count_nonzero(piece.covered)),
+            rows_in_matches=int(np.count_nonzero(covered)) - int(np.count_nonzero(piece.covered)),
             ties=self.count_ties(piece, partitions),
             longest_match=longest_match,
             largest_partition=int(sizes.max()),

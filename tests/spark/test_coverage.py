@@ -61,7 +61,7 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
     assert clause.figures.rows == 10
     assert (clause.figures.partitions, clause.figures.matched_partitions) == (3, 1)
     figures = clause.figures
-    assert (figures.matches, figures.covered, figures.longest_match) == (1, 3, 3)
+    assert (figures.matches, figures.rows_in_matches, figures.longest_match) == (1, 3, 3)
     assert (figures.ties, figures.largest_partition, clause.tried) == (1, 5, 8)
     assert list_rows(covered) == [
         (1, 0, None, 8, 4, "V's condition was false", 4),

@@ -45,7 +45,7 @@ class Score:
     # The number of matches.
     matches: int
     # The number of matches that overlap an incident.
-    over_an_incident: int
+    matches_on_incidents: int
 
     @property
     def misses(self) -> int:
@@ -55,7 +55,7 @@ class Score:
     @property
     def false_alarms(self) -> int:
         """The number of matches that overlap no incident."""
-        return self.matches - self.over_an_incident
+        return self.matches - self.matches_on_incidents
 
     @property
     def recall(self) -> float | None:
@@ -65,7 +65,7 @@ class Score:
     @property
     def precision(self) -> float | None:
         """The share of matches that overlap an incident; None without matches."""
-        return self.over_an_incident / self.matches if self.matches else None
+        return self.matches_on_incidents / self.matches if self.matches else None
 
     @property
     def f1(self) -> float | None:
@@ -156,10 +156,10 @@ class Backtest(figures.PicturedText):
 
         - `incidents`, `hits` and `misses`, numbers of incidents;
         - `hit_by_several`, the number of incidents that several matches overlap;
-        - `matches`, `over_an_incident` and `false_alarms`, numbers of matches. A match over an
+        - `matches`, `matches_on_incidents` and `false_alarms`, numbers of matches. A match on an
           incident overlaps at least one, and a false alarm overlaps none;
         - `recall`, the share of incidents that are hit; None without incidents;
-        - `precision`, the share of matches over an incident; None without matches;
+        - `precision`, the share of matches on incidents; None without matches;
         - `f1`, the harmonic mean of recall and precision; None if one of them is None.
 
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
@@ -174,13 +174,13 @@ class Backtest(figures.PicturedText):
         counts = self.matches.selectExpr(
             "coalesce(sum(matches), 0L)", "coalesce(sum(IF(incidents > 0, matches, 0L)), 0L)"
         )
-        match_count, over_an_incident = counts.collect()[0]
+        match_count, matches_on_incidents = counts.collect()[0]
         return Score(
             incidents=sum(group.incidents for group in groups),
             hits=sum(group.incidents for group in hit_groups),
             hit_by_several=sum(group.hit_by_several for group in hit_groups),
             matches=int(match_count),
-            over_an_incident=int(over_an_incident),
+            matches_on_incidents=int(matches_on_incidents),
         )
 
     @property
@@ -221,7 +221,7 @@ class Backtest(figures.PicturedText):
         precision = show_share(score.precision)
         lines = [
             f"{incidents}: {score.hits:,} hit{several}, {score.misses:,} missed",
-            f"{matches}: {score.over_an_incident:,} overlapping an incident, {alarms}",
+            f"{matches}: {score.matches_on_incidents:,} overlapping an incident, {alarms}",
             f"recall {recall}, precision {precision}, F1 {show_share(score.f1)}",
         ]
         if score.misses:

@@ -109,7 +109,7 @@ def test_rows_partitions_ties_and_the_nearest_run() -> None:
         partitions=2,
         matched_partitions=1,
         matches=1,
-        covered=3,
+        rows_in_matches=3,
         ties=2,
         longest_match=3,
         largest_partition=6,
