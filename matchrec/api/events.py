@@ -60,8 +60,8 @@ def match_sase(  # noqa: PLR0913 -- public signature
         options: how the query runs.
 
     Returns:
-        The matches, in no particular order, which no job has computed yet. To sort them, sort by
-        columns of RETURN.
+        A DataFrame with the matches, in no particular order. Nothing runs until you call an action.
+        To sort the matches, sort by columns of RETURN.
 
     Raises:
         MatchRecognizeError: the query has a mistake.
@@ -115,7 +115,8 @@ def match_pattern(  # noqa: PLR0913 -- public signature
         options: how the query runs.
 
     Returns:
-        The matches, and with `timeouts` the runs that timed out, which no job has computed yet.
+        A DataFrame with the matches, and with `timeouts` the runs that timed out. Nothing runs
+        until you call an action.
 
     Raises:
         MatchRecognizeError: the pattern has a mistake.

@@ -141,7 +141,7 @@ def sql(
             pandas, Polars and Arrow are accepted, too.
 
     Returns:
-        The result, which no job has computed yet. It is the same as `query(...).to_df()`.
+        A DataFrame, the same as `query(...).to_df()`. Nothing runs until you call an action.
 
     Raises:
         MatchRecognizeError: a clause has a mistake. For a mistake in the rest of the query, Spark
@@ -184,7 +184,8 @@ def match_recognize(
         options: how the query runs.
 
     Returns:
-        The rows of the clause, always as a DataFrame of Spark, which no job has computed yet.
+        The rows of the clause, always as a DataFrame of Spark. Nothing runs until you call an
+        action.
 
     Raises:
         MatchRecognizeError: the clause has a mistake.
