@@ -265,6 +265,19 @@ def test_labels_of_pandas_have_times_where_the_order_has_dates(spark: SparkSessi
     assert query.backtest(labels, start="b", end="e").score.hits == 1
 
 
+def test_integers_with_null_stay_integers(spark: SparkSession) -> None:
+    """Rows 1 and 2 match; the incident from 5 to 6 has no rows, so its match has no first row."""
+    query = matchrec.query(
+        spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)"),
+        "ORDER BY at PATTERN (A) DEFINE A AS load > 8",
+    )
+    labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
+    frame = query.backtest(labels, start="start", end="end").toPandas().sort_values("start")
+    assert frame["match_start"].dtype == "Int64"
+    columns = frame[["start", "matches", "match_start"]]
+    assert columns.to_csv(index=False) == "start,matches,match_start\n1,2,1\n5,0,\n"
+
+
 def test_labels_or_queries_without_columns_are_rejected(
     spark: SparkSession, rows: DataFrame
 ) -> None:

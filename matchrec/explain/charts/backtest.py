@@ -234,14 +234,24 @@ class Backtest(figures.PicturedText):
     def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
         """Return `incidents` as a pandas DataFrame.
 
+        Columns of integers with NULL have the type Int64, so that integers stay integers.
+
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
         >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
         >>> sorted(found.backtest(labels, start="start", end="end").toPandas()["matches"])
         [0, 2]
         """
+        from pyspark.sql.types import IntegralType
+
         frame: pd.DataFrame = self.incidents.toPandas()
-        return frame
+        integer_columns = [
+            field.name
+            for index, field in enumerate(self.incidents.schema.fields)
+            if isinstance(field.dataType, IntegralType) and frame.iloc[:, index].hasnans
+        ]
+        converted: pd.DataFrame = frame.astype(dict.fromkeys(integer_columns, "Int64"))
+        return converted
 
     def svg(self) -> str:
         """Return an SVG drawing: incidents as bands, matches as lines, one lane for each partition.
