@@ -45,10 +45,7 @@ def describe_partitions(
         key_filters: see `ExplainedClause`.
         sorter: who sorts the rows; None for a stream and for a single rule of a rule set.
     """
-    yield show_partition_by(plan.partition_by)
-    if plan.equivalence_keys:
-        texts = ", ".join(expression.text for expression in plan.equivalence_keys)
-        yield f"equivalence tests: all rows of a match have the same non-NULL {texts}"
+    yield show_partition_by(plan.partition_by, plan.equivalence_keys)
     if key_filters:
         tests = " AND ".join(key_filters)
         yield f"only partitions with {tests}, which the outer query requires"
@@ -57,11 +54,13 @@ def describe_partitions(
         yield f"sorted by {sorter}"
 
 
-def show_partition_by(keys: Sequence[RowExpression]) -> str:
-    """Return the line about PARTITION BY."""
-    if not keys:
-        return "all rows form one partition"
-    return f"partition by {', '.join(show_partition_key(key) for key in keys)}"
+def show_partition_by(
+    keys: Sequence[RowExpression], equivalence_keys: Sequence[RowExpression] = ()
+) -> str:
+    """Return the line about PARTITION BY and the equivalence tests of SASE+."""
+    texts = [show_partition_key(key) for key in keys]
+    texts += [f"{key.text} (equivalence test: not NULL)" for key in equivalence_keys]
+    return f"partition by {', '.join(texts)}" if texts else "all rows form one partition"
 
 
 def show_order_by(items: Sequence[SortItem]) -> str:
