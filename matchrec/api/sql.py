@@ -317,10 +317,9 @@ def query(*args: Any, **kwargs: Any) -> Query:
         a DataFrame and a Pattern         match_pattern
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
-    >>> falls = matchrec.query(spark, '''
-    ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
-    ...         ORDER BY day MEASURES COUNT(*) AS days
-    ...         PATTERN (FALL+) DEFINE FALL AS price < PREV(price))''', ticks=ticks)
+    >>> falls = matchrec.query(ticks, '''
+    ...     ORDER BY day MEASURES COUNT(*) AS days
+    ...     PATTERN (FALL+) DEFINE FALL AS price < PREV(price)''')
     >>> falls.show()
     +----+
     |days|
@@ -330,11 +329,10 @@ def query(*args: Any, **kwargs: Any) -> Query:
     >>> print(falls.why(row=1))
     PATTERN (FALL+)
     ...
-    >>> print(falls.to_sql("snowflake").text)
-    <BLANKLINE>
-        SELECT * FROM {ticks} MATCH_RECOGNIZE (
-            ORDER BY day NULLS FIRST MEASURES COUNT(*) AS days
-    ...
+    >>> print(falls.to_sql("snowflake", events="ticks").text)
+    SELECT * FROM ticks MATCH_RECOGNIZE (
+        ORDER BY day NULLS FIRST MEASURES COUNT(*) AS days
+        PATTERN (FALL+) DEFINE FALL AS price < LAG(price))
     """
     if "df" not in kwargs and begins_with_query(args, kwargs):
         text = args[0] if args else kwargs["query"]
