@@ -29,6 +29,10 @@ from matchrec.syntax.function_names import SEMANTICS
 # The parts of a format of times that Spark writes as Snowflake does.
 _COMMON_FORMAT_PARTS = re.compile(r"%[YymBbdaHIMSfp](?!_)")
 
+# What must not be left of a format without these parts: letters of other parts, and characters that
+# have a meaning in Spark's formats or in Snowflake's.
+_UNSUPPORTED_IN_FORMAT = re.compile(r"""[A-Za-z%"'#\[\]{}]""")
+
 
 def name_columns_of_values(node: exp.Values, context: RuleContext) -> exp.Expr:
     """Name the columns of `FROM VALUES (1, 2)` column1 and column2, unless they have names."""
@@ -149,7 +153,7 @@ def rewrite_to_char(node: exp.ToChar, _: RuleContext) -> exp.Expr:
     if "%" not in marks:
         return node
     unknown_parts = _COMMON_FORMAT_PARTS.sub("", marks)
-    if re.search(r"[A-Za-z%]", unknown_parts):
+    if _UNSUPPORTED_IN_FORMAT.search(unknown_parts):
         raise UnsupportedError(f"the format {pattern.name} of a time: write its parts one by one")
     return exp.TimeToStr(this=node.this, format=exp.Literal.string(marks))
 

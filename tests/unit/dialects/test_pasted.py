@@ -119,6 +119,10 @@ REFUSED = [
     ("azure", "SELECT System.Timestamp() AS t FROM i", "SELECT", "no System.Timestamp outside"),
     ("azure", "SELECT * FROM i TIMESTAMP BY t", "TIMESTAMP BY", "without MATCH_RECOGNIZE"),
     ("snowflake", "SELECT TO_CHAR(x, 'YYYY-MM-DD TZH') FROM t", "TO_CHAR(", "the format YYYY"),
+    # Spark's formats would be invalid, drop the brackets, and keep the double quotes.
+    ("snowflake", "SELECT TO_CHAR(x, 'YYYY''MM') FROM t", "TO_CHAR(", "the format YYYY'MM"),
+    ("snowflake", "SELECT TO_CHAR(x, '[YYYY]') FROM t", "TO_CHAR(", r"the format \[YYYY"),
+    ("snowflake", "SELECT TO_CHAR(x, 'YYYY\"-\"MM') FROM t", "TO_CHAR(", 'the format YYYY"'),
     (
         "flink",
         "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A+ B A C) DEFINE A AS x)",
