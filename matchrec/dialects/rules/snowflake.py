@@ -137,25 +137,28 @@ def rewrite_within_group(node: exp.WithinGroup, context: RuleContext) -> exp.Exp
 
 
 def rewrite_to_char(node: exp.ToChar, _: RuleContext) -> exp.Expr:
-    """Rewrite `TO_CHAR(time, 'YYYY-MM-DD')`. Without a format it is a cast.
+    """Rewrite `TO_CHAR(time, 'YYYY-MM-DD')`, in which sqlglot's codes replace the parts.
 
-    A format of numbers stays.
+    A call without a format becomes a cast. One with a format of numbers stays as it is.
 
     Raises:
         UnsupportedError: Spark has nothing for a part of the format.
     """
-    pattern = node.args.get("format")
-    if not pattern:
+    format_literal = node.args.get("format")
+    if not format_literal:
         return exp.cast(node.this.copy(), "text")
-    if not isinstance(pattern, exp.Literal):
+    if not isinstance(format_literal, exp.Literal):
         return node
-    marks = format_time(pattern.name, Snowflake.TIME_MAPPING) or ""
-    if "%" not in marks:
+    snowflake_format = format_literal.name
+    codes = format_time(snowflake_format, Snowflake.TIME_MAPPING) or ""
+    if "%" not in codes:
         return node
-    unknown_parts = _COMMON_FORMAT_PARTS.sub("", marks)
-    if _UNSUPPORTED_IN_FORMAT.search(unknown_parts):
-        raise UnsupportedError(f"the format {pattern.name} of a time: write its parts one by one")
-    return exp.TimeToStr(this=node.this, format=exp.Literal.string(marks))
+    unknown_text = _COMMON_FORMAT_PARTS.sub("", codes)
+    if _UNSUPPORTED_IN_FORMAT.search(unknown_text):
+        raise UnsupportedError(
+            f"the format {snowflake_format} of a time: write its parts one by one"
+        )
+    return exp.TimeToStr(this=node.this, format=exp.Literal.string(codes))
 
 
 # The rules for expressions in its SQL, in the order in which they are applied.
