@@ -44,7 +44,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_counts import RowCount, count_rows_before
 from matchrec.source import Span
-from matchrec.syntax.nodes import FrameEnd
+from matchrec.syntax.tokens import TokenSequence
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,11 @@ class FrameRestriction:
     """
 
     plan: MatchPlan
-    # The frame. If its length was a parameter, the value has replaced it.
-    frame: FrameEnd
+    # The number of rows after the first one of the frame, or an expression for it; None if the
+    # frame ends with the partition.
+    length: int | TokenSequence | None
+    # Where the frame is written.
+    frame_span: Span
 
     @cached_property
     def rows_before(self) -> dict[str, RowCount]:
@@ -68,10 +71,10 @@ class FrameRestriction:
         """Return the plan restricted to the frame."""
         definitions = [self.restrict_definition(definition) for definition in self.plan.definitions]
         plan = replace(self.plan, definitions=tuple(definitions))
-        if self.frame.rows is None:
+        if self.length is None:
             return plan
-        if isinstance(self.frame.rows, int):
-            return replace(plan, within_rows=self.frame.rows + 1)
+        if isinstance(self.length, int):
+            return replace(plan, within_rows=self.length + 1)
         definition_by_variable = {
             definition.variable: definition for definition in plan.definitions
         }
@@ -83,7 +86,7 @@ class FrameRestriction:
 
     def add_row_limit(self, variable: str, definition: Definition | None) -> Definition:
         """Return the definition of a variable whose rows must also be in the frame."""
-        limit = self.build_row_test(0, self.frame.span)
+        limit = self.build_row_test(0, self.frame_span)
         if definition is None:
             return Definition(variable, limit)
         condition = definition.condition
@@ -144,7 +147,7 @@ class FrameRestriction:
             MatchRecognizeError: one starts at another row, so its row cannot be compared with the
                 end of the frame.
         """
-        if self.frame.rows is None:
+        if self.length is None:
             return
         for reference in scalar.references:
             if not isinstance(reference, ColumnReference):
@@ -181,14 +184,14 @@ class FrameRestriction:
 
         A NEXT starts at the tested row: see `check_next`.
         """
-        if not isinstance(reference, ColumnReference) or self.frame.rows is None:
+        if not isinstance(reference, ColumnReference) or self.length is None:
             return False
         distance = reference.navigation.physical_offset
         if distance <= 0:
             return False
-        if not isinstance(self.frame.rows, int):
-            return True  # the length of the frame may be 0
-        return self.rows_before[tested_variable].most + distance > self.frame.rows
+        if not isinstance(self.length, int):
+            return True  # the length may be 0
+        return self.rows_before[tested_variable].most + distance > self.length
 
     def starts_at_tested_row(self, navigation: Navigation, tested_variable: str) -> bool:
         """Return whether a navigation starts at the tested row."""
@@ -202,14 +205,13 @@ class FrameRestriction:
             distance: how many rows after the tested row it is.
             span: what errors point at.
         """
-        rows = self.frame.rows
-        assert rows is not None, "a frame without an end has no rows after it"
-        assert not isinstance(rows, patterns.Parameter), "it has a value by now: lower_window"
+        assert self.length is not None, "a frame without an end has no rows after it"
         row_number = Term((Aggregate("count", None, (), span=span),), span)
-        if isinstance(rows, int):
-            return compare_scalars("<=", row_number, make_number(rows + 1 - distance, span))
+        if isinstance(self.length, int):
+            last_row_number = make_number(self.length + 1 - distance, span)
+            return compare_scalars("<=", row_number, last_row_number)
         length = ColumnReference(
-            Navigation(end=End.FIRST), write_frame_length(rows.text), rows.full_span
+            Navigation(end=End.FIRST), write_frame_length(self.length.text), self.length.full_span
         )
         # The number is added to the row number, because `length + 1` could overflow.
         rows_after_first = add_number(row_number, distance - 1, span)

@@ -70,20 +70,21 @@ def lower_window(
         ]
     frame = clause.frame
     assert frame is not None
-    if isinstance(frame.rows, patterns.Parameter):
-        frame = replace(frame, rows=look_up_number(frame.rows, values, "the length of a frame"))
+    length = frame.rows
+    if isinstance(length, patterns.Parameter):
+        length = look_up_number(length, values, "the length of a frame")
     constant_length = None  # one that the engine computes, such as 2 + 3
-    if isinstance(frame.rows, TokenSequence):
-        length = parse_row_expression(frame.rows, ClausePart.FRAME)
-        if length.amount is not None:
-            frame = replace(frame, rows=_count_rows(length.amount, frame.rows.full_span))
-        elif length.is_constant:
-            constant_length = length
+    if isinstance(length, TokenSequence):
+        expression = parse_row_expression(length, ClausePart.FRAME)
+        if expression.amount is not None:
+            length = _count_rows(expression.amount, length.full_span)
+        elif expression.is_constant:
+            constant_length = expression
     restricted = replace(
-        FrameRestriction(plan, frame).restrict_plan(), frame_length=constant_length
+        FrameRestriction(plan, length, frame.span).restrict_plan(), frame_length=constant_length
     )
     measures = (*_rename_measures(plan.measures, calls), *functions)
-    if isinstance(frame.rows, TokenSequence):
+    if isinstance(length, TokenSequence):
         _reject_next_in_measures(measures)
     return replace(restricted, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
 
