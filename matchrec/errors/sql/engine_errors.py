@@ -45,12 +45,34 @@ def rejected_by_engine(
     if explanation is not None:
         sentence = explanation.sentence
         hint = hint or explanation.hint
+    sentence = reword_extraction(name_types_as_spark(sentence))
     return MatchRecognizePlanError(
-        f"{engine} rejects an expression in {name_part(clause)}: {name_types_as_spark(sentence)}",
+        f"{engine} rejects an expression in {name_part(clause)}: {sentence}",
         span,
         hint=hint,
         code="rejected-by-engine",
     )
+
+
+# `price[0]` or `price.x` for a plain value, in words of Sail and of Spark.
+_EXTRACTION = re.compile(
+    r"cannot extract value from data type: (?P<sail_type>\S+)"
+    r"|Can't extract a value from .* but got \"(?P<spark_type>[^\"]+)\"",
+    re.DOTALL,
+)
+
+
+def reword_extraction(sentence: str) -> str:
+    """Return an engine's sentence, in our words if it is about `[...]` or `.x` for a plain value.
+
+    >>> reword_extraction("cannot extract value from data type: int")
+    'a value of type INT has no elements or fields'
+    """
+    extraction = _EXTRACTION.search(sentence)
+    if extraction is None:
+        return sentence
+    type_name = (extraction["sail_type"] or extraction["spark_type"]).upper()
+    return f"a value of type {type_name} has no elements or fields"
 
 
 _TEXT_AS_VALUE = re.compile(r"Cannot cast string '(.*)' to value of")
