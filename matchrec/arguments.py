@@ -157,8 +157,12 @@ class ArgumentKind:
         if self.value_kind is not None and isinstance(value, Mapping):
             for name, inner_value in value.items():
                 self.value_kind.check(quoted_call, f"{argument}[{name!r}]", inner_value)
-        example = repr(value) if isinstance(value, (bool, int, float, str)) else "3, 5, 8"
-        hint = self.hint.replace("{argument}", argument).replace("{value}", shorten(example))
+        # Python writes no integer of thousands of digits.
+        is_short = isinstance(value, float | str) or (
+            isinstance(value, int) and abs(value) < 1 << 63
+        )
+        example = shorten(repr(value)) if is_short else "3, 5, 8"
+        hint = self.hint.replace("{argument}", argument).replace("{value}", example)
         raise wrong_argument(quoted_call, argument, value, self.description, hint)
 
     def convert(self, quoted_call: str, argument: str, value: object) -> object:
