@@ -16,7 +16,7 @@ from matchrec.api.sql_texts import SqlText, convert_frames
 from matchrec.arguments import Arguments, DialectName, check_arguments
 from matchrec.spark.environment import check_session
 from matchrec.spark.request import Options
-from matchrec.spark.session import Answer, replace_sql, restore_sql
+from matchrec.spark.session import SqlHandler, replace_sql, restore_sql
 
 
 @check_arguments(**ARGUMENTS)
@@ -54,7 +54,7 @@ def enable(
     >>> matchrec.disable(spark)
     """
     check_session(spark)
-    replace_sql(spark, build_answer(dialect, resolve_options("enable", options, "counters")))
+    replace_sql(spark, build_sql_handler(dialect, resolve_options("enable", options, "counters")))
 
 
 @check_arguments(**ARGUMENTS)
@@ -67,7 +67,7 @@ def disable(spark: SparkSession) -> None:
     restore_sql(spark)
 
 
-def build_answer(dialect: DialectName, options: Options) -> Answer:
+def build_sql_handler(dialect: DialectName, options: Options) -> SqlHandler:
     """Return the function that `spark.sql` calls first for each query once `enable` was called.
 
     Args:
@@ -75,7 +75,7 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
         options: how these queries run.
     """
 
-    def answer(session: SparkSession, query: Any, args: Any, frames: Frames) -> DataFrame | None:
+    def handle(session: SparkSession, query: Any, args: Any, frames: Frames) -> DataFrame | None:
         """Return the result of a query; None for a query without a clause, which Spark runs."""
         if not isinstance(query, str):
             return None
@@ -92,4 +92,4 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
         front_end = SqlText(session, query, known_args, frames)
         return run_clauses(Query(query, "SQL", query_dialect, options, front_end))
 
-    return answer
+    return handle

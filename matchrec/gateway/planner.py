@@ -23,7 +23,7 @@ from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
 from pyspark.sql.connect.plan import CachedRelation
 from pyspark.sql.connect.session import SparkSession as ConnectSession
 
-from matchrec.api.enable import build_answer
+from matchrec.api.enable import build_sql_handler
 from matchrec.api.query import Query
 from matchrec.api.sql_texts import build_sql_query
 from matchrec.errors.language import GATEWAY, use_surface
@@ -272,7 +272,7 @@ def run_statement(spark: SparkSession, statement: SqlStatement) -> DataFrame | N
     dialect, options = settings.build_options(read_settings(spark))
     explain = EXPLAIN.match(text)
     if explain is None:
-        return build_answer(dialect, options)(spark, text, statement.args, frames)
+        return build_sql_handler(dialect, options)(spark, text, statement.args, frames)
     query_text = text[explain.end() :]
     query = build_sql_query(spark, query_text, statement.args, dialect, options, frames)
     return explain_query(spark, query)

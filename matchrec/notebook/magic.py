@@ -16,7 +16,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from pyspark.errors import PySparkException, PythonException
 
-from matchrec.api.enable import build_answer
+from matchrec.api.enable import build_sql_handler
 from matchrec.cli.engine_errors import shorten_engine_message
 from matchrec.cli.messages import report_warnings
 from matchrec.cli.rows import SHOWN_ROWS
@@ -186,7 +186,7 @@ def load(shell: InteractiveShell) -> None:
     """
     shell.register_magics(MatchrecMagics)
     shell.set_custom_exc((MatchRecognizeError, *SESSION_ERRORS, Interrupted), show_failure)
-    replace_sql(ALL_SESSIONS, build_answer("spark", NO_OPTIONS))
+    replace_sql(ALL_SESSIONS, build_sql_handler("spark", NO_OPTIONS))
 
 
 def unload(shell: InteractiveShell) -> None:

@@ -40,6 +40,11 @@ class ColumnNames:
     # Where the user wrote what is computed.
     origins: Mapping[ComputedValue, SqlOrigin]
 
+    @property
+    def texts(self) -> dict[str, str]:
+        """Return the SQL text of each name, the inverse of `by_text`."""
+        return {name: text for text, name in self.by_text.items()}
+
     def select_texts(self) -> list[SelectItem]:
         """Return the select list of everything that is computed over one row."""
         return [

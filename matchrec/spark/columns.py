@@ -171,9 +171,7 @@ class Preparation(ABC):
 
     def remember_fields(self, row_fields: Iterable[StructField]) -> None:
         """Add the analysed fields of the rows with all columns to what is known of the input."""
-        texts = {
-            name: text for text, name in self.name_columns(self.joined.columns).by_text.items()
-        }
+        texts = self.name_columns(self.joined.columns).texts
         self.relation.analysed_fields.update(
             {texts[field.name]: field for field in row_fields if field.name in texts}
         )
@@ -350,7 +348,7 @@ class PartitionPreparation(Preparation):
         runner = self.relation.runner
         if not self.backend.analyses_again:
             return ()
-        texts = {name: text for text, name in self.name_columns(columns).by_text.items()}
+        texts = self.name_columns(columns).texts
         texts |= {
             wire.name_column(index): show_column(column) for index, column in enumerate(columns)
         }
@@ -492,7 +490,7 @@ class UnsortedPreparation(PartitionPreparation):
         if not self.backend.asks_for_schemas or not current_shortcuts().types:
             return None
         items = self.select_unpacked(columns)
-        texts = {name: text for text, name in self.name_columns(columns).by_text.items()}
+        texts = self.name_columns(columns).texts
         known_fields = {**self.relation.analysed_fields, **self.relation.known_fields}
         fields = []
         for item in items:

@@ -106,18 +106,9 @@ def compile_request(request: MatchRequest) -> CompiledRules:
         "compiled", rule.plan, request.relation, request.columns, request.options, request.use
     )
     kept = slot.find()
-    if kept is not None:
-        preparation = build_preparation(request, kept.joined, kept.sorter)
-        request.relation.analysed_fields.update(
-            {
-                text: field
-                for text, field in kept.analysed_fields.items()
-                if request.relation.decides_type(text)
-            }
-        )
-        # Asks the session again if it may know other types of the same SQL by now.
-        if analyse_columns(request, preparation) == kept.fields:
-            return CompiledRules(request, preparation, kept.fields, (kept.compiled_rule,))
+    reused = None if kept is None else reuse_clause(request, kept)
+    if reused is not None:
+        return reused
     compiled = compile_rules(request)
     preparation = compiled.preparation
     assert preparation.sorter is not None, "the rows are not a stream"
@@ -134,11 +125,37 @@ def compile_request(request: MatchRequest) -> CompiledRules:
     return compiled
 
 
+def reuse_clause(request: MatchRequest, kept: KeptClause) -> CompiledRules | None:
+    """Return a kept clause as the compiled rules of a request for the same plan.
+
+    Returns None if a column has another type by now. The session analyses the columns again, unless
+    the input decides all of their types.
+
+    Args:
+        request: the request, with the current input and values of parameters.
+        kept: what an earlier request for the plan was compiled to.
+
+    Raises:
+        MatchRecognizeError: the session rejects the text of the clause.
+    """
+    relation = request.relation
+    for text, field in kept.analysed_fields.items():
+        if relation.decides_type(text):
+            relation.analysed_fields[text] = field
+    preparation = build_preparation(request, kept.joined, kept.sorter)
+    if analyse_columns(request, preparation) != kept.fields:
+        return None
+    return CompiledRules(request, preparation, kept.fields, (kept.compiled_rule,))
+
+
 def can_be_kept(request: MatchRequest) -> bool:
     """Return whether the compiled rules of a request can be used for an equal request.
 
-    They can for a clause over a table or a DataFrame. The session computes the constants of windows
-    when a clause is compiled, so they must not be kept: they may be parameters.
+    They can for a clause over a table or a DataFrame, with these exceptions:
+
+    - The session computes the constants of windows when a clause is compiled. They may be
+      parameters, whose values must not be kept.
+    - Counters are an object of the user, which must not live as long as the session.
     """
     if request.is_rule_set or request.is_stream or request.purpose is not Purpose.RESULT:
         return False

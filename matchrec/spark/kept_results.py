@@ -6,7 +6,7 @@ than the plan. It is used again only if all of this is the same:
 
 - the columns of the input with their types, the types of parameters, the settings of the session,
   and what the caller names;
-- the types of expressions that only the session knows. The session is asked for them each time,
+- the types of expressions that only the session knows. They are requested again for each query,
   because a function may have been replaced, for example.
 
 A result that is kept must not depend on the values of parameters. It must hold no DataFrame,
@@ -38,7 +38,7 @@ class KeptResult(Generic[T]):
 
     # As long as the plan is kept, no other object has its id.
     plan: MatchPlan
-    # The fields of expressions for which the session was asked to compute the result.
+    # The fields of expressions whose types only the session knew when the result was computed.
     fields: dict[str, StructField]
     value: T
 
@@ -66,16 +66,16 @@ class ResultSlot(Generic[T]):
 
     def keep(self, value: T) -> None:
         """Keep a result, which was computed since the slot was opened."""
-        known = self.relation.known_fields
-        asked = {text: known[text] for text in known if text not in self.known_texts}
-        self.results[:] = [KeptResult(self.plan, asked, value)]
+        fields = self.relation.known_fields
+        new_fields = {text: fields[text] for text in fields if text not in self.known_texts}
+        self.results[:] = [KeptResult(self.plan, new_fields, value)]
 
 
 def open_slot(name: str, plan: MatchPlan, relation: Relation, *inputs: Hashable) -> ResultSlot[T]:
     """Return the slot for a result of a plan.
 
     Args:
-        name: the name of the result.
+        name: the name of the result, because a plan may have several.
         plan: the plan.
         relation: the input of the plan.
         inputs: what the result depends on, beside the plan, the relation and the session.
@@ -83,7 +83,7 @@ def open_slot(name: str, plan: MatchPlan, relation: Relation, *inputs: Hashable)
     runner = relation.runner
     known_texts = frozenset(relation.known_fields)
     values = runner.args or {}
-    if isinstance(values, list):  # values without names: nothing is kept
+    if isinstance(values, list):  # nothing is kept for values without names
         return ResultSlot(plan, relation, [], known_texts)
     find_results = keep_once_per_session(runner.spark, KEPT, lambda *_: [])
     results = find_results(
@@ -91,7 +91,7 @@ def open_slot(name: str, plan: MatchPlan, relation: Relation, *inputs: Hashable)
         name,
         id(plan),
         relation.rows.schema.json(),
-        tuple((name, str(find_parameter_type(value))) for name, value in values.items()),
+        tuple((parameter, str(find_parameter_type(value))) for parameter, value in values.items()),
         tuple(runner.settings.items()),
         current_shortcuts(),
         *inputs,

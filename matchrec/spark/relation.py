@@ -26,8 +26,8 @@ from matchrec.spark.runner import PARAMETER_SIGN, Runner
 from matchrec.spark.session import SUBQUERY_START
 from matchrec.spark.types import to_value_type
 
-# What a call of a function and a subquery have, and some other SQL in parentheses.
-CALL_OR_SUBQUERY = re.compile(r"[\w`]\s*\(|\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
+# Finds the beginning of a call of a function, and of some other SQL, such as `x IN (1, 2)`.
+CALL_START = re.compile(r"[\w`]\s*\(")
 
 # The types that PySpark gives to values of some classes.
 LITERAL_TYPES = {bool: BooleanType(), float: DoubleType(), str: StringType()}
@@ -113,7 +113,7 @@ class Relation:
         They do not if the SQL calls a function, because another one may have its name by now. The
         same holds for the tables in a subquery.
         """
-        if CALL_OR_SUBQUERY.search(text):
+        if CALL_START.search(text) or SUBQUERY_START.search(text):
             return False
         values = self.runner.args
         if not values or not PARAMETER_SIGN.search(text):

@@ -272,32 +272,32 @@ def is_dataframe(value: object) -> bool:
 # sessions for one application: in `foreachBatch`, by `newSession`, by `getOrCreate`. Sessions of
 # other applications call it as well; it passes their calls on to Spark's own.
 
-# Answers a call of `sql`. Takes the session, the text, its arguments and its keyword arguments.
-# Returns None if Spark's own `sql` should answer.
-Answer = Callable[["SparkSession", Any, Any, dict[str, Any]], "DataFrame | None"]
+# Handles a call of `sql`. Takes the session, the text, its arguments and its keyword arguments.
+# Returns None if Spark's own `sql` should handle the call.
+SqlHandler = Callable[["SparkSession", Any, Any, dict[str, Any]], "DataFrame | None"]
 
 # An argument instead of a session. It means all sessions, also future ones, unless their
 # application has called `replace_sql` with a session.
 ALL_SESSIONS = None
 
-# The answers, by `find_application` of their sessions, or by ALL_SESSIONS.
-_answers: dict[Hashable, Answer] = {}
+# The handlers, by `find_application` of their sessions, or by ALL_SESSIONS.
+_handlers: dict[Hashable, SqlHandler] = {}
 # The classes of sessions whose `sql` is replaced at the moment.
 _changed_classes: set[type] = set()
 # Held while the two above and the classes are changed.
 _change_lock = Lock()
 
 
-def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
-    """Let `answer` answer `sql` first, in every session of an application, from now on.
+def replace_sql(spark: SparkSession | None, handler: SqlHandler) -> None:
+    """Let `handler` handle `sql` first, in every session of an application, from now on.
 
     Args:
         spark: a session of the application, or ALL_SESSIONS.
-        answer: what is called. If it returns None, Spark's own `sql` answers.
+        handler: the handler. If it returns None, Spark's own `sql` handles the call.
     """
     classes = iterate_session_classes() if spark is ALL_SESSIONS else type(spark).__mro__
     with _change_lock:
-        _answers[ALL_SESSIONS if spark is ALL_SESSIONS else find_application(spark)] = answer
+        _handlers[ALL_SESSIONS if spark is ALL_SESSIONS else find_application(spark)] = handler
         for cls in classes:
             current = cls.__dict__.get("sql")
             if not inspect.isfunction(current):
@@ -308,14 +308,14 @@ def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
 
 
 def restore_sql(spark: SparkSession | None) -> None:
-    """Let Spark's own `sql` answer again. Does nothing if it always did.
+    """Let Spark's own `sql` handle calls again. Does nothing if it always did.
 
     Args:
         spark: a session of the application, or ALL_SESSIONS, as `replace_sql` got it.
     """
     with _change_lock:
-        _answers.pop(ALL_SESSIONS if spark is ALL_SESSIONS else find_application(spark), None)
-        if _answers:
+        _handlers.pop(ALL_SESSIONS if spark is ALL_SESSIONS else find_application(spark), None)
+        if _handlers:
             return
         for cls in _changed_classes:
             original = find_original(cls.__dict__["sql"])
@@ -325,9 +325,9 @@ def restore_sql(spark: SparkSession | None) -> None:
 
 
 def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
-    """Return a method `sql` that first calls the answer of its session's application, if any.
+    """Return a method `sql` that first calls the handler of its session's application, if any.
 
-    If no answer has a result, it calls the original method.
+    If no handler has a result, it calls the original method.
     """
 
     @wraps(original)
@@ -337,10 +337,10 @@ def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFr
         args: Any = None,
         **kwargs: Any,
     ) -> DataFrame:
-        """Answer a query with matchrec if it is enabled for the session, else with Spark."""
-        application_answer = _answers.get(find_application(self)) if _answers else None
-        answer = application_answer or _answers.get(ALL_SESSIONS)
-        result = answer(self, sqlQuery, args, kwargs) if answer else None
+        """Run a query with matchrec if it is enabled for the session, else with Spark."""
+        application_handler = _handlers.get(find_application(self)) if _handlers else None
+        handler = application_handler or _handlers.get(ALL_SESSIONS)
+        result = handler(self, sqlQuery, args, kwargs) if handler else None
         return original(self, sqlQuery, args, **kwargs) if result is None else result
 
     setattr(sql, REPLACED, (sql, original))

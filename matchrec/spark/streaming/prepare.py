@@ -159,7 +159,7 @@ class EventPreparation(Preparation):
             MatchRecognizeUnsupportedError: pandas would alter a column.
         """
         names = self.name_columns(columns)
-        texts = {name: text for text, name in names.by_text.items()}
+        texts = names.texts
         pandas_columns = [
             PandasColumn.build(field.name, field.name, field.dataType)
             for field in events.schema.fields
