@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import time
 from importlib.resources import as_file, files
@@ -22,6 +23,9 @@ from matchrec.cli.written_files import replace_when_complete
 
 # The folder with the query and the prices.
 DATA = files("matchrec.cli") / "demo_data"
+# The same query and the prices of all years, in a clone of the repository.
+CLONED_QUERY = Path("sql_examples/v_shapes.sql")
+CLONED_PRICES = Path("sql_examples/data/stocks.csv")
 
 
 @click.command()
@@ -57,8 +61,7 @@ def demo(picture: Path, engine: str | None) -> None:
         print(table_text, flush=True)
         match_count = draw_matches(query, picture)
     print(f"\n{match_count} matches, {time.monotonic() - start_time:.1f} s in all")
-    print(f"picture written to {picture.absolute()}\n\nTo run the query again:")
-    print(write_run_command())
+    print(f"picture written to {picture.absolute()}\n\n{suggest_next_command()}")
 
 
 def print_introduction(query_text: str) -> None:
@@ -78,7 +81,20 @@ def draw_matches(query: matchrec.Query, picture: Path) -> int:
     return len(plot._page.spans)
 
 
-def write_run_command() -> str:
-    """Return the command that runs the query of the demo again, as a shell reads it."""
-    arguments = ("run", f"{DATA}/v_shapes.sql", "--table", f"stocks={DATA}/stocks.csv")
-    return f"{show_program()} {shlex.join(arguments)}"
+def suggest_next_command() -> str:
+    """Return a line that says what to run next, and the command below it, as a shell reads it.
+
+    In a clone of the repository, this is the command of its README, which reads the prices of all
+    years from short paths.
+    """
+    heading, query, prices = "To run the query again", DATA / "v_shapes.sql", DATA / "stocks.csv"
+    if CLONED_QUERY.exists() and CLONED_PRICES.exists():
+        heading, query, prices = "To run the query for all years", CLONED_QUERY, CLONED_PRICES
+    table = f"stocks={shorten_path(str(prices))}"
+    arguments = ("run", shorten_path(str(query)), "--table", table)
+    return f"{heading}:\n{show_program()} {shlex.join(arguments)}"
+
+
+def shorten_path(path: str) -> str:
+    """Return a path, or the same path relative to the current folder if that is shorter."""
+    return min(os.path.relpath(path), path, key=len)

@@ -237,9 +237,15 @@ def backtest(  # noqa: PLR0913 -- one for each option
       matchrec backtest falls.sql --table stocks=stocks.csv --table crises=crises.csv \\
         --labels crises --start first_day --end last_day
     """
+    from matchrec.spark.backends import read_table
+
     with request.open_query() as (spark, query):
         answer = query.backtest(
-            spark.table(labels), key=list(key) or None, start=start, end=end, clause=request.clause
+            read_table(spark, labels),
+            key=list(key) or None,
+            start=start,
+            end=end,
+            clause=request.clause,
         )
         print_answer(spark, answer, format, svg)
 

@@ -190,6 +190,17 @@ def test_a_column_of_labels_that_is_not_there(embedded: Path) -> None:
     )
 
 
+def test_a_table_of_labels_that_does_not_exist(embedded: Path) -> None:
+    (embedded / "incidents.csv").write_text("sym,begins,ends\nX,1,2\n")
+    labels = ("--table", "incidents=incidents.csv", "--labels", "incident")
+    arguments = ("--start", "begins", "--end", "ends")
+    message = invoke_failing("backtest", "streaks.sql", *STOCKS, *labels, *arguments, code=1)
+    assert message.splitlines()[0] == (
+        "matchrec: error: unknown table or view `incident` [unknown-table]"
+    )
+    assert message.endswith("  help: write incidents, or pass --table incident=FILE\n")
+
+
 def test_sweep(embedded: Path) -> None:
     clause = "PARTITION BY sym ORDER BY ts PATTERN (UP{:n,}) DEFINE UP AS price > PREV(price)"
     arguments = ("--events", "t", "--grid", "n=1,2", "--svg", "grid.svg")

@@ -17,7 +17,7 @@ from rich.console import Console
 
 import matchrec
 from matchrec.__main__ import main
-from matchrec.cli import engine_errors, messages
+from matchrec.cli import demonstrating, engine_errors, messages
 from matchrec.cli.engine_errors import shorten_engine_message
 from matchrec.cli.failures import ExitCode
 from tests.quick.embedded import invoke
@@ -290,3 +290,20 @@ def test_the_demo_draws_its_matches(tmp_path: Path) -> None:
     assert written == f"picture written to {tmp_path / 'demo.pdf'}"
     assert advice == "To run the query again:"
     assert command.endswith("stocks.csv")
+
+
+def test_the_demo_suggests_short_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["matchrec"])
+    monkeypatch.chdir(str(demonstrating.DATA))
+    assert demonstrating.suggest_next_command().splitlines() == [
+        "To run the query again:",
+        "matchrec run v_shapes.sql --table stocks=stocks.csv",
+    ]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sql_examples" / "data").mkdir(parents=True)
+    (tmp_path / "sql_examples" / "v_shapes.sql").touch()
+    (tmp_path / "sql_examples" / "data" / "stocks.csv").touch()
+    assert demonstrating.suggest_next_command().splitlines() == [
+        "To run the query for all years:",
+        "matchrec run sql_examples/v_shapes.sql --table stocks=sql_examples/data/stocks.csv",
+    ]
