@@ -58,6 +58,29 @@ def check_clause(text: str) -> None:
         parse_clause_once(text, SPARK_QUOTES)
 
 
+def list_partition_keys(text: str, language: str, values: Mapping[str, object]) -> list[str]:
+    """Return the keys that name a partition: PARTITION BY columns and equivalence tests.
+
+    The list is empty if the text has no clause or several, or if it is in a dialect.
+
+    Args:
+        text: a query without mistakes.
+        language: a dialect, or "sase".
+        values: the values of its `:name` parameters.
+    """
+    if language == "sase":
+        from matchrec.patterns.sase.lower import build_equivalence_keys
+        from matchrec.patterns.sase.parser import parse_once as parse_sase_once
+
+        keys = build_equivalence_keys(parse_sase_once(text, None))
+    elif PRODUCTS.get(language) is SPARK:
+        sites = parse_once(text, (), SPARK_QUOTES).sites
+        keys = lower_site(sites[0], values).partition_keys if len(sites) == 1 else ()
+    else:
+        keys = ()
+    return [key.name or (key.names[-1] if key.names else key.text) for key in keys]
+
+
 @contextmanager
 def leave_rest_to_session(text: str) -> Iterator[None]:
     """Drop an error raised inside if a session may not raise it, or may say more.

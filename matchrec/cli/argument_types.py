@@ -71,12 +71,17 @@ def parse_setting(argument: str) -> tuple[str, str]:
     """Split `NAME=VALUE` into the name and the value.
 
     Raises:
-        MatchRecognizeError: there is no `=`, or nothing before or after it.
+        MatchRecognizeError: there is no `=`, or nothing before it.
     """
-    name, equals, value = argument.partition("=")
-    if not (name and equals):
+    if not is_setting(argument):
         raise errors.malformed_setting(argument=argument, example=suggest_setting(argument))
+    name, _, value = argument.partition("=")
     return name, value
+
+
+def is_setting(argument: str) -> bool:
+    """Return whether an argument has a name and `=`. The value may be empty."""
+    return argument.find("=") > 0
 
 
 def suggest_setting(argument: str) -> str:
@@ -154,7 +159,7 @@ def parse_engine(argument: str) -> str:
     return argument
 
 
-def check_named_once(_: click.Context, option: click.Parameter, pairs: Pairs[T]) -> Pairs[T]:
+def check_named_once(context: click.Context, option: click.Parameter, pairs: Pairs[T]) -> Pairs[T]:
     """Return the names and values of an option.
 
     Raises:
@@ -164,7 +169,7 @@ def check_named_once(_: click.Context, option: click.Parameter, pairs: Pairs[T])
     for name in names:
         if names.count(name) > 1:
             error = errors.repeated_name(option=option.opts[0], name=name)
-            raise click.BadParameter(str(error))
+            raise click.BadParameter(str(error), context, option)
     return pairs
 
 

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -199,6 +199,22 @@ class QueryRequest:
         assert isinstance(content, str)
         names = find_possible_parameters(content)
         return [(name, text) for name, text in self.args if name in names]
+
+    def list_partition_keys(self) -> list[str]:
+        """Return the keys that name a partition of the query; none if its text does not say them.
+
+        No engine is needed.
+        """
+        from matchrec.api.early_checks import list_partition_keys
+
+        text = self.query_statement.text
+        language = self.dialect if self.language is QueryLanguage.SQL else self.language.value
+        keys = list(self.query_arguments.get("partition_by", ()))
+        if self.language is not QueryLanguage.PATTERN:
+            args = {name: read_plain_value(value) for name, value in self.select_args(text)}
+            with suppress(MatchRecognizeError):  # a mistake is reported when the query is checked
+                keys += list_partition_keys(text, language, args)
+        return keys
 
     def check_texts(self) -> None:
         """Check in the texts of all statements what can be checked without a session.

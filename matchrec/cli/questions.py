@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -16,11 +17,13 @@ from matchrec.cli import arguments
 from matchrec.cli.argument_types import (
     CANDIDATES_TYPE,
     FILE_TYPE,
-    SETTING_TYPE,
     SVG_TYPE,
     ParsedType,
     WholeNumber,
     check_named_once,
+    is_setting,
+    parse_setting,
+    suggest_setting,
 )
 from matchrec.cli.formats import OUTPUT_FORMATS
 from matchrec.cli.messages import print_notice, report_warnings
@@ -128,8 +131,7 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
 @arguments.ALGORITHM_OPTION
 @arguments.make_repeatable_option(
     "--partition",
-    type=SETTING_TYPE,
-    callback=check_named_once,
+    metavar="NAME=VALUE",
     help="Value of a PARTITION BY column. Repeat it for each column. Required if there are"
     " several partitions.",
 )
@@ -151,7 +153,7 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
 @arguments.pass_request
 def why(  # noqa: PLR0913 -- one for each option
     request: QueryRequest,
-    partition: SettingPairs,
+    partition: Sequence[str],
     row: Sequence[str],
     limit: int,
     format: str,  # noqa: A002 -- the name of the option
@@ -165,11 +167,51 @@ def why(  # noqa: PLR0913 -- one for each option
     Example:
       matchrec why v_shapes.sql --table stocks=stocks.csv --partition ticker=MSFT
     """
-    values = {name: read_plain_value(value) for name, value in partition} or None
+    pairs = parse_partition(partition, request)
+    values = {name: read_plain_value(value) for name, value in pairs} or None
     order_values = tuple(read_plain_value(value) for value in row) or None
     with request.open_query() as (spark, query):
         answer = query.why(partition=values, row=order_values, limit=limit, clause=request.clause)
         print_answer(spark, answer, format, svg)
+
+
+def parse_partition(partition: Sequence[str], request: QueryRequest) -> SettingPairs:
+    """Return the names and values of `--partition`.
+
+    Raises:
+        click.BadParameter: one of them is not NAME=VALUE, or a name has two values.
+    """
+    context = click.get_current_context()
+    option = next(param for param in context.command.params if param.name == "partition")
+    for argument in partition:
+        if not is_setting(argument):
+            example = suggest_partition(argument, request.list_partition_keys())
+            error = errors.malformed_setting(argument=argument, example=example)
+            raise click.BadParameter(str(error), context, option)
+    return check_named_once(context, option, tuple(map(parse_setting, partition)))
+
+
+def suggest_partition(argument: str, keys: Sequence[str]) -> str:
+    """Return how to write a `--partition` without a name or a value.
+
+    Args:
+        argument: what the user wrote.
+        keys: the columns that name a partition; empty if they are not known.
+
+    >>> suggest_partition("A1", ["gate"]), suggest_partition("gate", ["gate"])
+    ('--partition gate=A1', '--partition gate=VALUE')
+    >>> suggest_partition("A1", ["gate", "day"])
+    '--partition gate=A1 --partition day=VALUE'
+    """
+    if not keys:
+        return suggest_setting(argument)
+    part = argument.strip("=") or "VALUE"
+    if part in keys:
+        values = {part: "VALUE"}
+    else:
+        values = dict.fromkeys(keys, "VALUE") | {keys[0]: part}
+    settings = (f"{name}={value}" for name, value in values.items())
+    return " ".join(f"--partition {shlex.quote(setting)}" for setting in settings)
 
 
 @click.command(cls=QueryCommand)

@@ -168,6 +168,42 @@ def test_why_says_how_long_the_window_is(embedded: Path) -> None:
     assert output.endswith(f"then it needed a row for UP, but {outside}")
 
 
+@pytest.mark.parametrize(
+    ("partition", "keys", "hint"),
+    [
+        ("X", "sym", "--partition sym=X"),
+        ("sym", "sym", "--partition sym=VALUE"),
+        ("=", "sym", "--partition sym=VALUE"),
+        ("a b", "sym, `a day`", "--partition 'sym=a b' --partition 'a day=VALUE'"),
+        ("X", "", "X=VALUE, or NAME=X if it is the value"),
+    ],
+)
+def test_a_partition_without_a_name(embedded: Path, partition: str, keys: str, hint: str) -> None:
+    partition_by = f"PARTITION BY {keys} " if keys else ""
+    query = (
+        f"SELECT * FROM t MATCH_RECOGNIZE ({partition_by}ORDER BY ts PATTERN (A) DEFINE A AS 1=1)"
+    )
+    arguments = ("why", "-", *STOCKS, "--partition", partition)
+    assert invoke_failing(*arguments, stdin=query, code=2) == (
+        f"matchrec: error: wrong value of `--partition`: `{partition}` is not NAME=VALUE"
+        f" [malformed-setting]\n  help: write {hint}\n"
+    )
+
+
+def test_a_partition_of_an_equivalence_test(embedded: Path) -> None:
+    query = "PATTERN SEQ(a x, b y) WHERE skip_till_next_match { [gate] } WITHIN 10"
+    arguments = ("why", "-", "--language", "sase", *STOCKS, "--order-by", "ts", "--partition", "A1")
+    message = invoke_failing(*arguments, stdin=query, code=2)
+    assert message.endswith("  help: write --partition gate=A1\n")
+    message = invoke_failing(
+        *arguments[:-1], "gate=1", "--partition", "gate=2", stdin=query, code=2
+    )
+    assert message == (
+        "matchrec: error: --partition has `gate` twice [repeated-name]\n"
+        "  help: write --partition gate=... once\n"
+    )
+
+
 def test_backtest(embedded: Path) -> None:
     (embedded / "labels.csv").write_text("sym,begins,ends\nX,1,2\nZ,1,9\n")
     labels = ("--table", "labels=labels.csv", "--labels", "labels")
