@@ -20,7 +20,7 @@ DARK = {
     "#edf0f4": "#2d333b",  # rules
     "#c8102e": "#ff6b7a",  # failures
     "#fbe9ec": "#4b2027",  # the inside of a box with what must not follow
-    "#e6f2ea": "#1d3527",  # the band behind a match
+    "#d5ebdb": "#24452f",  # the band behind a match
     "#4477aa": "#6ea8e0",
     "#228833": "#4cc26a",
     "#6e7781": "#9da7b3",

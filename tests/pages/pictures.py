@@ -31,7 +31,7 @@ from pyspark.sql.functions import col
 import matchrec
 from matchrec.cli.session import open_local_session
 from matchrec.explain.charts.axes import SMALL, AxisLabels
-from matchrec.explain.charts.lanes import draw_lanes
+from matchrec.explain.charts.lanes import BAND_HEIGHT, draw_lanes
 from matchrec.explain.charts.lines import draw_lines
 from matchrec.explain.charts.series import MatchSpan, Series
 from matchrec.explain.pictures import figures
@@ -221,9 +221,8 @@ def draw_deadlines(
         y = lanes.index(lane)
         if lane in late:
             ends = [late[lane].last, time]
-            panel.plot(
-                ends, [y, y], color=MATCH_BAND, linewidth=15, solid_capstyle="butt", zorder=0
-            )
+            band: Any = {"linewidth": BAND_HEIGHT, "solid_capstyle": "butt", "zorder": 0}
+            panel.plot(ends, [y, y], color=MATCH_BAND, **band)
             panel.plot(ends, [y, y], color=MATCHED, linestyle=(0, (2, 2)), zorder=1)
         colour = MATCHED if lane in late else FAINT
         panel.plot([time], [y], "|", color=colour, markersize=18, markeredgewidth=2.5)

@@ -40,6 +40,9 @@ CHARACTER_WIDTH, TEXT_GAP = 4.6, 3
 # How far a text is above or below its point, in points.
 TEXT_OFFSET = 6
 
+# The height of the band around the points of a match, in points.
+BAND_HEIGHT = 15
+
 # The part of a lane that is free before its first and after its last row.
 MARGIN = 0.05
 
@@ -207,6 +210,10 @@ def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> list[A
     ]
     if times:
         lanes = [lane] * len(times)
-        panel.plot(times, lanes, color=MATCH_BAND, linewidth=15, solid_capstyle="round", zorder=0)
+        band: Any = {"linewidth": BAND_HEIGHT, "solid_capstyle": "round"}
+        if times[0] == times[-1]:
+            # A line without a length is not drawn, not even its round ends.
+            band = {"marker": "o", "markersize": BAND_HEIGHT, "markeredgewidth": 0}
+        panel.plot(times, lanes, color=MATCH_BAND, zorder=0, **band)
         panel.plot(times, lanes, "o-", color=MATCHED, zorder=3, gid=span.id)
     return times

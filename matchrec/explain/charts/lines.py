@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matchrec.errors.wording import show_count
 from matchrec.explain.charts.axes import (
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 # The heights in inches: of a panel, and of the legend and the axis together.
 PANEL_HEIGHT, REST_HEIGHT = 2.2, 0.5
+
+# How much wider the band of a match is than the match, in points. A match of one row has no width,
+# and a match of few rows among many has almost none.
+BAND_BORDER = 3
 
 # How many characters fit: in a title or below the x axis of a narrow panel, in the title of a wide
 # panel, and beside the y axis.
@@ -105,9 +109,10 @@ def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
     for span in spans:
         first, last = bisect_left(line.times, span.first), bisect_right(line.times, span.last)
         times, values = line.times[first:last], line.values[first:last]
-        panel.axvspan(span.first, span.last, color=MATCH_BAND, linewidth=0, zorder=0, gid=span.id)
+        band: Any = {"color": MATCH_BAND, "linewidth": BAND_BORDER, "zorder": 0}
+        panel.axvspan(span.first, span.last, gid=span.id, **band)
         panel.plot(times, values, color=MATCHED, linewidth=2.2)
-        # A match of one row has no line and no band, so it always has a large point.
+        # A match of one row has no line, so it always has a large point.
         point_times = set(span.rows) if len(times) > 1 else set(times)
         points = [(x, y) for x, y in zip(times, values, strict=True) if x in point_times]
         marker = "." if len(times) > 1 else "o"

@@ -26,7 +26,7 @@ from matchrec.explain.charts.series import MatchSpan, Series
 from matchrec.explain.charts.sweep import Sweep
 from matchrec.explain.clause_coverage import ClauseCoverage, OccurrenceCoverage, Reason, RunEnding
 from matchrec.explain.funnel_picture import draw_funnels
-from matchrec.explain.pictures.figures import keep_texts, make_figure
+from matchrec.explain.pictures.figures import MATCH_BAND, keep_texts, make_figure
 from matchrec.explain.tracing.story import AttemptStory, Line, Story
 from matchrec.explain.tracing.story_picture import draw_story
 from matchrec.explain.tracing.trials import Outcome
@@ -287,3 +287,16 @@ def test_a_story_says_what_its_symbols_mean() -> None:
 def test_a_story_without_attempts_says_its_result() -> None:
     (panel,) = draw_story(Story(("PATTERN (A)",), "at", ("no match; 0 rows",), ())).axes
     assert [text.get_text() for text in panel.texts] == ["PATTERN (A)", "no match; 0 rows"]
+
+
+def test_a_match_of_one_row_has_a_band() -> None:
+    series = {"": make_series([1, 2, 3], [5, 6, 7])}
+    lines = make_figure(WIDTH, 1)
+    draw_lines(lines, series, [MatchSpan(None, 2, 2)], LABELS)
+    (band,) = lines.axes[0].patches
+    assert band.get_linewidth() == 3
+    lanes = make_figure(WIDTH, 1)
+    draw_lanes(lanes, series, [MatchSpan(None, 2, 2), MatchSpan(None, 1, 3)], LABELS)
+    bands = [line for line in lanes.axes[0].get_lines() if line.get_color() == MATCH_BAND]
+    assert [(band.get_marker(), band.get_markersize()) for band in bands[:1]] == [("o", 15)]
+    assert [(band.get_marker(), band.get_linewidth()) for band in bands[1:]] == [("None", 15)]
