@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 HEIGHT = 3.4  # of the chart, in inches
 
-# The number of colours of a chart, and the styles of its lines. As many lines as there are colours
-# have the same style.
-COLOURS, LINE_STYLES = 10, ("-", "--", ":", "-.")
+# The colours, the markers and the styles of lines. Each line has the next one of each, so at least
+# two of them differ between lines that are close in the legend.
+COLOURS, MARKERS, LINE_STYLES = 10, "osD^vph", ("-", "--", ":", "-.")
 
 # The number of lines in a column of the legend.
 MOST_LEGEND_LINES = 14
@@ -100,23 +100,22 @@ def draw_sweep(parameters: Sequence[str], lines: SweepLines) -> Figure:
 
 
 def draw_sweep_lines(panel: Axes, lines: SweepLines) -> None:
-    """Draw the lines, each with its own colour and style, or only points for texts.
+    """Draw the lines, each with its own colour, marker and style, or only markers for texts.
 
-    Each line is thinner than those below it, so that equal lines are all visible.
+    Markers are hollow, and most lines have gaps, so that a line can be seen below another one.
     """
-    line_count = len(lines.lines)
     for index, (other_values, points) in enumerate(lines.lines.items()):
-        line_style = LINE_STYLES[index // COLOURS % len(LINE_STYLES)]
-        share_above = 1 - (index + 1) / line_count  # of the lines
         panel.plot(
             list(points),
             list(points.values()),
-            marker="o",
             color=f"C{index % COLOURS}",
-            linestyle="none" if lines.are_texts else line_style,
+            marker=MARKERS[index % len(MARKERS)],
+            markerfacecolor="none",
+            markersize=7,
+            markeredgewidth=1.6,
+            linestyle="none" if lines.are_texts else LINE_STYLES[index % len(LINE_STYLES)],
+            linewidth=1.8,
             clip_on=False,  # the marker of 0 is on the axis
-            linewidth=1.6 + 3 * share_above,
-            markersize=5 + 4 * share_above,
             label=shorten(", ".join(other_values)),
         )
 
