@@ -37,6 +37,7 @@ from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.errors.refused_operations import find_refusal
+from matchrec.spark.errors.type_checks import check_window_types, list_computed_lengths
 from matchrec.spark.errors.users_terms import put_in_plain_words
 from matchrec.spark.kept_results import ResultSlot, open_slot
 from matchrec.spark.relation import Relation
@@ -296,11 +297,11 @@ class MatchRequest:
         if self.options.max_steps is not None and plan.needs_event_selection:
             raise max_steps_with_event_selection()
         check_order(plan)
-        self.check_sort_expressions(plan)
+        self.check_row_expressions(plan)
         self.check_lengths(plan)
 
-    def check_sort_expressions(self, plan: MatchPlan) -> None:
-        """Let Spark analyse the expressions in PARTITION BY and ORDER BY that are not columns.
+    def check_row_expressions(self, plan: MatchPlan) -> None:
+        """Let Spark analyse keys that are not columns, and the lengths of WITHIN.
 
         Raises one of Spark's `QUERY_ERRORS`.
         """
@@ -309,14 +310,16 @@ class MatchRequest:
             for expression in plan.sorted_by
             if self.columns.find(expression.names) is None
         ]
+        expressions += [length.text for length in list_computed_lengths(plan)]
         self.relation.find_fields(expressions)
 
     def check_lengths(self, plan: MatchPlan) -> None:
-        """Check the constants that give the lengths of windows and frames.
+        """Check the types of lengths of windows, and the constants that give lengths.
 
         Raises:
-            MatchRecognizePlanError: a constant cannot be a length.
+            MatchRecognizePlanError: a type or a constant cannot be a length.
         """
+        check_window_types(plan, self.relation)
         constants = find_constants(plan)
         if constants:
             order = self.find_order_type(plan.order_by[0].expression.text)

@@ -36,6 +36,14 @@ from matchrec.spark.types import is_nested, iterate_types
 # The names of the types whose values have no order. An older PySpark lacks some of the classes.
 WITHOUT_ORDER = {"MapType", "VariantType", "CalendarIntervalType", "GeometryType", "GeographyType"}
 
+# Types of lengths of time that can be a part of a day.
+_TYPES_WITH_HOURS = {
+    "interval",
+    *(f"interval day to {unit}" for unit in ("hour", "minute", "second")),
+    *("interval hour", "interval hour to minute", "interval hour to second"),
+    *("interval minute", "interval minute to second", "interval second"),
+}
+
 
 def check_types(plan: MatchPlan, relation: Relation) -> None:
     """Check the types of conditions, keys and windows, as Spark does itself.
@@ -86,17 +94,22 @@ def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecog
     if order is None or not isinstance(relation.find_type(order.text), DateType):
         return
     for interval in plan.all_window_lengths:
-        if interval.text and probes.drops_hours(spark) and has_hours(interval.text, relation):
+        if interval.text and probes.drops_hours(spark) and has_hours(interval, relation):
             yield hours_added_to_date(interval.span, interval=interval.text, key=show_key(order))
 
 
-def has_hours(interval: str, relation: Relation) -> bool:
-    """Return whether an interval is not a whole number of days. Runs a query of one row."""
+def has_hours(interval: RowExpression, relation: Relation) -> bool:
+    """Return whether an interval may be another length than a whole number of days.
+
+    For a constant, this runs a query of one row. For other lengths, the type decides: an INTERVAL
+    DAY and an INTERVAL MONTH have no hours.
+    """
+    if interval.amount is None and not interval.is_constant:
+        return relation.find_type(interval.text).simpleString() in _TYPES_WITH_HOURS
     runner = relation.runner
+    length = interval.text
     date, timestamp = "DATE'2000-01-01'", "TIMESTAMP'2000-01-01 00:00:00'"
-    text = runner.find_holes(
-        f"{timestamp} + ({interval}) = CAST({date} + ({interval}) AS TIMESTAMP)"
-    )
+    text = runner.find_holes(f"{timestamp} + ({length}) = CAST({date} + ({length}) AS TIMESTAMP)")
     return not runner.sql(join_template("SELECT ", text)).collect()[0][0]
 
 
@@ -126,6 +139,39 @@ def show_key(key: RowExpression) -> str:
     """Return a key of ORDER BY as the user wrote it."""
     users_text = None if key.span is None else read_users_text(key.span)
     return users_text or key.text
+
+
+def check_window_types(plan: MatchPlan, relation: Relation) -> None:
+    """Check the types of the lengths of windows that are not literals, such as `WITHIN gap`.
+
+    Spark's analysis accepts `ts + name` along a number, although the length is a text: it would
+    convert the text of each row.
+
+    Raises:
+        MatchRecognizeError: a length is not a distance along the key of ORDER BY.
+    """
+    for interval in list_computed_lengths(plan):
+        if not can_be_distance(plan, relation, interval):
+            raise make_window_type_error(plan, relation, interval)
+
+
+def list_computed_lengths(plan: MatchPlan) -> list[RowExpression]:
+    """Return the lengths of windows that are not literals."""
+    return [length for length in plan.window_lengths if length.text and length.amount is None]
+
+
+def can_be_distance(plan: MatchPlan, relation: Relation, interval: RowExpression) -> bool:
+    """Return whether some engine can add a length of this type to the key.
+
+    Along a date, a number counts days on Spark.
+    """
+    order_kind = classify_type(relation.find_type(plan.order_by[0].expression.text).simpleString())
+    interval_type = relation.find_type(interval.text).simpleString()
+    interval_kind = classify_type(interval_type)
+    if order_kind in TIMES:
+        is_time = interval_kind in LENGTHS_OF_TIME or interval_type == "interval"
+        return is_time or (order_kind is TypeKind.DATE and interval_kind is TypeKind.NUMBER)
+    return order_kind is not TypeKind.NUMBER or interval_kind is TypeKind.NUMBER
 
 
 def is_wrong_window(plan: MatchPlan, relation: Relation, interval: RowExpression) -> bool:
