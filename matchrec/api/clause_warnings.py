@@ -24,9 +24,9 @@ from matchrec.plan.warning_rules.every_rule import find_warnings
 from matchrec.source import Source
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.compile import CompiledRules
+from matchrec.spark.holes import list_holes
 from matchrec.spark.nanoseconds import find_nanosecond_ties
 from matchrec.spark.request import MatchRequest
-from matchrec.spark.session import list_holes
 from matchrec.spark.tuning import warn_once_if_untuned
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from matchrec.api.sql_texts import SqlText, convert_frames
 from matchrec.arguments import Arguments, DialectName, check_arguments
 from matchrec.spark.environment import check_session
 from matchrec.spark.request import Options
-from matchrec.spark.session import SqlHandler, replace_sql, restore_sql
+from matchrec.spark.sql_replacement import SqlHandler, replace_sql, restore_sql
 
 
 @check_arguments(**ARGUMENTS)

@@ -27,10 +27,10 @@ from matchrec.patterns.stages.tree import name_columns
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.refusals import read_sentence
 from matchrec.spark.request import Options
-from matchrec.spark.session import silence_analysis
 
 if TYPE_CHECKING:
     from matchrec.dialects.writing.convert import Conversion

@@ -28,10 +28,11 @@ from matchrec.errors import rule_sets as errors
 from matchrec.errors.frames import condition_rejected_by_engine
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.text import quote_string
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.errors.refusals import read_sentence
 from matchrec.spark.order_numbers import OrderNumbers, find_order_numbers
 from matchrec.spark.relation import Relation
-from matchrec.spark.session import QUERY_ERRORS, silence_analysis
+from matchrec.spark.session_errors import QUERY_ERRORS
 
 # A dict from names to rules, or a DataFrame of rules. A rule is a text, a Pattern, or a dict of its
 # versions by the time from which each is valid.

@@ -53,14 +53,14 @@ def is_engine_error(error: Exception) -> bool:
 
     This imports PySpark: call it only for an error of a program that uses it.
     """
-    from matchrec.spark.session import SESSION_ERRORS
+    from matchrec.spark.session_errors import SESSION_ERRORS
 
     return isinstance(error, SESSION_ERRORS)
 
 
 def is_rejected_query(error: Exception) -> TypeGuard[PySparkException]:
     """Return whether an engine raised the error because it does not understand a query's text."""
-    from matchrec.spark.session import TEXT_ERRORS
+    from matchrec.spark.session_errors import TEXT_ERRORS
 
     return isinstance(error, TEXT_ERRORS)
 

@@ -166,7 +166,7 @@ class QueryRequest:
     @contextmanager
     def open_session(self) -> Iterator[SparkSession]:
         """Yield a session in which the files are tables."""
-        from matchrec.spark.session import silence_analysis
+        from matchrec.spark.analysis_log import silence_analysis
 
         with open_local_session(self.settings, self.engine) as spark, silence_analysis():
             for table in self.tables:

@@ -80,8 +80,9 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
     Raises:
         MatchRecognizeError: the engine is not installed, or did not start; with the reason.
     """
+    from matchrec.spark.analysis_log import find_analysis_logger
     from matchrec.spark.sail.start import SAIL, SPARK, check_installed, choose_engine, start
-    from matchrec.spark.session import SESSION_ERRORS, find_analysis_logger
+    from matchrec.spark.session_errors import SESSION_ERRORS
 
     find_analysis_logger().disabled = True  # PySpark 4 prints errors as JSON
     try:

@@ -29,14 +29,10 @@ from matchrec.notebook.cells import run_cell
 from matchrec.notebook.messages import print_notice, show_failure
 from matchrec.notebook.variables import find_or_start_session, list_frames
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.request import NO_OPTIONS
-from matchrec.spark.session import (
-    ALL_SESSIONS,
-    SESSION_ERRORS,
-    replace_sql,
-    restore_sql,
-    silence_analysis,
-)
+from matchrec.spark.session_errors import SESSION_ERRORS
+from matchrec.spark.sql_replacement import Sessions, replace_sql, restore_sql
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -186,7 +182,7 @@ def load(shell: InteractiveShell) -> None:
     """
     shell.register_magics(MatchrecMagics)
     shell.set_custom_exc((MatchRecognizeError, *SESSION_ERRORS, Interrupted), show_failure)
-    replace_sql(ALL_SESSIONS, build_sql_handler("spark", NO_OPTIONS))
+    replace_sql(Sessions.ALL, build_sql_handler("spark", NO_OPTIONS))
 
 
 def unload(shell: InteractiveShell) -> None:
@@ -194,4 +190,4 @@ def unload(shell: InteractiveShell) -> None:
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop("matchrec", None)
     shell.set_custom_exc((), None)
-    restore_sql(ALL_SESSIONS)
+    restore_sql(Sessions.ALL)

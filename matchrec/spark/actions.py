@@ -27,7 +27,8 @@ from pyspark.sql import SparkSession
 
 from matchrec.arguments import SESSION, check_arguments
 from matchrec.errors.wording import show_count
-from matchrec.spark.session import SESSION_ERRORS, find_context
+from matchrec.spark.session import find_context
+from matchrec.spark.session_errors import SESSION_ERRORS
 from matchrec.worker.failing import rows_read_by_workers
 
 if TYPE_CHECKING:

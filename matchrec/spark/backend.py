@@ -22,10 +22,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructField
 
 from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL
+from matchrec.spark.holes import create_views, is_dataframe, list_holes
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner, Values
 from matchrec.spark.sail.probes import tries_to_add
-from matchrec.spark.session import create_views, find_plain_sql, is_dataframe, list_holes
+from matchrec.spark.sql_replacement import find_plain_sql
 
 if TYPE_CHECKING:
     from matchrec.compile.split_query import SplitQuery

@@ -11,7 +11,8 @@ from matchrec.spark.connect import SparkConnect
 from matchrec.spark.errors import users_terms
 from matchrec.spark.runner import Runner
 from matchrec.spark.sail.backend import Sail
-from matchrec.spark.session import TEXT_ERRORS, is_connect
+from matchrec.spark.session import is_connect
+from matchrec.spark.session_errors import TEXT_ERRORS
 
 _backends: WeakKeyDictionary[SparkSession, Backend] = WeakKeyDictionary()
 

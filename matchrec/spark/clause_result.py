@@ -48,6 +48,7 @@ from matchrec.plan.expression import Reference
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.backends import find_backend
 from matchrec.spark.columns import Preparation, UnsortedPreparation
 from matchrec.spark.compile import CompiledRules, compile_request, compile_unused_outputs
@@ -63,7 +64,6 @@ from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.relation import Relation
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.runner import Runner
-from matchrec.spark.session import silence_analysis
 from matchrec.spark.types import is_nested, to_value_type
 from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem

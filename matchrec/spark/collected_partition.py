@@ -25,12 +25,12 @@ from matchrec.errors import inspection as errors
 from matchrec.errors.run.location import RowLocation
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.search.partitions import BoolArray, Partitions
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.columns import PartitionPreparation
 from matchrec.spark.compile import CompiledRules, compile_request
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.relation import Relation
 from matchrec.spark.request import MatchRequest
-from matchrec.spark.session import silence_analysis
 from matchrec.spark.targets import OrderValues, Target, TargetFinder
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_integers, take_column, write_batches

@@ -41,7 +41,7 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.columns import KnownFields, Preparation, SortedPreparation, UnsortedPreparation
 from matchrec.spark.kept_results import ResultSlot, open_slot
 from matchrec.spark.request import MatchRequest, Purpose, Rule
-from matchrec.spark.session import QUERY_ERRORS
+from matchrec.spark.session_errors import QUERY_ERRORS
 from matchrec.spark.types import sorts_exactly, to_value_type
 from matchrec.spark.window_lengths import find_constants
 

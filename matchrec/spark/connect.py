@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from inspect import signature
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame
@@ -19,12 +19,8 @@ from pyspark.sql.types import StructField, StructType
 
 from matchrec.errors.conditions import clauses_nested_too_deep
 from matchrec.spark.backend import Backend
-from matchrec.spark.session import (
-    create_lasting_views,
-    find_plain_sql,
-    list_holes,
-    takes_keyword_arguments,
-)
+from matchrec.spark.holes import create_lasting_views, list_holes
+from matchrec.spark.sql_replacement import find_plain_sql
 
 if TYPE_CHECKING:
     from matchrec.plan.templates import Template
@@ -184,6 +180,16 @@ def make_text_plan(text: str, args: Values) -> Any:
     if isinstance(args, dict) and "named_args" in parameters:  # not in PySpark 3.5
         return SQL(text, named_args={name: lit(value) for name, value in args.items()})
     return None
+
+
+@cache
+def takes_keyword_arguments(function: Callable[..., object]) -> bool:
+    """Return whether a function accepts any keyword argument.
+
+    A `sql` that does can fill `{frame}` with a DataFrame. PySpark 3.5 over Connect cannot.
+    """
+    parameters = signature(function).parameters.values()
+    return any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters)
 
 
 @cache

@@ -51,7 +51,7 @@ from matchrec.spark.order_numbers import (
     find_order_numbers,
 )
 from matchrec.spark.runner import Runner
-from matchrec.spark.session import OTHER_VERSION_ERRORS
+from matchrec.spark.session_errors import OTHER_VERSION_ERRORS
 from matchrec.spark.transport import make_task_function
 from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire

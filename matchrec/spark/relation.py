@@ -22,8 +22,7 @@ from pyspark.sql.types import (
 from matchrec.conditions.types import ValueType
 from matchrec.plan.templates import Template, join_template, write_select
 from matchrec.plan.text import quote_name
-from matchrec.spark.runner import PARAMETER_SIGN, Runner
-from matchrec.spark.session import SUBQUERY_START
+from matchrec.spark.runner import PARAMETER_SIGN, SUBQUERY_START, Runner
 from matchrec.spark.types import to_value_type
 
 # Finds the beginning of a call of a function, and of some other SQL, such as `x IN (1, 2)`.

@@ -33,6 +33,7 @@ from matchrec.plan.earlier_measures import inline_earlier_measures
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.plan.resolve import InputColumns
 from matchrec.source import Source
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.diagnose import explain_refusals
@@ -43,7 +44,6 @@ from matchrec.spark.kept_results import ResultSlot, open_slot
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner
 from matchrec.spark.sail.probes import find_spark_version
-from matchrec.spark.session import silence_analysis
 from matchrec.spark.types import find_char_length, to_value_type
 from matchrec.spark.window_lengths import check_constant_lengths, check_frame_length, find_constants
 

@@ -23,16 +23,11 @@ from pyspark.sql.types import StructField
 from matchrec.plan.templates import Template, View, join_template, write_select
 from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL
 from matchrec.source import Source
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.errors import filled_template, users_terms
-from matchrec.spark.session import (
-    SUBQUERY_START,
-    TEXT_ERRORS,
-    create_lasting_views,
-    escape_for_pyspark,
-    find_plain_sql,
-    list_holes,
-    silence_analysis,
-)
+from matchrec.spark.holes import create_lasting_views, escape_for_pyspark, list_holes
+from matchrec.spark.session_errors import TEXT_ERRORS
+from matchrec.spark.sql_replacement import find_plain_sql
 
 # The settings of a session on which the meaning of a query depends.
 SETTINGS = (
@@ -49,6 +44,9 @@ Values = dict[str, Any] | list[Any] | None
 
 # The first character of a parameter. A text without it has no parameter.
 PARAMETER_SIGN = re.compile("[:?]")
+
+# Finds the beginning of a subquery.
+SUBQUERY_START = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 
 class TextBackend(Protocol):

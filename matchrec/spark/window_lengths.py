@@ -19,7 +19,7 @@ from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.templates import join_template, nest_in_with_clauses
 from matchrec.spark.runner import Runner
-from matchrec.spark.session import SESSION_ERRORS
+from matchrec.spark.session_errors import SESSION_ERRORS
 
 # Months have 28 to 31 days, so a length of months and days is added to two days of a year. Two
 # months are longest from 1 July on, and one month is as long as it can be from either day.

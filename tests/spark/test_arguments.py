@@ -28,8 +28,8 @@ from pyspark.sql.functions import col
 import matchrec
 from matchrec import AfterMatch, Counters, MatchRecognizeError, Options, Pattern, Query
 from matchrec.api import questions
+from matchrec.spark.analysis_log import find_analysis_logger, silence_analysis
 from matchrec.spark.backend import Backend
-from matchrec.spark.session import find_analysis_logger, silence_analysis
 from tests.pages.reference import list_definitions
 
 pytestmark = pytest.mark.one_of(4)

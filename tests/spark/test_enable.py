@@ -12,7 +12,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
-from matchrec.spark import session as installed
+from matchrec.spark import sql_replacement
 from matchrec.spark.session import is_connect
 
 pytestmark = pytest.mark.one_of(2)
@@ -102,7 +102,7 @@ def test_options_of_the_last_enable_are_those_of_all(spark: SparkSession) -> Non
 def test_another_application_is_not_enabled(
     installed_session: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installed, "find_application", lambda _: "another one")
+    monkeypatch.setattr(sql_replacement, "find_application", lambda _: "another one")
     assert installed_session.sql("SELECT 1 AS x").collect() == [Row(x=1)]
     with pytest.raises(AnalysisException):
         installed_session.sql(QUERY).collect()

@@ -28,9 +28,9 @@ from pyspark.sql import SparkSession
 from matchrec.errors.kinds import OUR_ERROR, MatchRecognizeRunError, make_computation_error
 from matchrec.errors.run.location import read_fields
 from matchrec.errors.run.origins import find_failure
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.errors.second_look import find_failed_expression, is_second_look
 from matchrec.spark.errors.users_terms import reword
-from matchrec.spark.session import silence_analysis
 from matchrec.spark.ties import warn_of_ties
 
 

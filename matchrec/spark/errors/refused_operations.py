@@ -35,6 +35,7 @@ from matchrec.errors.sql.wrong_types import (
 from matchrec.plan.expression import Aggregate, Branches, Operation, Scalar, render, split_branches
 from matchrec.plan.show import show_scalar
 from matchrec.source import Span
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.errors.refusals import read_sentence
 from matchrec.spark.errors.row_expressions import (
     ExpressionSql,
@@ -43,7 +44,6 @@ from matchrec.spark.errors.row_expressions import (
     render_stand_in,
 )
 from matchrec.spark.relation import Relation
-from matchrec.spark.session import silence_analysis
 
 # A refusal that is about the types of operands, in words of Spark or of Sail.
 ABOUT_TYPES = re.compile(

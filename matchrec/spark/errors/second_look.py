@@ -50,10 +50,10 @@ from matchrec.plan.expression import (
     split_conjuncts,
     write_row_sql,
 )
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner
 from matchrec.spark.sail.words import explain_value_failure, read_value_failure
-from matchrec.spark.session import silence_analysis
 from matchrec.worker.wire import SelectItem
 
 T = TypeVar("T")

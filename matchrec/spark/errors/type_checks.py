@@ -26,11 +26,12 @@ from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import ColumnReference, Operation, Scalar, Term, split_conjuncts
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.templates import join_template
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.errors.operand_kinds import find_incompatible_operands
 from matchrec.spark.errors.row_expressions import find_clause_of_key, list_row_conditions
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail import probes
-from matchrec.spark.session import QUERY_ERRORS, silence_analysis
+from matchrec.spark.session_errors import QUERY_ERRORS
 from matchrec.spark.types import is_nested, iterate_types
 
 # The names of the types whose values have no order. An older PySpark lacks some of the classes.

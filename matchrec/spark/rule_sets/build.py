@@ -29,6 +29,7 @@ from matchrec.errors.rule_sets import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.clause_result import build_result_items, project, select_result_columns
 from matchrec.spark.compile import CompiledRule, CompiledRules, compile_request
 from matchrec.spark.errors.diagnose import explain_refusals
@@ -36,7 +37,7 @@ from matchrec.spark.order_numbers import OrderNumbers, find_order_numbers
 from matchrec.spark.ranges import check_may_stay_whole
 from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.request import MatchRequest
-from matchrec.spark.session import QUERY_ERRORS, silence_analysis
+from matchrec.spark.session_errors import QUERY_ERRORS
 from matchrec.spark.streaming.stream_worker import digest
 from matchrec.spark.transport import build_output_schema
 from matchrec.spark.types import find_padding, make_struct_type

@@ -22,10 +22,11 @@ from matchrec.plan.show import show_frame
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.connect import SparkConnect
+from matchrec.spark.holes import is_dataframe, list_holes
 from matchrec.spark.relation import find_parameter_type
 from matchrec.spark.sail import probes
 from matchrec.spark.sail.words import CRASH, simplify_refusal
-from matchrec.spark.session import KEPT_FRAMES, is_dataframe, keep_once_per_session, list_holes
+from matchrec.spark.session import keep_once_per_session
 from matchrec.spark.types import allow_inner_nulls, is_nested, write_type
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ if TYPE_CHECKING:
 
 # The attribute of a session with the function that remembers which texts were planned.
 PLANNED_TEXTS = "_matchrec_planned"
+
+# The attribute of the plan of a text that keeps the DataFrames in the text alive. The plan itself
+# may have only a server's copy of them, and what `errors.second_look` knows of a DataFrame is lost
+# with the DataFrame.
+KEPT_FRAMES = "_matchrec_frames"
 
 # About how many rows a task of a large input has, and how many tasks there are at most.
 ROWS_PER_TASK = 1 << 21

@@ -38,9 +38,10 @@ from matchrec.plan.operators import (
     find_coercing_operators,
     find_operator_names,
 )
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.relation import Relation
+from matchrec.spark.runner import SUBQUERY_START
 from matchrec.spark.sail.probes import compares_as_decimals
-from matchrec.spark.session import SUBQUERY_START, silence_analysis
 from matchrec.spark.types import is_nested, iterate_types, to_value_type
 
 # Operators that compare their operands with each other.

@@ -17,6 +17,7 @@ from pyspark.sql.types import DataType, DecimalType
 from matchrec.errors import conditions as errors
 from matchrec.plan.expression import Operation, Scalar, map_operations, render
 from matchrec.plan.match_plan import MatchPlan, map_expressions
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.errors.row_expressions import (
     has_aggregate,
     render_over_all_rows,
@@ -25,7 +26,6 @@ from matchrec.spark.errors.row_expressions import (
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.hidden_operations import find_hidden_operations
 from matchrec.spark.sail.probes import negates_to_scale_ten
-from matchrec.spark.session import silence_analysis
 from matchrec.spark.types import iterate_types, write_type
 
 # The operators, and their names in the set of an expression's operations.

@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.plan.operations import NEVER_FAILING, NEVER_FAILING_FUNCTIONS
-from matchrec.spark.session import silence_analysis
+from matchrec.spark.analysis_log import silence_analysis
 from tests.quick.scale import some_of
 
 pytestmark = pytest.mark.larger  # a query for each function of Spark

@@ -1,0 +1,158 @@
+"""A replacement of `SparkSession.sql` that first calls a function of ours.
+
+`replace_sql` sets a handler for the sessions of an application, or for all sessions. The method of
+the class is replaced, because Spark makes further objects for one session and further sessions for
+one application: in `foreachBatch`, by `newSession`, by `getOrCreate`. The sessions of other
+applications call the replacement as well; it passes their calls on to Spark's own method.
+
+    session.sql(text)    calls the replacement, which calls
+        the handler of the session's application, or else the handler of all sessions, then,
+        if there is no handler or it returns None, Spark's own `sql`
+
+`find_plain_sql` returns Spark's own `sql`, which our own queries call.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Iterator
+from enum import Enum
+from functools import wraps
+from threading import Lock
+from types import MethodType
+from typing import Any, Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+
+from matchrec.spark.session import find_application
+
+# The attribute of a replacement: a pair of itself and the method that it replaces. See
+# `find_original`.
+REPLACED = "_matchrec_replaced"
+
+
+class Sessions(Enum):
+    """A group of sessions, which an argument names instead of a session."""
+
+    # All sessions, also future ones. A handler of their own application comes before that of all.
+    ALL = "all"
+
+
+class SqlHandler(Protocol):
+    """A function that handles a call of `sql` before Spark does."""
+
+    def __call__(
+        self, session: SparkSession, query: Any, args: Any, frames: dict[str, Any], /
+    ) -> DataFrame | None:
+        """Return the result of a query; None if Spark's own `sql` should handle the call.
+
+        Args:
+            session: the session whose method was called.
+            query: the first argument of the call, which need not be a text.
+            args: its second argument.
+            frames: its keyword arguments.
+        """
+
+
+# The handlers, by `find_application` of their sessions, or by `Sessions.ALL`.
+_handlers: dict[Hashable, SqlHandler] = {}
+# The classes of sessions whose `sql` is replaced at the moment.
+_changed_classes: set[type] = set()
+# Held while the two above and the classes are changed.
+_change_lock = Lock()
+
+
+def find_plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
+    """Return the session's own `sql`, even if it is replaced."""
+    current: Any = spark.sql
+    original = find_original(getattr(current, "__func__", None))
+    plain: Callable[..., DataFrame] = (
+        MethodType(original, current.__self__) if original else current
+    )
+    return plain
+
+
+def replace_sql(sessions: SparkSession | Sessions, handler: SqlHandler) -> None:
+    """Let `handler` handle `sql` first, in every session of an application, from now on.
+
+    Args:
+        sessions: a session of the application, or `Sessions.ALL`.
+        handler: the handler.
+    """
+    classes = (
+        iterate_session_classes() if isinstance(sessions, Sessions) else type(sessions).__mro__
+    )
+    with _change_lock:
+        _handlers[find_handler_key(sessions)] = handler
+        for cls in classes:
+            current = cls.__dict__.get("sql")
+            if not inspect.isfunction(current):
+                continue
+            _changed_classes.add(cls)
+            if find_original(current) is None:
+                setattr(cls, "sql", make_replacement(current))  # noqa: B010 -- mypy knows the class
+
+
+def restore_sql(sessions: SparkSession | Sessions) -> None:
+    """Let Spark's own `sql` handle calls again. Do nothing if it always did.
+
+    Args:
+        sessions: a session of the application, or `Sessions.ALL`, as `replace_sql` got it.
+    """
+    with _change_lock:
+        _handlers.pop(find_handler_key(sessions), None)
+        if _handlers:
+            return
+        for cls in _changed_classes:
+            original = find_original(cls.__dict__["sql"])
+            if original is not None:
+                setattr(cls, "sql", original)  # noqa: B010 -- mypy knows the class
+        _changed_classes.clear()
+
+
+def find_handler_key(sessions: SparkSession | Sessions) -> Hashable:
+    """Return the key in `_handlers` of the application of a session, or of all sessions."""
+    return sessions if isinstance(sessions, Sessions) else find_application(sessions)
+
+
+def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
+    """Return a method `sql` that first calls the handler of its session, see the module.
+
+    If there is no handler, or it has no result, it calls the original method.
+    """
+
+    @wraps(original)
+    def sql(
+        self: SparkSession,
+        sqlQuery: str,  # noqa: N803 -- Spark's name of it
+        args: Any = None,
+        **kwargs: Any,
+    ) -> DataFrame:
+        """Run a query with matchrec if it is enabled for the session, else with Spark."""
+        application_handler = _handlers.get(find_application(self)) if _handlers else None
+        handler = application_handler or _handlers.get(Sessions.ALL)
+        result = handler(self, sqlQuery, args, kwargs) if handler else None
+        return original(self, sqlQuery, args, **kwargs) if result is None else result
+
+    setattr(sql, REPLACED, (sql, original))
+    return sql
+
+
+def find_original(function: object) -> Callable[..., DataFrame] | None:
+    """Return the `sql` that a function of ours replaces; None if the function is not ours.
+
+    A function of another library that wraps ours by `functools.wraps` has a copy of the attribute.
+    The attribute names our function, so such a copy is recognized.
+    """
+    replacement, original = getattr(function, REPLACED, (None, None))
+    return original if replacement is function else None
+
+
+def iterate_session_classes() -> Iterator[type]:
+    """Yield PySpark's classes of sessions, Classic and Connect."""
+    yield SparkSession
+    try:
+        from pyspark.sql.connect.session import SparkSession as ConnectSession
+    except ImportError:  # then there can be no session over Connect
+        return
+    yield ConnectSession
