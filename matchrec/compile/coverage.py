@@ -7,7 +7,7 @@ part of the condition was false. The worker runs the search of the query and cou
 1. `observe_tests` takes the query whose conditions are split. It keeps the conditions, drops the
    measures and the filters, and adds the tests that are counted one by one.
 2. `build_coverage_task` turns the tests into bits, once the query is compiled to a `CompiledQuery`.
-3. The workers count: see `worker.cover`. The result is `counted_coverage.CountedCoverage`.
+3. The workers count: see `worker.coverage`. The result is `counted_coverage.CountedCoverage`.
 
 All rows are sent, also those that the query itself would leave out, because each of them is a
 starting row. The columns that are sent are those of conditions, and those that name a row.

@@ -2,7 +2,7 @@
 
 A search can decide about a starting row as soon as it has all rows that it looks at. So a worker
 can search a large partition in pieces, which overlap by the rows that conditions and measures read
-before and after a match: see `worker.batches`.
+before and after a match: see `worker.pieces`.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from matchrec.spark.transport import Worker, build_output_schema, plan_worker_ou
 from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.attempts import ATTEMPT_NOTES, AttemptWorker
-from matchrec.worker.cover import CoverageWorker, sum_coverage
+from matchrec.worker.coverage import CoverageWorker, sum_coverage
 from matchrec.worker.query_worker import TaskInput
 
 OutputFields = Sequence[spark_types.StructField]
@@ -42,7 +42,7 @@ class PlannedCoverage:
 class TaskCounts:
     """The row that `CoverageWorker` returns for one task."""
 
-    # The counts as one array: see `worker.cover.flatten_counts`.
+    # The counts as one array: see `worker.coverage.flatten_counts`.
     counters: list[int]
     # The number of rows that the nearest run still needed; None if all starting rows began a match.
     remaining: int | None

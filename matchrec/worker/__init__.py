@@ -2,7 +2,7 @@
 
     query_worker  the worker of a query: from batches of rows to batches of output rows
     sorting       sorts rows by partition and order
-    batches       groups sorted rows into pieces for the search
+    pieces        groups sorted rows into pieces for the search
     arrays        converts Arrow columns to NumPy arrays, and back
     arrow_types   how Arrow types are stored, and as which types Spark reads them
     sort_keys     numbers that compare as values do
@@ -19,9 +19,9 @@
     shared_rows   the rows of a rule set, and what single rules see of them
     rule_batches  the output batches of a rule set
     ranges        chooses the stretches of rows that a match can reach
-    cover         the worker of coverage, which counts
+    coverage      the worker of coverage, which counts
     attempts      the worker of back-tests, which says how far each starting row came
-    coverage_input  what these two share
+    coverage_input  what the workers of coverage and of back-tests share
     count         the counters of a task
     planned       checks that the columns that arrive have the types they were planned with
     wire          the names of our own columns

@@ -18,8 +18,8 @@ from matchrec.search.kernels import nearest_runs
 from matchrec.search.partitions import IntArray
 from matchrec.worker import wire
 from matchrec.worker.arrays import take_column
-from matchrec.worker.batches import Piece
 from matchrec.worker.coverage_input import make_batch, prepare_partitions, read_pieces
+from matchrec.worker.pieces import Piece
 from matchrec.worker.query_worker import TaskInput
 
 # The columns of `AttemptWorker` about the nearest run of a starting row, in their order: how many

@@ -23,7 +23,7 @@ from matchrec.search.matches import DOUBLE_WORD, Matches
 from matchrec.search.partitions import IntArray
 from matchrec.worker import wire
 from matchrec.worker.arrays import view_as_doubles
-from matchrec.worker.batches import Piece
+from matchrec.worker.pieces import Piece
 
 COUNTERS_TYPE = pa.list_(pa.int64())  # of the column of counters
 GREATEST_BIGINT = 2.0**63 - 1024  # the greatest double that is a BIGINT

@@ -10,9 +10,9 @@ import pyarrow as pa
 from matchrec.compile.coverage import CoverageTask
 from matchrec.search.nearby import satisfy_nearby
 from matchrec.search.partitions import Partitions
-from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.locate import check_and_locate, name_large_partitions
+from matchrec.worker.pieces import Piece
 from matchrec.worker.query_worker import TaskInput
 
 

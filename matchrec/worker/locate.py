@@ -19,7 +19,7 @@ from matchrec.errors.run.location import RowLocation
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.worker import wire
-from matchrec.worker.batches import PartitionWithoutRoom, Piece
+from matchrec.worker.pieces import PartitionWithoutRoom, Piece
 from matchrec.worker.python_values import read_value_at
 from matchrec.worker.windows import check_windows
 from matchrec.worker.wire import OrderColumn

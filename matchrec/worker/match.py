@@ -34,12 +34,12 @@ from matchrec.search.partitions import NO_EDGE, Partitions
 from matchrec.search.task import NearbyCondition, Task
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import take_column
-from matchrec.worker.batches import Piece
 from matchrec.worker.count import Tally, WorkerCounter
 from matchrec.worker.decimals import has_exact_sums
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer
 from matchrec.worker.locate import check_and_locate, name_large_partitions
+from matchrec.worker.pieces import Piece
 from matchrec.worker.wire import OrderColumn
 
 # Matches that share their rows.

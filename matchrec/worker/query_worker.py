@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from matchrec.worker.arrays import Batches
-    from matchrec.worker.batches import Piece
+    from matchrec.worker.pieces import Piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class TaskInput:
 
         Args:
             batches: the rows of the task.
-            lookaround: see `batches.split_into_pieces`.
+            lookaround: see `pieces.split_into_pieces`.
             needed_bits: see `Sorting.needed_bits`.
             never_null: see `planned.check_batches`.
 
@@ -66,7 +66,7 @@ class TaskInput:
             PartitionWithoutRoom: there is too little memory for the rows of a partition.
         """
         with hold_garbage_collection():
-            from matchrec.worker.batches import split_into_pieces
+            from matchrec.worker.pieces import split_into_pieces
             from matchrec.worker.planned import check_batches
             from matchrec.worker.sorting.sort import sort_batches
 

@@ -18,8 +18,8 @@ from matchrec.errors.run.failures import too_many_steps
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions, list_positions
 from matchrec.search.strategies import ALGORITHMS
-from matchrec.worker.batches import Piece
 from matchrec.worker.match import PieceWorker
+from matchrec.worker.pieces import Piece
 
 MATCHES = ("partition", "number", "start", "completed", "kind")
 # If matches share their rows, the rows have another order.

@@ -13,7 +13,7 @@ from matchrec.spark.coverage import build_counts_schema, plan_coverage
 from matchrec.spark.request import MatchRequest, Options, Purpose, Rule, find_input_columns
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
-from matchrec.worker.cover import CoverageWorker
+from matchrec.worker.coverage import CoverageWorker
 
 pytestmark = pytest.mark.one_of(2)
 

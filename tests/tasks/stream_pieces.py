@@ -29,9 +29,9 @@ from matchrec.spark.streaming.memory import BucketMemory, read_memory
 from matchrec.spark.streaming.prepare import WATERMARK
 from matchrec.spark.streaming.stream_worker import RuleSetStreamWorker, StreamWorker
 from matchrec.worker import wire
-from matchrec.worker.batches import Piece
 from matchrec.worker.equal_codes import encode_equal, number_rows
 from matchrec.worker.match import PieceWorker
+from matchrec.worker.pieces import Piece
 from tests.quick.scale import copies_of
 
 T = TypeVar("T")

@@ -33,9 +33,9 @@ from matchrec.spark.streaming.arrival import SearchRows
 from matchrec.spark.streaming.by_key import KeyedValues, KeyRecord
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_integers, take_column
-from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.match import BatchMaker, PieceWorker
+from matchrec.worker.pieces import Piece
 
 ALL_ROWS = Version("")  # of a query, which is no rule
 NEVER = int(np.iinfo(np.int64).max)  # a time after all others

@@ -27,7 +27,7 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import Batches, take_column
 from matchrec.worker.arrow_types import is_text
-from matchrec.worker.batches import BYTES_PER_SEARCH, estimate_rows, find_partition_starts
+from matchrec.worker.pieces import BYTES_PER_SEARCH, estimate_rows, find_partition_starts
 from matchrec.worker.sorting.codes import SAMPLE_ROWS
 from matchrec.worker.sorting.matchless import drop_matchless_partitions
 from matchrec.worker.sorting.order import sort_table

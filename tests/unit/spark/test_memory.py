@@ -15,7 +15,7 @@ import pytest
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.spark.sail.server import ARROWS_POOL
-from matchrec.worker import batches, row_sizes
+from matchrec.worker import pieces, row_sizes
 from tests.tasks.worker_memory import KINDS, compile_kind, run_worker
 
 ROOT = Path(__file__).parents[3]
@@ -53,7 +53,7 @@ def test_small_calls_and_batches_hold_the_same_rows(
     monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     expected = [*run_worker(compile_kind(kind), *FEW)]
-    monkeypatch.setattr(batches, "BYTES_PER_SEARCH", 4_000)
+    monkeypatch.setattr(pieces, "BYTES_PER_SEARCH", 4_000)
     in_calls = [*run_worker(compile_kind(kind), *FEW)]
     monkeypatch.setattr(row_sizes, "BYTES_PER_BATCH", 2_000)
     divided = [*run_worker(compile_kind(kind), *FEW)]
@@ -67,7 +67,7 @@ def test_small_calls_and_batches_hold_the_same_rows(
 def test_a_search_without_enough_memory_says_so(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.setattr(memory, "SMALL_SIZE", 0)
     monkeypatch.setattr(memory, "find_room", lambda: 50_000)
-    monkeypatch.setattr(batches, "BYTES_PER_SEARCH", 4_000)
+    monkeypatch.setattr(pieces, "BYTES_PER_SEARCH", 4_000)
     with pytest.raises(MatchRecognizeRunError, match=BEYOND[kind]) as caught:
         list(run_worker(compile_kind(kind), 600 if kind in MANY_RUNS else 5_000, 1, 0))
     assert caught.value.partition == {"k": 0}

@@ -45,7 +45,7 @@ WORKER_MODULES = (
     "output.match_reader",
     "output.rows",
     "worker.sorting.sort",
-    "worker.batches",
+    "worker.pieces",
     "worker.match",
 )
 MODULES_OF_OTHER_QUERIES = (

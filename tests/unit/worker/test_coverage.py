@@ -22,7 +22,7 @@ from matchrec.shortcuts import ALL
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.worker import wire
-from matchrec.worker.cover import CoverageWorker, sum_coverage
+from matchrec.worker.coverage import CoverageWorker, sum_coverage
 from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.wire import SortColumn, Sorting
 from tests.quick.scale import examples

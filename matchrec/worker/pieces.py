@@ -143,27 +143,40 @@ def split_into_pieces(
     """
     waiting = WaitingRows(rows_per_call, structs)
     for batch in batches:
-        first_mark = batch.column(wire.FIRST_BITS).slice(0, 1)
-        begins_partition = len(find_partition_starts(first_mark)) > 0
-        if 2 * waiting.rows >= waiting.rows_per_call and begins_partition:
+        if waiting.has_half_a_search and begins_partition(batch):
             # searching these rows by themselves saves a copy of both tables
-            yield waiting.take_partitions(waiting.rows)
+            yield waiting.take_partitions(waiting.row_count)
         waiting.add(batch)
-        waiting.rows_per_call = min(rows_per_call, estimate_rows(BYTES_PER_SEARCH, batch))
-        if waiting.last_start >= waiting.rows_per_call:
+        if waiting.last_start >= waiting.rows_per_search:
             yield waiting.take_partitions(waiting.last_start)
         waiting.check_room(must_be_whole=lookaround is None)
-        if lookaround is None:
-            continue
-        if waiting.rows - waiting.last_start >= waiting.rows_for_search:
+        if lookaround is not None and waiting.has_large_partition:
             if waiting.last_start:
                 yield waiting.take_partitions(waiting.last_start)
-            piece = waiting.make_piece(waiting.batches, waiting.rows - lookaround.after)
+            piece = waiting.make_piece(waiting.batches, waiting.row_count - lookaround.after)
             yield piece
             waiting.drop_decided(piece, lookaround)
             del piece  # so that its table is gone while the next one grows
-    if waiting.rows:
-        yield waiting.take_partitions(waiting.rows)
+    if waiting.row_count:
+        yield waiting.take_partitions(waiting.row_count)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionProgress:
+    """How far the search of a partition has come whose first rows were searched before.
+
+    The default values are the progress of a partition that was not searched yet.
+    """
+
+    # The next starting row, among the waiting rows. See `Frontier`, also for the next two fields.
+    start: int = 0
+    number: int = 0
+    steps: int = 0
+    # The number of rows of the partition that were dropped, see `Piece.rows_before`.
+    rows_before: int = 0
+    # bool[r], `Piece.covered` of the undecided rows: those that the latest search had, and that
+    # wait for another one.
+    covered: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
 
 
 @dataclass(slots=True)
@@ -174,35 +187,38 @@ class WaitingRows:
     earlier pieces had a part of.
     """
 
-    # The number of rows that make a search worth its fixed cost.
+    # The number of rows that make a search worth its fixed cost, however wide they are.
     rows_per_call: int
     structs: Structs
     batches: list[pa.RecordBatch] = field(default_factory=list)
     # The number of rows of `batches`, and their bytes.
-    rows: int = 0
-    size: int = 0
+    row_count: int = 0
+    byte_count: int = 0
+    # The same as `rows_per_call`, or fewer rows if those of the latest batch are wide.
+    rows_per_search: int = field(init=False)
     # The row at which the last partition starts, 0 if it starts before these rows.
     last_start: int = 0
-    # How many rows of the last partition the latest search left undecided; None if it was not
-    # searched yet.
-    undecided: int | None = None
-    # How far the search of the first partition has come, see `Frontier`.
-    start: int = 0
-    number: int = 0
-    steps: int = 0
-    # The number of rows of the first partition that were dropped, see `Piece.rows_before`.
-    rows_before: int = 0
-    # bool[r], `Piece.covered` of the first rows, which an earlier piece had.
-    covered: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
+    # How far the search of the first partition has come.
+    progress: PartitionProgress = field(default_factory=PartitionProgress)
+
+    def __post_init__(self) -> None:
+        """Assume that rows are not wide, until a batch arrives."""
+        self.rows_per_search = self.rows_per_call
 
     @property
-    def rows_for_search(self) -> int:
-        """Return how many rows of the last partition must wait before they are searched.
+    def has_half_a_search(self) -> bool:
+        """Return whether these rows are at least half as many as make a search worth its cost."""
+        return 2 * self.row_count >= self.rows_per_search
 
-        It is at least twice the number of rows that the last search left undecided.
+    @property
+    def has_large_partition(self) -> bool:
+        """Return whether the last partition must be searched before it is complete.
+
+        It has at least twice the rows that the latest search left undecided.
         """
-        undecided = self.rows_per_call if self.undecided is None else self.undecided
-        return undecided + max(undecided, self.rows_per_call)
+        undecided = len(self.progress.covered) or self.rows_per_search
+        needed_rows = undecided + max(undecided, self.rows_per_search)
+        return self.row_count - self.last_start >= needed_rows
 
     def check_room(self, *, must_be_whole: bool) -> None:
         """Raise PartitionWithoutRoom if the waiting rows need too much memory.
@@ -210,14 +226,14 @@ class WaitingRows:
         Args:
             must_be_whole: whether all rows of a partition must be searched together.
         """
-        if memory.has_room(TIMES_IN_MEMORY * self.size):
+        if memory.has_room(TIMES_IN_MEMORY * self.byte_count):
             return
         last_batch = self.batches[-1]
         last_row = pa.Table.from_batches([last_batch.slice(last_batch.num_rows - 1)])
         raise PartitionWithoutRoom(
             last_row=add_structs(last_row, self.structs),
-            rows=self.rows - self.last_start,
-            size=self.size,
+            rows=self.row_count - self.last_start,
+            size=self.byte_count,
             must_be_whole=must_be_whole,
         )
 
@@ -227,29 +243,32 @@ class WaitingRows:
             return
         starts = find_partition_starts(batch.column(wire.FIRST_BITS))
         if len(starts):
-            self.last_start = self.rows + int(starts[-1])
+            self.last_start = self.row_count + int(starts[-1])
         self.batches.append(batch)
-        self.rows += batch.num_rows
-        self.size += batch.nbytes
+        self.row_count += batch.num_rows
+        self.byte_count += batch.nbytes
+        self.rows_per_search = min(self.rows_per_call, estimate_rows(BYTES_PER_SEARCH, batch))
 
-    def take_partitions(self, rows: int) -> Piece:
+    def take_partitions(self, row_count: int) -> Piece:
         """Return the first rows as a piece of whole partitions, and keep the others.
 
         Args:
-            rows: the number of rows to take, which must be whole partitions.
+            row_count: the number of rows to take, which must be whole partitions.
         """
-        first_batches, self.batches = divide_batches(self.batches, rows)
+        first_batches = self.remove_first(row_count)
         piece = self.make_piece(first_batches, NO_EDGE)
-        self.rows -= rows
-        self.size = sum(batch.nbytes for batch in self.batches)
         self.last_start = 0
-        self.undecided = None
-        self.start = 0
-        self.number = 0
-        self.steps = 0
-        self.rows_before = 0
-        self.covered = np.zeros(0, np.bool_)
+        self.progress = PartitionProgress()
         return piece
+
+    def remove_first(self, row_count: int) -> list[pa.RecordBatch]:
+        """Remove the first rows, given their number, and return them. No row is copied."""
+        table = pa.Table.from_batches(self.batches)
+        first_batches: list[pa.RecordBatch] = table.slice(0, row_count).to_batches()
+        self.batches = table.slice(row_count).to_batches()
+        self.row_count -= row_count
+        self.byte_count = sum(batch.nbytes for batch in self.batches)
+        return first_batches
 
     def make_piece(self, batches: list[pa.RecordBatch], edge: int) -> Piece:
         """Return a piece with the rows of some batches.
@@ -258,20 +277,21 @@ class WaitingRows:
             batches: the first of the waiting rows, or all of them.
             edge: the row before which the search of the last partition must stop, or NO_EDGE.
         """
+        progress = self.progress
         table = add_structs(pa.Table.from_batches(batches).combine_chunks(), self.structs)
         starts = find_partition_starts(take_column(table, wire.FIRST_BITS))
-        if self.rows_before:  # the marked row of the first partition was dropped
+        if progress.rows_before:  # the marked row of the first partition was dropped
             starts = np.append(0, starts)
         starts = np.append(starts, table.num_rows).astype(np.int64)
         covered = np.zeros(table.num_rows, np.bool_)
-        covered[: len(self.covered)] = self.covered
+        covered[: len(progress.covered)] = progress.covered
         return Piece(
             table=table,
             starts=starts,
-            frontier=Frontier.create(starts, self.start, edge, self.number, self.steps),
-            rows_before=self.rows_before,
+            frontier=Frontier.create(starts, progress.start, edge, progress.number, progress.steps),
+            rows_before=progress.rows_before,
             covered=covered,
-            new_rows=table.num_rows - len(self.covered),
+            new_rows=table.num_rows - len(progress.covered),
         )
 
     def drop_decided(self, piece: Piece, lookaround: Lookaround) -> None:
@@ -283,24 +303,20 @@ class WaitingRows:
         """
         frontier, covered = piece.read_search()
         start = int(frontier.start[-1])
-        self.number = int(frontier.number[-1])
-        self.steps = int(frontier.steps[-1])
         dropped = max(start - max(1, lookaround.before), 0)
-        _, self.batches = divide_batches(self.batches, dropped)
-        self.rows -= dropped
-        self.size = sum(batch.nbytes for batch in self.batches)
-        self.start = start - dropped
-        self.rows_before += dropped
-        self.covered = covered[dropped:].copy()
-        self.undecided = self.rows
+        self.remove_first(dropped)
+        self.progress = PartitionProgress(
+            start=start - dropped,
+            number=int(frontier.number[-1]),
+            steps=int(frontier.steps[-1]),
+            rows_before=self.progress.rows_before + dropped,
+            covered=covered[dropped:].copy(),
+        )
 
 
-def divide_batches(
-    batches: list[pa.RecordBatch], rows: int
-) -> tuple[list[pa.RecordBatch], list[pa.RecordBatch]]:
-    """Return batches of the first rows, and batches of all other rows. No row is copied."""
-    table = pa.Table.from_batches(batches)
-    return table.slice(0, rows).to_batches(), table.slice(rows).to_batches()
+def begins_partition(batch: pa.RecordBatch) -> bool:
+    """Return whether the first row of a batch starts a partition. False if there are no rows."""
+    return len(find_partition_starts(batch.column(wire.FIRST_BITS).slice(0, 1))) > 0
 
 
 def estimate_rows(size: int, batch: pa.RecordBatch) -> int:

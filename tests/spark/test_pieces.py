@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from matchrec.compile.lookaround import Lookaround
 from matchrec.search.partitions import Partitions
-from matchrec.worker.batches import Piece, split_into_pieces
+from matchrec.worker.pieces import Piece, split_into_pieces
 
 ALL_ROWS = 2**62
 

@@ -24,8 +24,8 @@ from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.task import NearbyCondition
 from matchrec.worker import wire
 from matchrec.worker.arrays import decode, take_encoded_column
-from matchrec.worker.batches import Piece
 from matchrec.worker.coverage_input import make_batch, prepare_partitions, read_pieces
+from matchrec.worker.pieces import Piece
 from matchrec.worker.query_worker import TaskInput
 
 
