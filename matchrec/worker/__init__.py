@@ -9,6 +9,7 @@
     equal_codes   numbers that are equal if values are equal
     encode        turns a piece into the arrays that the search reads
     match         searches the partitions of a piece
+    chains        decides whether matches share their rows
     locate        names the rows and partitions of failures in errors
     gather        turns matches into output columns
     match_aggregates  fills the output columns of aggregates over the rows of a match

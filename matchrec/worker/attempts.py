@@ -15,24 +15,28 @@ import pyarrow as pa
 from matchrec.compile.coverage import CoverageTask
 from matchrec.search.coverage import find_nearest_runs
 from matchrec.search.kernels import nearest_runs
-from matchrec.search.partitions import IntArray
+from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.worker import wire
 from matchrec.worker.arrays import take_column
 from matchrec.worker.coverage_input import make_batch, prepare_partitions, read_pieces
 from matchrec.worker.pieces import Piece
 from matchrec.worker.query_worker import TaskInput
 
-# The columns of `AttemptWorker` about the nearest run of a starting row, in their order: how many
-# rows a match still needed, the last choice of the run (0 for none), the reason why it ended, its
-# number of rows, and a bit for each part of a condition that was not true.
-ATTEMPT_NOTES = ("remaining", "choice", "reason", "rows", "parts")
+# The columns of `AttemptWorker` about the nearest run of a starting row, in their order.
+ATTEMPT_NOTES = (
+    "remaining",  # how many rows a match still needed
+    "choice",  # the last choice of the run, from 1; 0 if the run has none
+    "reason",  # why the run ended
+    "rows",  # the number of its rows
+    "parts",  # a bit for each part of a condition that was not true
+)
 
 
 @dataclass(frozen=True)
 class AttemptWorker:
     """A worker that returns how far each starting row of one task came. Picklable."""
 
-    # What is searched and counted.
+    # What is searched.
     task: CoverageTask
     # The schema of the rows that are returned: the columns that name the partition; the first
     # column of the order, on the starting row and on the last row of its nearest run; and
@@ -51,11 +55,11 @@ class AttemptWorker:
             with prepare_partitions(self.task, self.task_input, piece) as partitions:
                 notes = find_nearest_runs(self.task.annotated_task, partitions)
             piece.record_search(partitions, piece.covered)
-            yield self.make_rows(piece, notes)
+            yield self.make_attempts(piece, notes)
             del piece  # so that its table is gone while the next one grows
 
-    def make_rows(self, piece: Piece, notes: IntArray) -> pa.RecordBatch:
-        """Return the rows that have notes, and those that no earlier piece had.
+    def make_attempts(self, piece: Piece, notes: IntArray) -> pa.RecordBatch:
+        """Return a row for each starting row with notes, and for each row of no earlier piece.
 
         Args:
             piece: the piece that was searched.
@@ -65,23 +69,37 @@ class AttemptWorker:
         is_returned = row_has_notes.copy()
         is_returned[len(is_returned) - piece.new_rows :] = True
         starts = np.flatnonzero(is_returned)
-        has_no_notes = ~row_has_notes[starts]
-        notes_of_starts = notes[starts]
-        last_rows = np.maximum(notes_of_starts[:, nearest_runs.NOTE_ROW] - 1, starts)
-        last_rows = np.where(has_no_notes, starts, last_rows)
-        choice = notes_of_starts[:, nearest_runs.NOTE_CHOICE]
-        note_columns = {
-            "remaining": notes_of_starts[:, nearest_runs.NOTE_REMAINING],
-            "choice": choice,
-            "reason": notes_of_starts[:, nearest_runs.NOTE_REASON],
-            "rows": last_rows - starts + (choice > 0),  # 0 rows if the first one was not mapped
-            "parts": notes_of_starts[:, nearest_runs.NOTE_PARTS],
-        }
+        has_notes = row_has_notes[starts]
+        notes = notes[starts]
+        last_rows = np.maximum(notes[:, nearest_runs.NOTE_ROW] - 1, starts)
+        last_rows = np.where(has_notes, last_rows, starts)
         *keys, order = [
             take_column(piece.table, wire.name_column(index))
             for index in self.task.first_naming_columns
         ]
         columns = [key.take(pa.array(starts)) for key in keys]
         columns += [order.take(pa.array(rows)) for rows in (starts, last_rows)]
-        columns += [pa.array(note_columns[name], mask=has_no_notes) for name in ATTEMPT_NOTES]
+        columns += make_note_columns(notes, has_notes, last_rows - starts)
         return make_batch(columns, self.schema)
+
+
+def make_note_columns(
+    notes: IntArray, has_notes: BoolArray, rows_after_first: IntArray
+) -> list[pa.Array]:
+    """Return the columns of `ATTEMPT_NOTES` for some starting rows.
+
+    Args:
+        notes: int64[r, NOTE_SIZE], see `kernels.nearest_runs`.
+        has_notes: bool[r], which of the rows have notes. The columns are NULL for the others.
+        rows_after_first: int64[r], how many rows of each nearest run follow its starting row.
+    """
+    choice = notes[:, nearest_runs.NOTE_CHOICE]
+    columns = {
+        "remaining": notes[:, nearest_runs.NOTE_REMAINING],
+        "choice": choice,
+        "reason": notes[:, nearest_runs.NOTE_REASON],
+        # a run without a choice has not mapped even its starting row
+        "rows": rows_after_first + (choice > 0),
+        "parts": notes[:, nearest_runs.NOTE_PARTS],
+    }
+    return [pa.array(columns[name], mask=~has_notes) for name in ATTEMPT_NOTES]

@@ -12,16 +12,13 @@ This is what runs in a Python worker. `PieceWorker.match_piece` takes a piece th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.conditions.run_condition import Reduction
-from matchrec.output.exact_sums import never_wraps
 from matchrec.output.match_reader import MatchReader
-from matchrec.output.reads import ReadBasicAggregate, can_read_all_from_chains
 from matchrec.output.rows import (
     OutputRows,
     find_covered_rows,
@@ -31,65 +28,14 @@ from matchrec.output.rows import (
 from matchrec.search.matches import Matches, make_empty_matches
 from matchrec.search.nearby import satisfy_nearby
 from matchrec.search.partitions import NO_EDGE, Partitions
-from matchrec.search.task import NearbyCondition, Task
-from matchrec.worker import arrays, wire
-from matchrec.worker.arrays import take_column
+from matchrec.search.task import NearbyCondition
+from matchrec.worker.chains import request_chains
 from matchrec.worker.count import Tally, WorkerCounter
-from matchrec.worker.decimals import has_exact_sums
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer
 from matchrec.worker.locate import check_and_locate, name_large_partitions
 from matchrec.worker.pieces import Piece
 from matchrec.worker.wire import OrderColumn
-
-# Matches that share their rows.
-
-
-def request_chains(compiled_query: CompiledQuery, table: pa.Table) -> Task:
-    """Return the task of a query, which asks for chains if all reads can be read from them.
-
-    In chains, matches share their rows: see `search.matches.Chains`. A sum can be read from them
-    only if the values of the table allow it: see `can_sum_in_chains`. An average always can,
-    because it is a sum of doubles: integers are added up as doubles, too, and the average of
-    decimals is not a separate read.
-
-    Args:
-        compiled_query: the compiled query.
-        table: the rows that are searched.
-    """
-    task = compiled_query.task
-    reads = compiled_query.reads
-    if not (task.can_share_rows and can_read_all_from_chains(reads, compiled_query.rows_per_match)):
-        return task
-    summed_columns = {
-        read.column
-        for read in reads
-        if isinstance(read, ReadBasicAggregate) and read.function is Reduction.SUM
-        if read.column is not None
-    }
-    wants_chains = all(
-        can_sum_in_chains(take_column(table, wire.name_column(column)), ansi=compiled_query.ansi)
-        for column in summed_columns
-    )
-    return replace(task, wants_chains=wants_chains)
-
-
-def can_sum_in_chains(values: pa.Array, *, ansi: bool) -> bool:
-    """Return whether sums of some of these values can be read from chains.
-
-    They can if they are the same in any order of additions, and if no intermediate sum raises an
-    error that another order would not raise. Doubles always can: if their sums may be rounded,
-    they are added up in the order of the rows, even if matches share their rows.
-    """
-    if pa.types.is_decimal(values.type):
-        return has_exact_sums(values)
-    if pa.types.is_floating(values.type):
-        return True
-    return not ansi or never_wraps(arrays.read_integers(values))
-
-
-# The search.
-
 
 # Makes batches of output from the table of a piece, its partitions, some of their matches, and the
 # output rows of these. Picklable. It may raise RunFailure.

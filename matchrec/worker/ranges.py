@@ -1,10 +1,22 @@
 """Choose the stretches of rows that a match can reach, and group them into ranges.
 
 Along the order of each partition, rows are divided into stretches of equal length. A match that
-begins in a stretch ends in one of the next few, because its window is a few stretches long. So a
-match can begin in a stretch only if each condition that every match needs holds for some row in
-these. A stretch is kept if such a match can reach it. A range may begin with a stretch that no
-match reaches from before, so that no match is in two ranges.
+begins in a stretch ends in that one or in one of the next few, its *reach*, because its window is a
+few stretches long. So a match can begin in a stretch only if each condition that every match needs
+holds for some row within reach. A stretch is kept if such a match can reach it.
+
+Kept stretches are grouped into ranges, which are searched separately, so no match may be in two of
+them. A range begins at a *border*: a kept stretch that no match reaches from an earlier one.
+
+For instance, every match begins with a row that satisfies A and has a row that satisfies B, and its
+reach is 1:
+
+    position         0    1    2    3    4    5    6
+    conditions       A    B    -    B    A    -    A B
+    can begin        yes  -    -    -    -    -    yes
+    is reached       -    yes  -    -    -    -    -
+    kept             yes  yes  -    -    -    -    yes
+    border           yes  -    -    -    -    -    yes
 """
 
 from __future__ import annotations
@@ -21,26 +33,29 @@ from matchrec.worker.arrays import make_array, read_numbers, take_column
 
 # About how many ranges the kept rows are divided into. There are fewer if each of these would have
 # fewer rows than `RangeWorker.least_rows`.
-RANGES = 256
+USUAL_RANGE_COUNT = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Stretches:
-    """Stretches of rows. They are sorted by class, a group of partitions, and by the order."""
+    """s stretches of rows, sorted by their class, a group of partitions, and then by position."""
 
-    classes: IntArray  # the class of each stretch
-    positions: IntArray  # the position of each stretch along the order, in stretches
-    bits: IntArray  # which conditions hold for some row of each stretch
-    rows: IntArray  # the number of rows of each stretch
+    classes: IntArray  # int64[s], the class of each stretch
+    positions: IntArray  # int64[s], the number of each stretch along the order of its class
+    bits: IntArray  # int64[s], which conditions hold for some row of each stretch
+    rows: IntArray  # int64[s], the number of rows of each stretch
 
-    def are_near(self, distance: int, most: int) -> BoolArray:
-        """Return whether a match can go from each stretch to the one `distance` further on.
+    def are_joined(self, distance: int, reach: int) -> BoolArray:
+        """Return whether one match can have rows of stretch i and of stretch i + distance.
 
-        That one must be of the same class, and at most `most` positions away. The last `distance`
-        stretches are left out.
+        Both must be of the same class, and at most `reach` positions apart: stretches without rows
+        are missing here.
+
+        Returns:
+            bool[s - distance], for each stretch i.
         """
         is_same_class = self.classes[distance:] == self.classes[:-distance]
-        is_near = self.positions[distance:] - self.positions[:-distance] <= most
+        is_near = self.positions[distance:] - self.positions[:-distance] <= reach
         return np.asarray(is_same_class & is_near, np.bool_)
 
 
@@ -67,15 +82,23 @@ class RangeWorker:
         if not stretch_batches:
             return
         table = pa.Table.from_batches(stretch_batches).combine_chunks()
-        names = table.column_names
-        columns = [read_numbers(take_column(table, name)).astype(np.int64) for name in names]
-        order = np.lexsort((columns[1], columns[0]))
-        stretches = Stretches(*(values[order] for values in columns))
+        class_name, position_name, *_ = table.column_names
+        classes, positions, bits, rows = (
+            read_numbers(take_column(table, name)).astype(np.int64) for name in table.column_names
+        )
+        order = np.lexsort((positions, classes))
+        stretches = Stretches(
+            classes=classes[order], positions=positions[order], bits=bits[order], rows=rows[order]
+        )
         ranges = self.find_ranges(stretches)
         is_kept = ranges >= 0
-        output = (stretches.classes, stretches.positions, ranges)
-        arrays = [make_array(values[is_kept]) for values in output]
-        yield pa.RecordBatch.from_arrays(arrays, names=[*names[:2], wire.RANGE])
+        output = {
+            class_name: stretches.classes,
+            position_name: stretches.positions,
+            wire.RANGE: ranges,
+        }
+        arrays = [make_array(values[is_kept]) for values in output.values()]
+        yield pa.RecordBatch.from_arrays(arrays, names=[*output])
 
     def find_ranges(self, stretches: Stretches) -> IntArray:
         """Return the range of each stretch, -1 for a stretch that no match can reach.
@@ -86,22 +109,32 @@ class RangeWorker:
         >>> RangeWorker(1, needed_mask=6, first_row_mask=2, least_rows=1).find_ranges(stretches)
         array([ 0,  0, -1, -1])
         """
-        distances = range(1, self.reach + 1)
-        near = [stretches.are_near(distance, self.reach) for distance in distances]
-        bits_in_reach = stretches.bits.copy()
-        for distance, is_near in zip(distances, near, strict=True):
-            bits_in_reach[:-distance] |= np.where(is_near, stretches.bits[distance:], 0)
-        can_begin = (bits_in_reach & self.needed_mask) == self.needed_mask
-        can_begin &= (stretches.bits & self.first_row_mask) == self.first_row_mask
-        is_reached = np.zeros_like(can_begin)  # by a match that begins before
-        for distance, is_near in zip(distances, near, strict=True):
-            is_reached[distance:] |= can_begin[:-distance] & is_near
+        can_begin = self.find_beginnings(stretches)
+        is_reached = self.find_reached(stretches, can_begin)
         is_kept = can_begin | is_reached
-
-        rows = np.where(is_kept, stretches.rows, 0)
-        rows_before = np.cumsum(rows) - rows
-        rows_per_range = max(self.least_rows, int(rows.sum()) // RANGES + 1)
-        # stretches between two borders stay together, and go where the first of them goes
         is_border = is_kept & ~is_reached
+
+        kept_rows = np.where(is_kept, stretches.rows, 0)
+        rows_before = np.cumsum(kept_rows) - kept_rows
+        rows_per_range = max(self.least_rows, int(kept_rows.sum()) // USUAL_RANGE_COUNT + 1)
+        # All stretches from a border to the next one get into the range of the border.
         rows_before_border = np.maximum.accumulate(np.where(is_border, rows_before, 0))
         return np.where(is_kept, rows_before_border // rows_per_range, -1)
+
+    def find_beginnings(self, stretches: Stretches) -> BoolArray:
+        """Return whether a match can begin in each stretch: bool[s]."""
+        bits_within_reach = stretches.bits.copy()
+        for distance in range(1, self.reach + 1):
+            is_joined = stretches.are_joined(distance, self.reach)
+            bits_within_reach[:-distance] |= np.where(is_joined, stretches.bits[distance:], 0)
+        has_needed_rows = (bits_within_reach & self.needed_mask) == self.needed_mask
+        has_first_row = (stretches.bits & self.first_row_mask) == self.first_row_mask
+        return np.asarray(has_needed_rows & has_first_row, np.bool_)
+
+    def find_reached(self, stretches: Stretches, can_begin: BoolArray) -> BoolArray:
+        """Return whether a match that begins in an earlier stretch can reach each one: bool[s]."""
+        is_reached = np.zeros_like(can_begin)
+        for distance in range(1, self.reach + 1):
+            is_joined = stretches.are_joined(distance, self.reach)
+            is_reached[distance:] |= can_begin[:-distance] & is_joined
+        return is_reached
