@@ -84,7 +84,7 @@ def find_condition_parts(clause: Clause, plan: MatchPlan) -> ConditionParts:
     plan_of_conditions = plan
     if plan.gaps:
         # The search checks a gap between rows as a condition if it can. Explain it like that, too.
-        plan_of_conditions = replace_gaps_by_conditions(plan, pattern.follow)
+        plan_of_conditions = replace_gaps_by_conditions(plan, pattern.follow_sets)
     return split_into_parts(plan_of_conditions, build_writer(clause, plan), tests)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.automaton.compile_program import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
-from matchrec.automaton.fold_program import fold
+from matchrec.automaton.fold_program import fold_program
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import simplify
@@ -25,8 +25,10 @@ def compile_pattern(plan: MatchPlan) -> CompiledPattern:
         return compile_stage_pattern(plan, plan.staging)
     pattern = simplify(plan.pattern)
     program = compile_program(pattern, plan.variables, plan.selection)
-    every_way = plan.output is not MatchOutput.PREFERRED
-    return CompiledPattern(program, fold(program, every_way=every_way, span=pattern.span))
+    all_matches = plan.output is not MatchOutput.PREFERRED
+    return CompiledPattern(
+        program, fold_program(program, all_matches=all_matches, span=pattern.span)
+    )
 
 
 def compile_stage_pattern(plan: MatchPlan, staging: Staging) -> CompiledPattern:

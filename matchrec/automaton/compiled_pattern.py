@@ -35,10 +35,12 @@ class CompiledPattern:
         return hash((self.program, len(self.folding.choices)))
 
     @cached_property
-    def longest(self) -> int | None:
+    def longest_match(self) -> int | None:
         """Return the number of rows of the longest match, None if there is no bound."""
-        folded = self.folding.choices
-        targets_by_state = {state: find_targets(folded, state) for state in range(len(folded))}
+        choices_by_state = self.folding.choices
+        targets_by_state = {
+            state: find_targets(choices_by_state, state) for state in range(len(choices_by_state))
+        }
         longest: dict[int, int] = {}
         try:
             # Each state comes after all states to which it leads.
@@ -68,12 +70,14 @@ class CompiledPattern:
 
         Source: Weber and Seidl, "On the degree of ambiguity of finite automata", criterion EDA.
         """
-        folded = self.folding.choices
-        if len(folded) > MOST_SEARCHED:
+        choices_by_state = self.folding.choices
+        if len(choices_by_state) > MOST_SEARCHED:
             return True
-        iterate_targets = partial(find_targets, folded)
-        reached = [set(find_reachable([state], iterate_targets)) for state in range(len(folded))]
-        for state, choices in enumerate(folded):
+        iterate_targets = partial(find_targets, choices_by_state)
+        reached = [
+            set(find_reachable([state], iterate_targets)) for state in range(len(choices_by_state))
+        ]
+        for state, choices in enumerate(choices_by_state):
             leads_back = [
                 choice.target is not None and state in reached[choice.target] for choice in choices
             ]
@@ -99,6 +103,6 @@ class CompiledPattern:
         return guards
 
     @cached_property
-    def follow(self) -> FollowSets:
+    def follow_sets(self) -> FollowSets:
         """Return which variables begin and end matches, and which follow each other."""
         return FollowSets.compute(self.folding)

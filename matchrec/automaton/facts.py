@@ -15,7 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 from matchrec.automaton.explore_states import find_reachable
-from matchrec.automaton.folding import Choice, Effect, Folded, Folding
+from matchrec.automaton.folding import Choice, ChoicesByState, Effect, Folding
 from matchrec.automaton.program import GUARD_END, VariableId
 from matchrec.automaton.run_endings import A_MATCH, NOTHING
 
@@ -23,17 +23,20 @@ from matchrec.automaton.run_endings import A_MATCH, NOTHING
 UNREACHABLE = 1 << 30
 
 
-def find_least_rows(folded: Folded) -> tuple[int, ...]:
+def find_least_rows(choices_by_state: ChoicesByState) -> tuple[int, ...]:
     """Return for each state the least number of rows that a match needs from there.
 
     UNREACHABLE if no way leads to an acceptance, as in `A $ B`. For `A B* C` it is 2, 1, 0.
     """
     # Breadth-first search from the accepting states, backwards.
-    sources: list[list[int]] = [[] for _ in folded]
-    for state in range(len(folded)):
-        for target in find_targets(folded, state):
+    sources: list[list[int]] = [[] for _ in choices_by_state]
+    for state in range(len(choices_by_state)):
+        for target in find_targets(choices_by_state, state):
             sources[target].append(state)
-    least = [0 if any(choice.accepts for choice in choices) else UNREACHABLE for choices in folded]
+    least = [
+        0 if any(choice.accepts for choice in choices) else UNREACHABLE
+        for choices in choices_by_state
+    ]
     reached = [state for state, rows in enumerate(least) if rows == 0]
     for state in reached:  # grows while it is read
         for source in sources[state]:
@@ -43,7 +46,7 @@ def find_least_rows(folded: Folded) -> tuple[int, ...]:
     return tuple(least)
 
 
-def find_live_states(folded: Folded) -> tuple[bool, ...]:
+def find_live_states(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
     """Return for each state whether a run there can become a match by mapping one more row or more.
 
     The run has mapped a row already.
@@ -56,11 +59,11 @@ def find_live_states(folded: Folded) -> tuple[bool, ...]:
         """
         return choice.guard == 0 or (choice.accepts and choice.guard == GUARD_END)
 
-    later = tuple(tuple(filter(is_possible, choices)) for choices in folded)
+    later = tuple(tuple(filter(is_possible, choices)) for choices in choices_by_state)
     least = find_least_rows(later)
     return tuple(
         any(least[target] < UNREACHABLE for target in find_targets(later, state))
-        for state in range(len(folded))
+        for state in range(len(choices_by_state))
     )
 
 
@@ -72,12 +75,12 @@ def find_least_mapped(folding: Folding, members: frozenset[VariableId]) -> tuple
         members: the variables.
     """
     assert folding.start_count == 1
-    folded = folding.choices
-    least = [0, *(UNREACHABLE for _ in folded[1:])]
+    choices_by_state = folding.choices
+    least = [0, *(UNREACHABLE for _ in choices_by_state[1:])]
     changed = True
     while changed:
         changed = False
-        for state, choices in enumerate(folded):
+        for state, choices in enumerate(choices_by_state):
             for choice in choices:
                 rows = least[state] + (choice.variable in members)
                 if choice.target is not None and rows < least[choice.target]:
@@ -86,23 +89,25 @@ def find_least_mapped(folding: Folding, members: frozenset[VariableId]) -> tuple
     return tuple(least)
 
 
-def find_states_worth_remembering(folded: Folded) -> tuple[bool, ...]:
+def find_states_worth_remembering(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
     """Return for each state whether a search should remember that it failed there at a row.
 
     It should if a second search or way can reach the state at the same row. That is possible from a
     state with several entries on. Searches begin in the starting state, which is one more entry.
     """
-    entries = Counter(choice.target for choices in folded for choice in choices)
+    entries = Counter(choice.target for choices in choices_by_state for choice in choices)
     entries[0] += 1
-    shared_states = (state for state in range(len(folded)) if entries[state] > 1)
-    reached = set(find_reachable(shared_states, partial(find_targets, folded)))
-    return tuple(state in reached for state in range(len(folded)))
+    shared_states = (state for state in range(len(choices_by_state)) if entries[state] > 1)
+    reached = set(find_reachable(shared_states, partial(find_targets, choices_by_state)))
+    return tuple(state in reached for state in range(len(choices_by_state)))
 
 
-def find_targets(folded: Folded, state: int) -> tuple[int, ...]:
+def find_targets(choices_by_state: ChoicesByState, state: int) -> tuple[int, ...]:
     """Return the states that one row can lead to from a state, each once."""
     return tuple(
-        dict.fromkeys(choice.target for choice in folded[state] if choice.target is not None)
+        dict.fromkeys(
+            choice.target for choice in choices_by_state[state] if choice.target is not None
+        )
     )
 
 
@@ -122,12 +127,12 @@ class FollowSets:
     @classmethod
     def compute(cls, folding: Folding) -> FollowSets:
         """Return the sets of a folded program."""
-        folded = folding.choices
+        choices_by_state = folding.choices
         starts = range(folding.start_count)
-        variables_from: list[set[VariableId]] = [set() for _ in folded]
+        variables_from: list[set[VariableId]] = [set() for _ in choices_by_state]
         accepting = set[int]()
         entries = set[tuple[VariableId, int]]()  # a variable, and the state that its row leads to
-        for state, choices in enumerate(folded):
+        for state, choices in enumerate(choices_by_state):
             for choice in choices:
                 if choice.accepts:
                     accepting.add(state)
@@ -151,7 +156,7 @@ class FollowSets:
         return frozenset(first for first, second in self.pairs if second == variable)
 
 
-def needs_condition(folding: Folding, variables: Collection[VariableId]) -> bool:
+def output_needs_condition(folding: Folding, variables: Collection[VariableId]) -> bool:
     """Return whether every output of a partition needs a row that satisfies a condition.
 
     Other conditions are unknown here, so any of them may hold.
@@ -218,8 +223,8 @@ def can_find_match_twice(folding: Folding, waiting_states: tuple[int | None, ...
         waiting_states: for each state the one in which a run waits after it skips a row; None if it
             may not skip one.
     """
-    folded = folding.choices
-    completing = [can_complete(folding, state) for state in range(len(folded))]
+    choices_by_state = folding.choices
+    completing = [can_complete(folding, state) for state in range(len(choices_by_state))]
 
     def iterate_next_pairs(pair: RunPair) -> Iterator[RunPair]:
         """Yield the pairs of states that two runs can reach with the next row."""
@@ -227,8 +232,8 @@ def can_find_match_twice(folding: Folding, waiting_states: tuple[int | None, ...
         right_waiting = waiting_states[pair.right]
         if left_waiting is not None and right_waiting is not None:
             yield RunPair(left_waiting, right_waiting, pair.differs)
-        for left_index, left_choice in enumerate(folded[pair.left]):
-            for right_index, right_choice in enumerate(folded[pair.right]):
+        for left_index, left_choice in enumerate(choices_by_state[pair.left]):
+            for right_index, right_choice in enumerate(choices_by_state[pair.right]):
                 if left_choice.variable != right_choice.variable:
                     continue
                 if left_choice.target is not None and right_choice.target is not None:

@@ -26,24 +26,26 @@ from matchrec.source import Span
 ChoiceStep = StateId | tuple[VariableId, StateId]
 
 
-def fold(program: Program, *, every_way: bool = False, span: Span | None = None) -> Folding:
+def fold_program(
+    program: Program, *, all_matches: bool = False, span: Span | None = None
+) -> Folding:
     """Fold the proceed edges of a program away.
 
     Args:
         program: the program. Its starting state becomes number 0.
-        every_way: whether all matches are wanted, so that choices less preferred than an acceptance
-            count too.
+        all_matches: whether all matches are wanted, not only the preferred one. Then choices less
+            preferred than an acceptance count too.
         span: the row pattern, for the error.
 
     Raises:
         MatchRecognizePlanError: there are more than MOST_CHOICES, up to acceptances.
     """
-    if every_way:
+    if all_matches:
         # Choices after an acceptance are not limited.
         check_number_of_choices(program, span)
-        numbered = number_program_states(program, every_way=True)
+        numbered = number_program_states(program, all_matches=True)
     else:
-        numbered = limit_choices(number_program_states(program, every_way=False), span)
+        numbered = limit_choices(number_program_states(program, all_matches=False), span)
     states, choices = zip(*numbered, strict=True)
     return Folding(choices=choices, states=states)
 
@@ -54,24 +56,24 @@ def check_number_of_choices(program: Program, span: Span | None) -> None:
     Raises:
         MatchRecognizePlanError: there are more.
     """
-    for _ in limit_choices(number_program_states(program, every_way=False), span):
+    for _ in limit_choices(number_program_states(program, all_matches=False), span):
         pass
 
 
 def number_program_states(
-    program: Program, *, every_way: bool
+    program: Program, *, all_matches: bool
 ) -> Iterator[tuple[StateId, tuple[Choice, ...]]]:
     """Yield the states of a program that become folded states, with their choices, in order."""
 
     def iterate_choices(state: StateId) -> Iterator[tuple[Choice, StateId | None]]:
         """Yield the choices of a state, each with the state that it leads to."""
-        for choice in find_choices(program, state, every_way=every_way):
+        for choice in find_choices(program, state, all_matches=all_matches):
             yield choice, choice.target
 
     return number_states([program.start], iterate_choices)
 
 
-def find_choices(program: Program, state: StateId, *, every_way: bool) -> Iterator[Choice]:
+def find_choices(program: Program, state: StateId, *, all_matches: bool) -> Iterator[Choice]:
     """Yield the choices of a state; their targets are still states of the program.
 
     Ignore edges are no choices. These choices are left out:
@@ -79,7 +81,7 @@ def find_choices(program: Program, state: StateId, *, every_way: bool) -> Iterat
     - what an earlier choice does already, under the same guard or a weaker one,
     - a row at the end of the partition, because there is none,
     - `^` in any state but the first one, because a row came before,
-    - what is less preferred than an acceptance without guard, unless `every_way`.
+    - what is less preferred than an acceptance without guard, unless `all_matches`.
     """
     possible_anchors = ANCHORS if state == program.start else GUARD_END
     guards_by_step: dict[ChoiceStep, list[int]] = {}
@@ -100,7 +102,7 @@ def find_choices(program: Program, state: StateId, *, every_way: bool) -> Iterat
         if edge.target == program.final:
             # At the end of the partition there is no next row that a NOT could look at.
             yield replace(ACCEPT, guard=guard & ANCHORS if guard & GUARD_END else guard)
-            if guard == 0 and not every_way:
+            if guard == 0 and not all_matches:
                 return
         waiting += [(next_edge, guard) for next_edge in reversed(program.states[edge.target].edges)]
 

@@ -85,14 +85,14 @@ def build_effect_choice(test: VariableId, effect: Effect) -> Choice:
 
 
 # The choices of each folded state, in preferment order.
-Folded = tuple[tuple[Choice, ...], ...]
+ChoicesByState = tuple[tuple[Choice, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Folding:
     """A program without proceed edges, as tuples with one item for each folded state."""
 
-    choices: Folded
+    choices: ChoicesByState
     # The state of the program that each folded state stands for.
     states: tuple[StateId, ...]
     # Number of states in which runs begin. They come first.

@@ -29,8 +29,8 @@ from itertools import accumulate
 from matchrec.automaton.compile_program import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import can_complete, find_least_rows
-from matchrec.automaton.fold_program import fold
-from matchrec.automaton.folding import ACCEPT, Choice, Folded, Folding
+from matchrec.automaton.fold_program import fold_program
+from matchrec.automaton.folding import ACCEPT, Choice, ChoicesByState, Folding
 from matchrec.automaton.program import GUARD_START, VariableId
 from matchrec.automaton.sibling_states import StateSet, brings_nearer, copy_states_by_siblings
 from matchrec.plan.pattern import RowPattern, Variable, replace_children, walk_pattern
@@ -58,15 +58,15 @@ class Occurrences:
 
 
 def compile_occurrences(
-    compiled: CompiledPattern, pattern: RowPattern, *, every_way: bool = False
+    compiled: CompiledPattern, pattern: RowPattern, *, all_matches: bool = False
 ) -> Occurrences:
     """Compile a row pattern by occurrences of its variables.
 
     Args:
         compiled: the row pattern, compiled by variables.
         pattern: the row pattern, without NOT.
-        every_way: see `fold`. If it is set, the empty match is left out, because it is not output
-            if all matches are.
+        all_matches: see `fold_program`. If it is set, the empty match is left out, because it is
+            not output if all matches are.
 
     Raises:
         MatchRecognizePlanError: the program would be too large.
@@ -76,8 +76,8 @@ def compile_occurrences(
     occurrence_names = tuple(str(occurrence) for occurrence in range(len(names)))
     program = compile_program(rename_variables(pattern, iter(occurrence_names)), occurrence_names)
 
-    folding = fold(program, every_way=every_way, span=pattern.span)
-    folding = separate_start(folding, outputs_empty_match=not every_way)
+    folding = fold_program(program, all_matches=all_matches, span=pattern.span)
+    folding = separate_start(folding, outputs_empty_match=not all_matches)
     folding, siblings = copy_states_by_siblings(folding, pattern.span)
 
     choices = tuple(
@@ -171,7 +171,7 @@ def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrence
     )
 
 
-def add_acceptances(folding: Folding) -> Folded:
+def add_acceptances(folding: Folding) -> ChoicesByState:
     """Return the choices, with an acceptance in each state in which a run needs no more rows.
 
     In some states, such a run still waits for the end of its window, or for a row that it does not
@@ -183,34 +183,34 @@ def add_acceptances(folding: Folding) -> Folded:
     )
 
 
-def list_occurrences(folded: Folded) -> tuple[int, ...]:
+def list_occurrences(choices_by_state: ChoicesByState) -> tuple[int, ...]:
     """Return the occurrence that each choice takes, -1 if it takes none.
 
     Args:
-        folded: the choices of all states; their variables are occurrences.
+        choices_by_state: the choices of all states; their variables are occurrences.
     """
     return tuple(
         -1 if choice.variable is None else choice.variable
-        for choices in folded
+        for choices in choices_by_state
         for choice in choices
     )
 
 
 def iterate_nearer_choices(
-    folded: Folded, remaining: Sequence[int], siblings: Sequence[StateSet]
+    choices_by_state: ChoicesByState, remaining: Sequence[int], siblings: Sequence[StateSet]
 ) -> Iterator[tuple[int, ...]]:
     """Yield for each state the numbers of its nearer choices, see `Occurrences`.
 
     Args:
-        folded: the choices of all states.
+        choices_by_state: the choices of all states.
         remaining: the least number of rows that a match needs from each state.
         siblings: for each state, other states whose choices a run in the state awaits as well.
     """
-    first_numbers = [0, *accumulate(len(choices) for choices in folded)]
+    first_numbers = [0, *accumulate(len(choices) for choices in choices_by_state)]
     for state, rows in enumerate(remaining):
         nearer: dict[tuple[VariableId | None, int], int] = {}
         for source in (state, *sorted(siblings[state])):
-            for number, choice in enumerate(folded[source], first_numbers[source]):
+            for number, choice in enumerate(choices_by_state[source], first_numbers[source]):
                 if brings_nearer(choice, rows, remaining):
                     # Of choices with the same variable and guard, the state's own one comes first.
                     nearer.setdefault((choice.variable, choice.guard), number)

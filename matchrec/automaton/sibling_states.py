@@ -31,7 +31,7 @@ from functools import partial
 
 from matchrec.automaton.explore_states import limit_choices, number_states
 from matchrec.automaton.facts import find_least_rows
-from matchrec.automaton.folding import Choice, Folded, Folding
+from matchrec.automaton.folding import Choice, ChoicesByState, Folding
 from matchrec.automaton.program import GUARD_START
 from matchrec.source import Span
 
@@ -83,17 +83,19 @@ def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Foldin
     return replace(folding, choices=copied_choices, states=program_states), siblings
 
 
-def find_awaited(folded: Folded, state: int, remaining: Sequence[int]) -> OccurrenceSet:
+def find_awaited(
+    choices_by_state: ChoicesByState, state: int, remaining: Sequence[int]
+) -> OccurrenceSet:
     """Return the occurrences by which a run in a state comes nearer to a match.
 
     Args:
-        folded: the choices of all states; their variables are occurrences.
+        choices_by_state: the choices of all states; their variables are occurrences.
         state: the state.
         remaining: see `brings_nearer`.
     """
     return OccurrenceSet(
         choice.variable
-        for choice in folded[state]
+        for choice in choices_by_state[state]
         if choice.variable is not None and brings_nearer(choice, remaining[state], remaining)
     )
 
@@ -111,25 +113,25 @@ def brings_nearer(choice: Choice, rows_before: int, remaining: Sequence[int]) ->
 
 
 def may_siblings_differ(
-    folded: Folded, remaining: Sequence[int], awaited: Sequence[OccurrenceSet]
+    choices_by_state: ChoicesByState, remaining: Sequence[int], awaited: Sequence[OccurrenceSet]
 ) -> bool:
     """Return whether siblings might await different occurrences, so that states need copies.
 
     This is a quick check: it can be true although no siblings differ.
 
     Args:
-        folded: the choices of all states; their variables are occurrences.
+        choices_by_state: the choices of all states; their variables are occurrences.
         remaining: the least number of rows that a match needs from each state.
         awaited: the occurrences that are awaited in each state.
     """
     has_siblings = any(
-        len({choice.variable for choice in choices}) < len(choices) for choices in folded
+        len({choice.variable for choice in choices}) < len(choices) for choices in choices_by_state
     )
     if not has_siblings:
         return False
     # What is awaited after an occurrence, in states from which a match needs equally many rows.
     awaited_after: dict[tuple[int | None, int], OccurrenceSet] = {}
-    for choices in folded:
+    for choices in choices_by_state:
         for choice in choices:
             if choice.target is None:
                 continue
@@ -155,19 +157,21 @@ def find_differing_siblings(
 
 
 def iterate_choices_of_copy(
-    folded: Folded, copy: StateCopy
+    choices_by_state: ChoicesByState, copy: StateCopy
 ) -> Iterator[tuple[Choice, StateCopy | None]]:
     """Yield the choices of a copy, and the copy to which each leads; None if it accepts.
 
     `^` can add siblings: in `PERMUTE(^ A?, B, C)`, only if `^` holds does B lead to the order
     `^ A? B C`. Then a choice without `^` becomes two: one with `^`, and after it one without.
     """
-    for choice in folded[copy.state]:
+    for choice in choices_by_state[copy.state]:
         if choice.target is None:
             yield choice, None
             continue
-        siblings = find_siblings_after(folded, copy.siblings, choice.variable, anchors=0)
-        siblings_at_start = find_siblings_after(folded, copy.siblings, choice.variable, GUARD_START)
+        siblings = find_siblings_after(choices_by_state, copy.siblings, choice.variable, anchors=0)
+        siblings_at_start = find_siblings_after(
+            choices_by_state, copy.siblings, choice.variable, GUARD_START
+        )
         if choice.guard & GUARD_START:
             yield choice, StateCopy(choice.target, siblings_at_start)
             continue
@@ -178,12 +182,12 @@ def iterate_choices_of_copy(
 
 
 def find_siblings_after(
-    folded: Folded, states: StateSet, occurrence: int | None, anchors: int
+    choices_by_state: ChoicesByState, states: StateSet, occurrence: int | None, anchors: int
 ) -> StateSet:
     """Return the states to which a row leads that takes an occurrence.
 
     Args:
-        folded: the choices of all states; their variables are occurrences.
+        choices_by_state: the choices of all states; their variables are occurrences.
         states: the states in which the run may be before the row.
         occurrence: the occurrence.
         anchors: bits of the anchors that hold before the row.
@@ -191,7 +195,7 @@ def find_siblings_after(
     return StateSet(
         choice.target
         for state in states
-        for choice in folded[state]
+        for choice in choices_by_state[state]
         if choice.target is not None
         and choice.variable == occurrence
         and needs_only(choice, anchors)

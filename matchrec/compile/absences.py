@@ -31,7 +31,7 @@ from itertools import product
 from typing_extensions import Self
 
 from matchrec.automaton.explore_states import find_reachable, number_states
-from matchrec.automaton.folding import Choice, Effect, Folded, Folding, build_effect_choice
+from matchrec.automaton.folding import Choice, ChoicesByState, Effect, Folding, build_effect_choice
 from matchrec.automaton.program import StateId
 from matchrec.compile.absence_conditions import check_condition
 from matchrec.errors import match_totals as errors
@@ -217,7 +217,7 @@ class StateDivision:
 
 
 def find_all_moves(
-    folded: Folded, absences: tuple[AbsenceCondition, ...]
+    folded: ChoicesByState, absences: tuple[AbsenceCondition, ...]
 ) -> dict[DividedState, list[RunMove]]:
     """Return the moves of each divided state that a run can reach.
 
@@ -240,7 +240,7 @@ def find_all_moves(
     return moves
 
 
-def check_ends_after_absences(state: DividedState, folded: Folded) -> None:
+def check_ends_after_absences(state: DividedState, folded: ChoicesByState) -> None:
     """Check that a run in a state cannot be a match before its absences have ended.
 
     Raises:
@@ -251,7 +251,7 @@ def check_ends_after_absences(state: DividedState, folded: Folded) -> None:
         raise errors.MustBuildMatchesError(errors.ENDS_WITHIN_ABSENCE)
 
 
-def can_be_match(state: DividedState, folded: Folded) -> bool:
+def can_be_match(state: DividedState, folded: ChoicesByState) -> bool:
     """Return whether a run in a state can be a complete match.
 
     It cannot if the run has guessed that another row will be mapped before an absence begins.
@@ -261,7 +261,7 @@ def can_be_match(state: DividedState, folded: Folded) -> bool:
 
 
 def iterate_moves_from(
-    state: DividedState, folded: Folded, absences: tuple[AbsenceCondition, ...]
+    state: DividedState, folded: ChoicesByState, absences: tuple[AbsenceCondition, ...]
 ) -> Iterator[RunMove]:
     """Yield the moves of a state: one for each choice of a row and each guess of the run.
 

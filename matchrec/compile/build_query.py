@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from typing_extensions import assert_never
 
-from matchrec.automaton.facts import needs_condition
+from matchrec.automaton.facts import output_needs_condition
 from matchrec.automaton.program import VariableId, VariableIds
 from matchrec.compile.compiled_query import CompiledQuery, ResultColumn, TotalledColumn
 from matchrec.compile.joined_queries import JoinedQueries, find_spark_bit
@@ -84,7 +84,7 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
         measure_columns=collector.columns,
         run_columns=conditions.columns,
     )
-    reason_against_pieces = find_obstacle(Shortcut.PIECES, plan, query.pattern.follow)
+    reason_against_pieces = find_obstacle(Shortcut.PIECES, plan, query.pattern.follow_sets)
     return CompiledQuery(
         pattern=show_pattern(plan.pattern),
         task=task,
@@ -253,7 +253,7 @@ def find_needed_bits(query: SplitQuery, joined: JoinedQueries) -> tuple[int, ...
     """
     if not current_shortcuts().partitions:
         return ()
-    if find_obstacle(Shortcut.PARTITIONS, query.plan, query.pattern.follow):
+    if find_obstacle(Shortcut.PARTITIONS, query.plan, query.pattern.follow_sets):
         return ()
     bits_by_name = {
         condition.variable: find_spark_bit(condition, joined.spark_bits)
@@ -268,5 +268,5 @@ def find_needed_bits(query: SplitQuery, joined: JoinedQueries) -> tuple[int, ...
     return tuple(
         bit
         for bit, variables in sorted(variables_by_bit.items())
-        if needs_condition(query.pattern.folding, variables)
+        if output_needs_condition(query.pattern.folding, variables)
     )

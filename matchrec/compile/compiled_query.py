@@ -200,7 +200,7 @@ class CompiledQuery:
     def is_bounded(self) -> bool:
         """Return whether every run ends by its window or its length, whatever rows follow."""
         pattern = self.task.pattern
-        has_longest_run = pattern.longest is not None and not pattern.program.can_skip_rows
+        has_longest_run = pattern.longest_match is not None and not pattern.program.can_skip_rows
         return self.task.has_window or has_longest_run
 
     @property

@@ -146,8 +146,8 @@ def find_occurrences(query: SplitQuery, plan: MatchPlan) -> Occurrences:
     """
     if plan.staging is not None:
         return find_stage_occurrences(query.pattern, len(list_variable_names(plan.pattern)))
-    every_way = plan.output is not MatchOutput.PREFERRED
-    return compile_occurrences(query.pattern, plan.pattern, every_way=every_way)
+    all_matches = plan.output is not MatchOutput.PREFERRED
+    return compile_occurrences(query.pattern, plan.pattern, all_matches=all_matches)
 
 
 def build_tie_test(order_texts: tuple[str, ...], query: SplitQuery) -> RowTest | None:

@@ -116,7 +116,7 @@ def find_windows(
     if find_order_type is not None and plan.window_lengths:
         plan = measure_windows(plan, find_order_type(plan.order_by[0].expression.text))
     if plan.gaps:
-        plan = replace_gaps_by_conditions(plan, pattern.follow)
+        plan = replace_gaps_by_conditions(plan, pattern.follow_sets)
     if find_order_type is not None and current_shortcuts().windows:
-        plan = replace_conditions_by_window(plan, pattern.follow, find_order_type)
+        plan = replace_conditions_by_window(plan, pattern.follow_sets, find_order_type)
     return plan

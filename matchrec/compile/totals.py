@@ -71,7 +71,7 @@ def link_totals(
         raise errors.MustBuildMatchesError(errors.EACH_MATCH_MUST_BE_BUILT)
     if plan.first_matches is not None:
         raise errors.MustBuildMatchesError(errors.FIRST_MATCHES)
-    reason = find_obstacle(Shortcut.TOTALS, plan, task.pattern.follow)
+    reason = find_obstacle(Shortcut.TOTALS, plan, task.pattern.follow_sets)
     if reason:
         raise errors.MustBuildMatchesError(reason)
     task = end_runs_at_absent_rows(find_each_match_once(task, totals.grouping))

@@ -155,7 +155,7 @@ def describe_run_count(compiled_query: CompiledQuery, branching_states: int) -> 
     task = compiled_query.task
     window_size = describe_window_size(task)
     skips_any_row = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
-    may_double_at_each_row = skips_any_row and task.pattern.longest is None
+    may_double_at_each_row = skips_any_row and task.pattern.longest_match is None
     if may_double_at_each_row or task.pattern.is_exponentially_ambiguous:
         merging = "and runs of this query do not merge"
         if can_merge_runs(compiled_query):

@@ -213,7 +213,7 @@ def describe_stream(compiled_query: CompiledQuery) -> Iterator[str]:
 
 def describe_row_bound(compiled_query: CompiledQuery) -> str:
     """Return what bounds the number of rows that a stream keeps."""
-    longest = compiled_query.task.pattern.longest
+    longest = compiled_query.task.pattern.longest_match
     if compiled_query.window_rows is not None:
         return f"bounded by the window: a run ends after {compiled_query.window_rows:,} rows"
     if compiled_query.task.has_window:

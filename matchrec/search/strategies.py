@@ -175,7 +175,7 @@ def classify_time(task: Task, algorithm: str) -> str:
     if task.pattern.is_deterministic:
         return linear_in_matches
     # `is_exponentially_ambiguous` looks at loops, so it is False for every bounded pattern.
-    is_bounded = task.pattern.longest is not None
+    is_bounded = task.pattern.longest_match is not None
     is_exponential = is_bounded or task.pattern.is_exponentially_ambiguous
     growth = "exponentially" if is_exponential else "polynomially"
     return f"can grow {growth} with W, so max_steps can limit it; {match_rows}"
@@ -185,9 +185,9 @@ def describe_match_rows(task: Task) -> str:
     """Return in words what W is: how many rows a match may have."""
     if task.has_window:
         return "W is the number of rows in a window"
-    if task.pattern.longest is None:
+    if task.pattern.longest_match is None:
         return "W is the number of rows in a partition"
-    return f"W is at most {task.pattern.longest}"
+    return f"W is at most {task.pattern.longest_match}"
 
 
 def is_linear_over_data(task: Task, algorithm: str) -> bool:

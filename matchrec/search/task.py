@@ -265,7 +265,7 @@ class Task:
                 return False
             case clauses.SkipTo.LAST:
                 assert self.after_match.variable is not None
-                return not self.pattern.follow.last <= self.members[self.after_match.variable]
+                return not self.pattern.follow_sets.last <= self.members[self.after_match.variable]
         return True
 
 

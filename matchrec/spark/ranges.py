@@ -302,7 +302,7 @@ def find_obstacles(plan: MatchPlan, compiled_query: CompiledQuery) -> Iterator[s
         yield NO_WINDOW
     if compiled_query.task.max_steps is not None:
         yield "max_steps counts the steps of a whole partition"
-    reason = find_obstacle(Shortcut.RANGES, plan, compiled_query.task.pattern.follow)
+    reason = find_obstacle(Shortcut.RANGES, plan, compiled_query.task.pattern.follow_sets)
     if reason is not None:
         yield reason
 
@@ -385,7 +385,7 @@ def find_first_row_bit(plan: MatchPlan, compiled_query: CompiledQuery) -> int:
     # By the bit of a condition that the worker computes: the part of it that Spark computes.
     spark_conditions = {nearby.bit: nearby.spark_bit for nearby in compiled_query.nearby}
     first_conditions = set()
-    for variable in task.pattern.follow.first:
+    for variable in task.pattern.follow_sets.first:
         condition = task.conditions[variable].row_bit
         if condition is not None:
             condition = spark_conditions.get(condition, condition)

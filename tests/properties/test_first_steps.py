@@ -122,7 +122,7 @@ def cover_all(rows: Partitions) -> list[object]:
     for text in SEQUENCES:
         query = selection.make_query(text, EventSelection.SKIP_TILL_ANY_MATCH)
         task = replace(selection.build_task(query), has_window=windowed)
-        occurrences = compile_occurrences(task.pattern, query.pattern, every_way=True)
+        occurrences = compile_occurrences(task.pattern, query.pattern, all_matches=True)
         parts = tuple((number,) for number in range(len(task.conditions)))
         task = replace(task, pattern=occurrences.pattern)
         tasks.append(AnnotatedTask(task, occurrences, parts))

@@ -56,7 +56,7 @@ Outcome = tuple[Counter[int], Counter[tuple[int | None, str]], list[int]]
 def run_search(query: SelectionQuery, rows: WindowedRows, capacity: Capacity) -> Outcome:
     """Return the coverage that the search computes."""
     task = build_task(query)
-    occurrences = compile_occurrences(task.pattern, query.pattern, every_way=query.output is ALL)
+    occurrences = compile_occurrences(task.pattern, query.pattern, all_matches=query.output is ALL)
     parts = tuple((number,) for number in range(len(task.conditions)))
     annotated_task = AnnotatedTask(replace(task, pattern=occurrences.pattern), occurrences, parts)
     partitions = rows.partitions(query.variables)

@@ -260,7 +260,7 @@ def find_dependencies(plan: MatchPlan, follow: FollowSets) -> Iterator[PlanDepen
     >>> (site,) = parse_sql("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY t MEASURES LAST(x) AS x"
     ...     " AFTER MATCH SKIP TO NEXT ROW PATTERN (^ A B) DEFINE B AS x > PREV(x))").sites
     >>> plan = lower_clause(site.clause)
-    >>> for dependency in find_dependencies(plan, compile_pattern(plan).follow):
+    >>> for dependency in find_dependencies(plan, compile_pattern(plan).follow_sets):
     ...     print(dependency)
     ^ tests where the partition begins or ends
     PREV reads unmatched rows between the first and the last row of a match

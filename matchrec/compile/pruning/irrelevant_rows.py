@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import find_targets
-from matchrec.automaton.folding import Choice, Folded
+from matchrec.automaton.folding import Choice, ChoicesByState
 from matchrec.automaton.program import VariableIds
 from matchrec.compile.pruning.proven_shortcuts import Shortcut, find_obstacle
 from matchrec.conditions.residual import SplitCondition
@@ -61,7 +61,7 @@ def find_row_filters(
     """
     if not current_shortcuts().rows:
         return ()
-    if find_obstacle(Shortcut.ROWS, plan, pattern.follow) is not None:
+    if find_obstacle(Shortcut.ROWS, plan, pattern.follow_sets) is not None:
         return ()
     row_tests = {condition.variable: condition.row_test for condition in conditions}
     if plan.staging is not None:
@@ -205,7 +205,7 @@ def reads_one_row(condition: SplitCondition) -> bool:
     return is_computed_by_spark and test is not None and test.reads_one_row
 
 
-def find_loop_variables(folded: Folded) -> VariableIds:
+def find_loop_variables(folded: ChoicesByState) -> VariableIds:
     """Return the variables whose rows always leave a run where it was, and never begin a run.
 
     For example, X and Y in `A X*? B Y* C`, but not X in `A X* B X C`.
@@ -248,7 +248,7 @@ def are_matches_same_without(
     return can_always_take_row(folded, fillers)
 
 
-def may_end_early(folded: Folded) -> bool:
+def may_end_early(folded: ChoicesByState) -> bool:
     """Return whether a match may end in a state from which it could also go on."""
     for choices in folded:
         ends = [choice.target is None for choice in choices]
@@ -257,7 +257,7 @@ def may_end_early(folded: Folded) -> bool:
     return False
 
 
-def can_always_take_row(folded: Folded, fillers: VariableIds) -> bool:
+def can_always_take_row(folded: ChoicesByState, fillers: VariableIds) -> bool:
     """Return whether every run can map any row to a filler and is then where it was.
 
     A match must not begin with such a row, and must not end where it could go on: without the row
@@ -275,7 +275,7 @@ def can_always_take_row(folded: Folded, fillers: VariableIds) -> bool:
     return all(can_wait_in_state(folded, state, fillers) for state in states_after_a_row)
 
 
-def can_wait_in_state(folded: Folded, state: int, fillers: VariableIds) -> bool:
+def can_wait_in_state(folded: ChoicesByState, state: int, fillers: VariableIds) -> bool:
     """Return whether a run in a state can map any row to one filler and is then where it was.
 
     A run that can only end need not wait. A run that can either end or go on cannot wait.

@@ -6,13 +6,13 @@ from matchrec.automaton import facts
 from matchrec.automaton.compile_program import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.dot import draw_dot
-from matchrec.automaton.folding import ACCEPT, Choice, Folded, Folding
+from matchrec.automaton.folding import ACCEPT, Choice, ChoicesByState, Folding
 from matchrec.automaton.program import Action, Edge, Program, State
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.tasks import compiled
 
 
-def folded(text: str) -> Folded:
+def folded(text: str) -> ChoicesByState:
     """Return the choices of a row pattern."""
     return compiled.list_folded_choices(parse_row_pattern(text))
 
@@ -31,7 +31,7 @@ def folded(text: str) -> Folded:
 )
 def test_facts(text: str, most: int | None, deterministic: bool) -> None:
     pattern = compiled.compile_for_output(parse_row_pattern(text))
-    assert pattern.longest == most
+    assert pattern.longest_match == most
     assert pattern.is_deterministic is deterministic
 
 
@@ -100,6 +100,6 @@ def test_matches_may_begin_in_each_starting_state() -> None:
     follow = facts.FollowSets.compute(folding)
     assert (follow.first, follow.last, follow.pairs) == ({0, 1}, {1}, {(0, 1)})
     program = Program((State(), State(), State()), 0, 2, ("a", "b"))
-    assert CompiledPattern(program, folding).longest == 2
+    assert CompiledPattern(program, folding).longest_match == 2
     with pytest.raises(AssertionError):
         facts.find_least_mapped(folding, frozenset({0}))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from matchrec.automaton.compile_program import compile_program
-from matchrec.automaton.fold_program import fold
-from matchrec.automaton.folding import Folded
+from matchrec.automaton.fold_program import fold_program
+from matchrec.automaton.folding import ChoicesByState
 from matchrec.automaton.program import GUARD_END, GUARD_START
 from matchrec.plan.pattern import list_variable_names
 from matchrec.syntax.row_pattern import parse_row_pattern
@@ -17,7 +17,7 @@ from matchrec.syntax.row_pattern import parse_row_pattern
 GOLDEN = Path(__file__).parent / "programs"
 
 
-def show_choices(folded: Folded, names: tuple[str, ...]) -> str:
+def show_choices(folded: ChoicesByState, names: tuple[str, ...]) -> str:
     """Return the choices of a folded program as text."""
     lines = []
     for state, choices in enumerate(folded):
@@ -39,7 +39,7 @@ def describe(text: str) -> str:
     pattern = parse_row_pattern(text)
     names = list_variable_names(pattern)
     program = compile_program(pattern, names)
-    folded = fold(program).choices
+    folded = fold_program(program).choices
     return f"{text}\n\n{program}\n\n{show_choices(folded, names)}\n"
 
 

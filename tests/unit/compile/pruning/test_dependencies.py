@@ -62,5 +62,5 @@ def test_dependencies(text: str) -> None:
     clause = f"ORDER BY t MEASURES LAST(x) AS x AFTER MATCH SKIP TO NEXT ROW {text}"
     (site,) = parse_sql(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})").sites
     plan = lower_clause(site.clause)
-    dependencies = find_dependencies(plan, compile_pattern(plan).follow)
+    dependencies = find_dependencies(plan, compile_pattern(plan).follow_sets)
     assert {dependency.dependency for dependency in dependencies} == DEPENDENCIES[text]

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from matchrec.automaton.facts import needs_condition
+from matchrec.automaton.facts import output_needs_condition
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.worker import wire
@@ -105,5 +105,5 @@ def test_random_rows_of_whole_partitions_stay() -> None:
 def test_which_variables_a_match_needs(pattern: str, expected: str) -> None:
     folding = compile_for_output(parse_row_pattern(pattern), ("A", "B", "C")).folding
     names = {"A": 0, "B": 1, "C": 2}
-    result = [name for name, number in names.items() if needs_condition(folding, {number})]
+    result = [name for name, number in names.items() if output_needs_condition(folding, {number})]
     assert "".join(result) == expected
