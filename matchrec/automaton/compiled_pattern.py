@@ -7,25 +7,22 @@ of the algorithm, lookaround and cost read its facts. The search makes its array
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
-from matchrec.automaton.explore_states import find_reachable
-from matchrec.automaton.facts import FollowSets, find_states_worth_remembering, find_targets
+from matchrec.automaton.ambiguity import is_exponentially_ambiguous
+from matchrec.automaton.facts import find_states_worth_remembering, find_targets
 from matchrec.automaton.folding import Folding
+from matchrec.automaton.follow_sets import FollowSets
 from matchrec.automaton.program import Program
-
-# A program with more states counts as ambiguous without a search, because the search takes the
-# square of the number of states.
-MOST_SEARCHED = 60
 
 
 @dataclass(frozen=True)
 class CompiledPattern:
     """A program and its folding, which says what a row does to a run in each state.
 
-    Facts are computed when they are first read. It can be pickled, so that workers need not fold
-    the program again. The hash does not visit every edge.
+    Facts are computed when they are first read. Instances can be pickled, so that workers need not
+    fold the program again. The hash does not visit every edge, because it is needed often.
     """
 
     program: Program
@@ -36,7 +33,7 @@ class CompiledPattern:
 
     @cached_property
     def longest_match(self) -> int | None:
-        """Return the number of rows of the longest match, None if there is no bound."""
+        """Return the number of rows of the longest match; None if there is no bound."""
         choices_by_state = self.folding.choices
         targets_by_state = {
             state: find_targets(choices_by_state, state) for state in range(len(choices_by_state))
@@ -53,9 +50,10 @@ class CompiledPattern:
 
     @cached_property
     def is_deterministic(self) -> bool:
-        """Return whether every state has at most one way out, stopping included.
+        """Return whether every state has at most one choice, accepting included.
 
-        Conditions are unknown here, so two variables may hold for the same row.
+        `A B C` is deterministic. `A B+ C` is not, because a row after B may satisfy the conditions
+        of both B and C.
         """
         return all(len(choices) <= 1 for choices in self.folding.choices)
 
@@ -63,31 +61,13 @@ class CompiledPattern:
     def is_exponentially_ambiguous(self) -> bool:
         """Return whether the number of ways over k rows may grow exponentially with k.
 
-        It does if two different ways of equal length lead from a state back to itself. Conditions
-        are unknown here, so any variables may hold for the same row. If two choices of a state lead
-        back to it, after m and n rows, there are such ways: the first choice n times and the second
-        one m times. A program with more than MOST_SEARCHED states counts as ambiguous.
-
-        Source: Weber and Seidl, "On the degree of ambiguity of finite automata", criterion EDA.
+        See `ambiguity.is_exponentially_ambiguous`.
         """
-        choices_by_state = self.folding.choices
-        if len(choices_by_state) > MOST_SEARCHED:
-            return True
-        iterate_targets = partial(find_targets, choices_by_state)
-        reached = [
-            set(find_reachable([state], iterate_targets)) for state in range(len(choices_by_state))
-        ]
-        for state, choices in enumerate(choices_by_state):
-            leads_back = [
-                choice.target is not None and state in reached[choice.target] for choice in choices
-            ]
-            if sum(leads_back) > 1:
-                return True
-        return False
+        return is_exponentially_ambiguous(self.folding.choices)
 
     @cached_property
     def has_shared_states(self) -> bool:
-        """Return whether two runs that begin with different rows can be in one state at one row.
+        """Return whether two runs can be in the same state at the same row.
 
         They cannot for `A B C D`: the state says how far a run is from its first row.
         """
@@ -95,7 +75,7 @@ class CompiledPattern:
 
     @cached_property
     def guards(self) -> int:
-        """Return the guards of all choices, as one set of bits."""
+        """Return the bits of all guards that any choice has, see `Choice.guard`."""
         guards = 0
         for choices in self.folding.choices:
             for choice in choices:

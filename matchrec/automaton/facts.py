@@ -1,174 +1,131 @@
-"""Facts about a row pattern that follow from its folded program alone, whatever the rows are.
+"""Facts about the states of a folding, whatever the rows are.
 
-`FollowSets` of `A B* (C | D)`: it begins with A, ends with C or D, and has the pairs A B, A C,
-A D, B B, B C and B D.
-
-Source: Glushkov, "The abstract theory of automata", the sets First, Last and Follow.
+Conditions are unknown here, so any of them may hold for any row. `follow_sets` and `ambiguity` have
+facts about a folding as a whole.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 from matchrec.automaton.explore_states import find_reachable
-from matchrec.automaton.folding import Choice, ChoicesByState, Effect, Folding
-from matchrec.automaton.program import GUARD_END, VariableId
+from matchrec.automaton.folding import ChoicesByState, Effect, Folding
+from matchrec.automaton.program import GUARD_END, VariableId, VariableIds
 from matchrec.automaton.run_endings import A_MATCH, NOTHING
 
-# A number of rows that stands for "no number of rows is enough".
+# Instead of a number of rows: no number of rows is enough.
 UNREACHABLE = 1 << 30
 
 
 def find_least_rows(choices_by_state: ChoicesByState) -> tuple[int, ...]:
     """Return for each state the least number of rows that a match needs from there.
 
-    UNREACHABLE if no way leads to an acceptance, as in `A $ B`. For `A B* C` it is 2, 1, 0.
+    UNREACHABLE if no choices lead from there to an acceptance, as in `A $ B`. For `A B* C`, the
+    numbers are 2, 1 and 0.
     """
-    # Breadth-first search from the accepting states, backwards.
     sources: list[list[int]] = [[] for _ in choices_by_state]
     for state in range(len(choices_by_state)):
         for target in find_targets(choices_by_state, state):
             sources[target].append(state)
-    least = [
+    # Breadth-first search from the accepting states, backwards.
+    least_rows = [
         0 if any(choice.accepts for choice in choices) else UNREACHABLE
         for choices in choices_by_state
     ]
-    reached = [state for state, rows in enumerate(least) if rows == 0]
-    for state in reached:  # grows while it is read
+    queue = deque(state for state, rows in enumerate(least_rows) if rows == 0)
+    while queue:
+        state = queue.popleft()
         for source in sources[state]:
-            if least[source] == UNREACHABLE:
-                least[source] = least[state] + 1
-                reached.append(source)
-    return tuple(least)
+            if least_rows[source] == UNREACHABLE:
+                least_rows[source] = least_rows[state] + 1
+                queue.append(source)
+    return tuple(least_rows)
 
 
 def find_live_states(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
     """Return for each state whether a run there can become a match by mapping one more row or more.
 
-    The run has mapped a row already.
+    The run has mapped a row already, so it is not before the first row of its partition. If it maps
+    another row, it is not after the last row either.
     """
-
-    def is_possible(choice: Choice) -> bool:
-        """Return whether a choice is possible after the first row.
-
-        No such row is the first one of its partition, and no row before another one is the last.
-        """
-        return choice.guard == 0 or (choice.accepts and choice.guard == GUARD_END)
-
-    later = tuple(tuple(filter(is_possible, choices)) for choices in choices_by_state)
-    least = find_least_rows(later)
+    possible_choices = tuple(
+        tuple(
+            choice
+            for choice in choices
+            if choice.guard == 0 or (choice.accepts and choice.guard == GUARD_END)
+        )
+        for choices in choices_by_state
+    )
+    least_rows = find_least_rows(possible_choices)
     return tuple(
-        any(least[target] < UNREACHABLE for target in find_targets(later, state))
+        any(least_rows[target] < UNREACHABLE for target in find_targets(possible_choices, state))
         for state in range(len(choices_by_state))
     )
 
 
-def find_least_mapped(folding: Folding, members: frozenset[VariableId]) -> tuple[int, ...]:
-    """Return for each state the least number of rows mapped to `members` by a run that is there.
+def find_least_mapped(folding: Folding, variables: VariableIds) -> tuple[int, ...]:
+    """Return for each state the least number of rows that a run there has mapped to `variables`.
+
+    For `A+ B` and the variable A, the numbers are 0, 1 and 1.
 
     Args:
         folding: a folding with one starting state.
-        members: the variables.
+        variables: the variables whose rows are counted.
     """
     assert folding.start_count == 1
-    choices_by_state = folding.choices
-    least = [0, *(UNREACHABLE for _ in choices_by_state[1:])]
-    changed = True
-    while changed:
-        changed = False
-        for state, choices in enumerate(choices_by_state):
+    least_rows = [UNREACHABLE] * len(folding.choices)
+    least_rows[0] = 0
+    is_settled = False
+    while not is_settled:
+        is_settled = True
+        for state, choices in enumerate(folding.choices):
             for choice in choices:
-                rows = least[state] + (choice.variable in members)
-                if choice.target is not None and rows < least[choice.target]:
-                    least[choice.target] = rows
-                    changed = True
-    return tuple(least)
+                if choice.target is None:
+                    continue
+                rows = least_rows[state] + (1 if choice.variable in variables else 0)
+                if rows < least_rows[choice.target]:
+                    least_rows[choice.target] = rows
+                    is_settled = False
+    return tuple(least_rows)
 
 
 def find_states_worth_remembering(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
     """Return for each state whether a search should remember that it failed there at a row.
 
-    It should if a second search or way can reach the state at the same row. That is possible from a
-    state with several entries on. Searches begin in the starting state, which is one more entry.
+    It should if runs that have come there by different choices, or from different first rows, can
+    be in the state at the same row. So these are the states to which several choices lead, and all
+    states after them. Beginning a run counts as one more choice, which leads to the first state.
+
+    For `A B+ C`, they are the states after B and after C.
     """
-    entries = Counter(choice.target for choices in choices_by_state for choice in choices)
-    entries[0] += 1
-    shared_states = (state for state in range(len(choices_by_state)) if entries[state] > 1)
-    reached = set(find_reachable(shared_states, partial(find_targets, choices_by_state)))
-    return tuple(state in reached for state in range(len(choices_by_state)))
+    entry_counts = Counter(choice.target for choices in choices_by_state for choice in choices)
+    entry_counts[0] += 1
+    states = range(len(choices_by_state))
+    shared_states = (state for state in states if entry_counts[state] > 1)
+    worth_remembering = set(find_reachable(shared_states, partial(find_targets, choices_by_state)))
+    return tuple(state in worth_remembering for state in states)
 
 
 def find_targets(choices_by_state: ChoicesByState, state: int) -> tuple[int, ...]:
-    """Return the states that one row can lead to from a state, each once."""
-    return tuple(
-        dict.fromkeys(
-            choice.target for choice in choices_by_state[state] if choice.target is not None
-        )
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class FollowSets:
-    """The variables at both ends of matches, and the pairs of variables that follow each other."""
-
-    # Variables to which the first row of a match can be mapped.
-    first: frozenset[VariableId]
-    # Variables to which the last row of a match can be mapped.
-    last: frozenset[VariableId]
-    # The variables to which two adjacent rows of a match can be mapped, in order.
-    pairs: frozenset[tuple[VariableId, VariableId]]
-    # Whether a match can be empty.
-    matches_empty: bool
-
-    @classmethod
-    def compute(cls, folding: Folding) -> FollowSets:
-        """Return the sets of a folded program."""
-        choices_by_state = folding.choices
-        starts = range(folding.start_count)
-        variables_from: list[set[VariableId]] = [set() for _ in choices_by_state]
-        accepting = set[int]()
-        entries = set[tuple[VariableId, int]]()  # a variable, and the state that its row leads to
-        for state, choices in enumerate(choices_by_state):
-            for choice in choices:
-                if choice.accepts:
-                    accepting.add(state)
-                if choice.variable is not None:
-                    variables_from[state].add(choice.variable)
-                    if choice.target is not None:
-                        entries.add((choice.variable, choice.target))
-        return cls(
-            first=frozenset[VariableId]().union(*(variables_from[state] for state in starts)),
-            last=frozenset(variable for variable, state in entries if state in accepting),
-            pairs=frozenset(
-                (variable, following)
-                for variable, state in entries
-                for following in variables_from[state]
-            ),
-            matches_empty=any(state in accepting for state in starts),
-        )
-
-    def find_predecessors(self, variable: VariableId) -> frozenset[VariableId]:
-        """Return the variables to which the row before a row of `variable` can be mapped."""
-        return frozenset(first for first, second in self.pairs if second == variable)
+    """Return the states to which the next row can lead from a state, each once."""
+    targets = (choice.target for choice in choices_by_state[state])
+    return tuple(dict.fromkeys(target for target in targets if target is not None))
 
 
 def output_needs_condition(folding: Folding, variables: Collection[VariableId]) -> bool:
-    """Return whether every output of a partition needs a row that satisfies a condition.
+    """Return whether a partition has no output unless a row satisfies a certain condition.
 
-    Other conditions are unknown here, so any of them may hold.
+    For `A B*` it has none without a row that satisfies the condition of A.
 
     Args:
-        folding: the folded program.
+        folding: the folding.
         variables: the variables and tests that have the condition.
     """
-    ending_effects = (Effect.COMPLETE_RUN, Effect.TIME_OUT)
 
-    def iterate_targets(state: int) -> Iterator[int]:
-        """Yield where a run goes that maps no row by this condition."""
+    def iterate_states_without_condition(state: int) -> Iterator[int]:
+        """Yield the states to which a row leads that does not satisfy the condition."""
         waiting_state = folding.find_waiting_state(state)
         if waiting_state is not None:
             yield waiting_state
@@ -177,72 +134,27 @@ def output_needs_condition(folding: Folding, variables: Collection[VariableId]) 
             if choice.target is not None and checked not in variables:
                 yield choice.target
 
-    def has_output(state: int) -> bool:
-        """Return whether a run in this state can become a match or time out."""
-        choices = folding.choices[state]
-        if any(choice.accepts or choice.effect in ending_effects for choice in choices):
-            return True
-        return folding.find_ending_kind(state) != NOTHING
+    starts = range(folding.start_count)
+    states_without_condition = find_reachable(starts, iterate_states_without_condition)
+    return not any(can_be_output(folding, state) for state in states_without_condition)
 
-    states = find_reachable(range(folding.start_count), iterate_targets)
-    return not any(has_output(state) for state in states)
+
+def can_be_output(folding: Folding, state: int) -> bool:
+    """Return whether a run in a state can become a match or time out without mapping a row."""
+    return (
+        can_complete(folding, state)
+        or any(choice.effect is Effect.TIME_OUT for choice in folding.choices[state])
+        or folding.find_ending_kind(state) != NOTHING
+    )
 
 
 def can_complete(folding: Folding, state: int) -> bool:
-    """Return whether a run in a state can become a match by mapping no more rows.
+    """Return whether a run in a state can become a match without mapping another row.
 
-    It accepts, or a row that it does not map completes it, or the end of its window does.
+    It can accept, or a row that it does not map can complete it, or the end of its window can.
     """
-    if any(
-        choice.accepts or choice.effect is Effect.COMPLETE_RUN for choice in folding.choices[state]
-    ):
+    if folding.find_ending_kind(state) == A_MATCH:
         return True
-    return folding.find_ending_kind(state) == A_MATCH
-
-
-class RunPair(NamedTuple):
-    """Two runs that have mapped the same rows to the same variables."""
-
-    # Their states.
-    left: int
-    right: int
-    # Whether they have come to their states in different ways.
-    differs: bool
-
-
-def can_find_match_twice(folding: Folding, waiting_states: tuple[int | None, ...]) -> bool:
-    """Return whether two ways may map the same rows to the same variables and both be a match.
-
-    Conditions, tests and effects are unknown here, so any of them may hold. The search follows two
-    ways at once: it visits pairs of states, each with whether the two ways have differed so far.
-
-    Source: Book, Even, Greibach, Ott, "Ambiguity in graphs and expressions", IEEE TC 20(2), 1971.
-
-    Args:
-        folding: the folded program.
-        waiting_states: for each state the one in which a run waits after it skips a row; None if it
-            may not skip one.
-    """
-    choices_by_state = folding.choices
-    completing = [can_complete(folding, state) for state in range(len(choices_by_state))]
-
-    def iterate_next_pairs(pair: RunPair) -> Iterator[RunPair]:
-        """Yield the pairs of states that two runs can reach with the next row."""
-        left_waiting = waiting_states[pair.left]
-        right_waiting = waiting_states[pair.right]
-        if left_waiting is not None and right_waiting is not None:
-            yield RunPair(left_waiting, right_waiting, pair.differs)
-        for left_index, left_choice in enumerate(choices_by_state[pair.left]):
-            for right_index, right_choice in enumerate(choices_by_state[pair.right]):
-                if left_choice.variable != right_choice.variable:
-                    continue
-                if left_choice.target is not None and right_choice.target is not None:
-                    differs = pair.differs or left_index != right_index
-                    yield RunPair(left_choice.target, right_choice.target, differs)
-
-    starts = range(folding.start_count)
-    first_pairs = (RunPair(left, right, left != right) for left in starts for right in starts)
     return any(
-        pair.differs and completing[pair.left] and completing[pair.right]
-        for pair in find_reachable(first_pairs, iterate_next_pairs)
+        choice.accepts or choice.effect is Effect.COMPLETE_RUN for choice in folding.choices[state]
     )

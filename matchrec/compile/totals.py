@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from matchrec.automaton.ambiguity import can_find_match_twice
 from matchrec.automaton.determinise import determinise
-from matchrec.automaton.facts import can_find_match_twice
 from matchrec.automaton.folding import Effect, Folding
 from matchrec.automaton.program import VariableIds
 from matchrec.automaton.run_endings import A_MATCH

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from matchrec.automaton.facts import can_find_match_twice
+from matchrec.automaton.ambiguity import can_find_match_twice
 from matchrec.automaton.run_endings import A_MATCH
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.kernel_input import SearchInput

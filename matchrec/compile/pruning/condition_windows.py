@@ -32,7 +32,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from matchrec.automaton.facts import FollowSets
+from matchrec.automaton.follow_sets import FollowSets
 from matchrec.compile.pruning.distance_facts import Bound, DistanceFact, NotBefore, read_distances
 from matchrec.compile.pruning.window_limits import Limit, find_integer_bits, find_limit
 from matchrec.conditions.types import TIMES

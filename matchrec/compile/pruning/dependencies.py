@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
-from matchrec.automaton.facts import FollowSets
+from matchrec.automaton.follow_sets import FollowSets
 from matchrec.plan.choices import Dependency
 from matchrec.plan.clauses import Option
 from matchrec.plan.expression import (

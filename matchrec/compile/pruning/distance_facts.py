@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matchrec.automaton.facts import FollowSets
+from matchrec.automaton.follow_sets import FollowSets
 from matchrec.conditions.rows_read import find_distance, is_single_reference
 from matchrec.plan.amounts import Amount
 from matchrec.plan.clauses import Definition, DistanceForm

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from matchrec.automaton.facts import FollowSets
+from matchrec.automaton.follow_sets import FollowSets
 from matchrec.automaton.program import VariableId
 from matchrec.conditions.types import BIGINT, INT
 from matchrec.plan.clauses import Definition, Gap

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from matchrec.automaton.facts import FollowSets
+from matchrec.automaton.follow_sets import FollowSets
 from matchrec.compile.pruning.dependencies import find_dependencies
 from matchrec.plan.choices import Dependency
 from matchrec.plan.match_plan import MatchPlan

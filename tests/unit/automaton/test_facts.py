@@ -7,6 +7,7 @@ from matchrec.automaton.compile_program import compile_program
 from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.dot import draw_dot
 from matchrec.automaton.folding import ACCEPT, Choice, ChoicesByState, Folding
+from matchrec.automaton.follow_sets import FollowSets
 from matchrec.automaton.program import Action, Edge, Program, State
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.tasks import compiled
@@ -81,7 +82,7 @@ def test_programs_stay_small(text: str, choices: int) -> None:
 
 
 def test_follow_sets_list_first_last_and_adjacent_variables() -> None:
-    follow_sets = facts.FollowSets.compute(
+    follow_sets = FollowSets.compute(
         compiled.compile_for_output(parse_row_pattern("A B* (C | D)")).folding
     )
     a, b, c, d = range(4)
@@ -97,7 +98,7 @@ def test_matches_may_begin_in_each_starting_state() -> None:
         (ACCEPT,),
     )
     folding = Folding(choices=choices, states=(0, 1, 2), start_count=2)
-    follow = facts.FollowSets.compute(folding)
+    follow = FollowSets.compute(folding)
     assert (follow.first, follow.last, follow.pairs) == ({0, 1}, {1}, {(0, 1)})
     program = Program((State(), State(), State()), 0, 2, ("a", "b"))
     assert CompiledPattern(program, folding).longest_match == 2

@@ -1,0 +1,104 @@
+"""Whether runs can take the same rows in several ways, as far as the folding alone shows.
+
+The *way* of a run is the sequence of choices by which it has come to its state. `(A | B)*` has 2^k
+ways over k rows, but finds no match twice, because two ways map some row to different variables.
+`(A | A A)*` has three ways over the rows A A A, and all of them are the same match.
+
+Conditions are unknown here, so any of them may hold for the same row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+from matchrec.automaton.explore_states import find_reachable
+from matchrec.automaton.facts import can_complete, find_targets
+from matchrec.automaton.folding import ChoicesByState, Folding
+
+# A folding with more states counts as ambiguous without a search, because the search takes the
+# square of the number of states.
+MOST_SEARCHED_STATES = 60
+
+
+def is_exponentially_ambiguous(choices_by_state: ChoicesByState) -> bool:
+    """Return whether the number of ways over k rows may grow exponentially with k.
+
+    It does if two different ways of equal length lead from a state back to itself. If two choices
+    of a state lead back to it, after m and n rows, there are such ways: the first choice n times
+    and the second one m times.
+
+    True for more than MOST_SEARCHED_STATES states, whatever the choices are.
+
+    Source: Weber and Seidl, "On the degree of ambiguity of finite automata", criterion EDA.
+    """
+    if len(choices_by_state) > MOST_SEARCHED_STATES:
+        return True
+    iterate_targets = partial(find_targets, choices_by_state)
+    reachable_states = [
+        set(find_reachable([state], iterate_targets)) for state in range(len(choices_by_state))
+    ]
+    for state, choices in enumerate(choices_by_state):
+        choices_that_lead_back = [
+            choice
+            for choice in choices
+            if choice.target is not None and state in reachable_states[choice.target]
+        ]
+        if len(choices_that_lead_back) > 1:
+            return True
+    return False
+
+
+class RunPair(NamedTuple):
+    """Two runs that have mapped the same rows to the same variables."""
+
+    # The states in which the two runs are.
+    left: int
+    right: int
+    # Whether they have come to their states in different ways.
+    differs: bool
+
+
+def can_find_match_twice(folding: Folding, waiting_states: tuple[int | None, ...]) -> bool:
+    """Return whether two ways may map the same rows to the same variables and both be a match.
+
+    Tests and effects are unknown here, too. The search follows two runs at once: it visits pairs of
+    states, each with whether the ways of the two runs have differed so far.
+
+    Source: Book, Even, Greibach, Ott, "Ambiguity in graphs and expressions", IEEE TC 20(2), 1971.
+
+    Args:
+        folding: the folding.
+        waiting_states: for each state the one in which a run waits after it skips a row; None if it
+            may not skip one.
+    """
+
+    def iterate_next_pairs(pair: RunPair) -> Iterator[RunPair]:
+        """Yield the pairs of states that two runs can reach with the next row."""
+        left_waiting = waiting_states[pair.left]
+        right_waiting = waiting_states[pair.right]
+        if left_waiting is not None and right_waiting is not None:
+            yield RunPair(left_waiting, right_waiting, pair.differs)
+        yield from iterate_pairs_after_mapping(folding.choices, pair)
+
+    completing = [can_complete(folding, state) for state in range(len(folding.choices))]
+    starts = range(folding.start_count)
+    first_pairs = (RunPair(left, right, left != right) for left in starts for right in starts)
+    return any(
+        pair.differs and completing[pair.left] and completing[pair.right]
+        for pair in find_reachable(first_pairs, iterate_next_pairs)
+    )
+
+
+def iterate_pairs_after_mapping(
+    choices_by_state: ChoicesByState, pair: RunPair
+) -> Iterator[RunPair]:
+    """Yield the pairs of states that two runs reach if both map the next row to one variable."""
+    for left_index, left_choice in enumerate(choices_by_state[pair.left]):
+        for right_index, right_choice in enumerate(choices_by_state[pair.right]):
+            if left_choice.variable != right_choice.variable:
+                continue
+            if left_choice.target is not None and right_choice.target is not None:
+                differs = pair.differs or left_index != right_index
+                yield RunPair(left_choice.target, right_choice.target, differs)
