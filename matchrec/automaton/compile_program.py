@@ -203,15 +203,23 @@ class _PatternCompiler:
     def _compile_sequence(self, parts: Sequence[RowPattern], then: _Continuations) -> StateId:
         """Return the state that matches parts one after the other and goes on at `then`."""
         for part in reversed(parts):
-            then = self._compile_before(part, then)
+            then = self._compile_before(part, after_row=then.consumed, without_row=then)
         return then.empty
 
-    def _compile_before(self, part: RowPattern, then: _Continuations) -> _Continuations:
+    def _compile_before(
+        self, part: RowPattern, *, after_row: StateId, without_row: _Continuations
+    ) -> _Continuations:
         """Return the continuations of what precedes `part`.
 
-        A row that is consumed there counts as consumed in `part` as well.
+        Args:
+            part: the part.
+            after_row: the state in which a run goes on if `part` consumes a row.
+            without_row: the continuations if it consumes no row. They are two, because a row may
+                have been consumed before `part`.
         """
-        return self._compile_last_required(part, then, then)
+        consumed = self.compile_node(part, _Continuations(after_row, without_row.consumed))
+        empty = self.compile_node(part, _Continuations(after_row, without_row.empty))
+        return _Continuations(consumed, empty)
 
     def _compile_permutation(
         self, node: Permutation, missing: frozenset[int], then: _Continuations
@@ -273,16 +281,21 @@ class _PatternCompiler:
         """
         if node.most is None:
             loop = self._compile_loop(node, then.consumed)
-            next_iteration = _Continuations(loop, self._compile_entry(node, then))
+            next_iteration = _Continuations(loop, self._compile_loop_entry(node, then))
         else:
             next_iteration = then
             for _ in range(node.most - node.least):
                 next_iteration = self._compile_optional_iteration(node, next_iteration, then)
         if node.least > 0:
-            next_iteration = self._compile_last_required(node.part, next_iteration, then)
+            # The last required iteration: if it is empty, the loop ends.
+            next_iteration = self._compile_before(
+                node.part, after_row=next_iteration.consumed, without_row=then
+            )
         for _ in range(node.least - 1):
             # An empty iteration counts, and the next one runs.
-            next_iteration = self._compile_before(node.part, next_iteration)
+            next_iteration = self._compile_before(
+                node.part, after_row=next_iteration.consumed, without_row=next_iteration
+            )
         return next_iteration.empty
 
     def _compile_loop(self, node: Quantified, exit_state: StateId) -> StateId:
@@ -291,16 +304,13 @@ class _PatternCompiler:
         if key not in self.compiled:
             loop = self.add_state()
             self.compiled[key] = loop  # before the part is compiled, which leads back to it
-            if isinstance(node.part, Variable):
-                again = replace(self.build_begin_edge(node.part, loop), action=Action.TAKE)
-            else:
-                again = _build_proceed_edge(
-                    self.compile_node(node.part, _Continuations(loop, exit_state))
-                )
+            again = self._build_edge_into(node.part, _Continuations(loop, exit_state))
+            if again.action is Action.BEGIN:
+                again = replace(again, action=Action.TAKE)
             self.states[loop] = State(_order_edges(node, again, _build_proceed_edge(exit_state)))
         return self.compiled[key]
 
-    def _compile_entry(self, node: Quantified, then: _Continuations) -> StateId:
+    def _compile_loop_entry(self, node: Quantified, then: _Continuations) -> StateId:
         """Return the state before the first iteration of an unbounded loop.
 
         From there, a run may leave the loop without a row.
@@ -308,13 +318,14 @@ class _PatternCompiler:
         loop = self._compile_loop(node, then.consumed)
         if then.consumed == then.empty:
             return loop
-        if isinstance(node.part, Variable):
-            first = self.build_begin_edge(node.part, loop)
-        else:
-            first = _build_proceed_edge(
-                self.compile_node(node.part, _Continuations(loop, then.empty))
-            )
+        first = self._build_edge_into(node.part, _Continuations(loop, then.empty))
         return self.add_state(*_order_edges(node, first, _build_proceed_edge(then.empty)))
+
+    def _build_edge_into(self, part: RowPattern, then: _Continuations) -> Edge:
+        """Return the edge on which a run begins `part`, after which it goes on at `then`."""
+        if isinstance(part, Variable):
+            return self.build_begin_edge(part, then.consumed)
+        return _build_proceed_edge(self.compile_node(part, then))
 
     def _compile_optional_iteration(
         self, node: Quantified, next_iteration: _Continuations, then: _Continuations
@@ -326,34 +337,27 @@ class _PatternCompiler:
             next_iteration: the continuations before the iteration that follows.
             then: the continuations after the loop.
         """
-
-        def add_entry(leave: StateId) -> StateId:
-            """Add the state from which a run may enter the iteration or `leave` the loop."""
-            again = _build_proceed_edge(
-                self.compile_node(node.part, _Continuations(next_iteration.consumed, leave))
-            )
-            return self.add_state(*_order_edges(node, again, _build_proceed_edge(leave)))
-
-        consumed = add_entry(then.consumed)
+        consumed = self._add_optional_entry(node, next_iteration.consumed, then.consumed)
         if then.consumed == then.empty:
             return _Continuations(consumed, consumed)
-        return _Continuations(consumed, add_entry(then.empty))
+        empty = self._add_optional_entry(node, next_iteration.consumed, then.empty)
+        return _Continuations(consumed, empty)
 
-    def _compile_last_required(
-        self, part: RowPattern, next_iteration: _Continuations, then: _Continuations
-    ) -> _Continuations:
-        """Return the continuations before the iteration that reaches the least number of them.
-
-        An empty iteration ends the loop.
+    def _add_optional_entry(
+        self, node: Quantified, after_row: StateId, exit_state: StateId
+    ) -> StateId:
+        """Add a state from which a run may enter an optional iteration of a loop or leave the loop.
 
         Args:
-            part: the part that is repeated.
-            next_iteration: the continuations before the iteration that follows.
-            then: the continuations after the loop.
+            node: the loop.
+            after_row: the state in which a run goes on after the iteration.
+            exit_state: the state in which it goes on if it leaves the loop, or if the iteration
+                consumes no row.
         """
-        consumed = self.compile_node(part, _Continuations(next_iteration.consumed, then.consumed))
-        empty = self.compile_node(part, _Continuations(next_iteration.consumed, then.empty))
-        return _Continuations(consumed, empty)
+        first_state = self.compile_node(node.part, _Continuations(after_row, exit_state))
+        return self.add_state(
+            *_order_edges(node, _build_proceed_edge(first_state), _build_proceed_edge(exit_state))
+        )
 
 
 def _matches_in_one_way(node: RowPattern) -> bool:
@@ -380,18 +384,18 @@ def _order_edges(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge
     return (again, leave) if node.greedy else (leave, again)
 
 
-# Ignore edges: which rows a run may skip, by event selection strategy.
-#
-# A run waits in the states to which a mapped row leads. Under skip till any match it may skip every
-# row there; under skip till next match every row that it does not have to take: in a loop over one
-# variable a row that the loop could take again, elsewhere a row that any way on could take. The
-# starting state has no ignore edge, so a match begins with a mapped row.
-#
-# Source: SASE+, "Query compilation", step 3, and the constrained proceed edges of step 6.
-
-
 def add_ignore_edges(program: Program, selection: EventSelection) -> Program:
-    """Add the ignore edges of an event selection strategy, least preferred in their states."""
+    """Add the ignore edges of an event selection strategy, on which a run skips a row.
+
+    A run waits in the states to which a mapped row leads, and each of them gets an ignore edge, its
+    least preferred one. Under skip till any match, the run may skip every row there. Under skip
+    till next match, it may skip every row that it does not have to take: in a loop over one
+    variable a row that the loop could take again, elsewhere a row that any edge could take.
+
+    The starting state gets one only if a mapped row leads back to it, as in `A* B`.
+
+    Source: SASE+, "Query compilation", step 3, and the constrained proceed edges of step 6.
+    """
     if selection is EventSelection.STRICT_CONTIGUITY:
         return program
     mapping_actions = (Action.BEGIN, Action.TAKE)
