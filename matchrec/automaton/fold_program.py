@@ -1,6 +1,6 @@
 """Fold the proceed edges of a program away: find the choices of each state in preferment order.
 
-A choice of a folded state is a path of proceed edges and then a begin or take edge, or a path to
+A choice of a state is a path of proceed edges and then a begin or take edge, or a path to
 the final state. The conditions on the path become the guard of the choice:
 
     0 start                        0
@@ -13,17 +13,22 @@ the final state. The conditions on the path become the guard of the choice:
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.automaton.explore_states import limit_choices, number_states
 from matchrec.automaton.folding import ACCEPT, ANCHORS, Choice, Folding, build_not_guard
-from matchrec.automaton.program import GUARD_END, Action, Edge, Program, StateId, VariableId
+from matchrec.automaton.program import (
+    GUARD_END,
+    GUARD_START,
+    Action,
+    Edge,
+    Program,
+    StateId,
+    VariableId,
+)
 from matchrec.source import Span
-
-# A step of a choice: a state to which proceed edges lead, or a variable and the state after its
-# row.
-ChoiceStep = StateId | tuple[VariableId, StateId]
 
 
 def fold_program(
@@ -41,7 +46,7 @@ def fold_program(
         MatchRecognizePlanError: there are more than MOST_CHOICES, up to acceptances.
     """
     if all_matches:
-        # Choices after an acceptance are not limited.
+        # Choices after an acceptance do not count for the limit.
         check_number_of_choices(program, span)
         numbered = number_program_states(program, all_matches=True)
     else:
@@ -63,7 +68,7 @@ def check_number_of_choices(program: Program, span: Span | None) -> None:
 def number_program_states(
     program: Program, *, all_matches: bool
 ) -> Iterator[tuple[StateId, tuple[Choice, ...]]]:
-    """Yield the states of a program that become folded states, with their choices, in order."""
+    """Yield the states of a program that become states of the folding, with their choices."""
 
     def iterate_choices(state: StateId) -> Iterator[tuple[Choice, StateId | None]]:
         """Yield the choices of a state, each with the state that it leads to."""
@@ -73,8 +78,8 @@ def number_program_states(
     return number_states([program.start], iterate_choices)
 
 
-def find_choices(program: Program, state: StateId, *, all_matches: bool) -> Iterator[Choice]:
-    """Yield the choices of a state; their targets are still states of the program.
+def find_choices(program: Program, start: StateId, *, all_matches: bool) -> Iterator[Choice]:
+    """Yield the choices of a run in a state; their targets are still states of the program.
 
     Ignore edges are no choices. These choices are left out:
 
@@ -82,29 +87,45 @@ def find_choices(program: Program, state: StateId, *, all_matches: bool) -> Iter
     - a row at the end of the partition, because there is none,
     - `^` in any state but the first one, because a row came before,
     - what is less preferred than an acceptance without guard, unless `all_matches`.
+
+    Args:
+        program: the program.
+        start: the state in which the run is.
+        all_matches: see `fold_program`.
     """
-    possible_anchors = ANCHORS if state == program.start else GUARD_END
-    guards_by_step: dict[ChoiceStep, list[int]] = {}
-    waiting = [(Edge(Action.PROCEED, state), 0)]
-    while waiting:
-        edge, guard = waiting.pop()
-        if edge.action is Action.IGNORE:
+    impossible_anchors = 0 if start == program.start else GUARD_START
+    # The guards under which an edge to a state is followed already, by the edge's variable and the
+    # state. The variable is None for proceed edges.
+    earlier_guards: dict[tuple[VariableId | None, StateId], list[int]] = defaultdict(list)
+    # Edges to follow, the most preferred one last, each with the guard of the path before it. The
+    # first edge stands for the start of all paths.
+    paths = [(Edge(Action.PROCEED, start), 0)]
+    while paths:
+        edge, guard_before = paths.pop()
+        guard = guard_before | edge.anchor | build_not_guard(edge.forbids)
+        maps_row = edge.variable is not None
+        if edge.action is Action.IGNORE or guard & impossible_anchors:
             continue
-        if edge.variable is not None:
-            step = (edge.variable, edge.target)
-            if not guard & GUARD_END and add_step(guards_by_step, step, guard):
-                yield build_row_choice(edge, guard, state)
+        if maps_row and guard & GUARD_END:
             continue
-        guard |= edge.anchor | build_not_guard(edge.forbids)
-        has_impossible_anchor = guard & ANCHORS & ~possible_anchors
-        if has_impossible_anchor or not add_step(guards_by_step, edge.target, guard):
+        guards = earlier_guards[edge.variable, edge.target]
+        if any(is_weaker_or_same(earlier_guard, guard) for earlier_guard in guards):
+            continue
+        guards.append(guard)
+        if maps_row:
+            yield build_row_choice(edge, guard, start)
             continue
         if edge.target == program.final:
-            # At the end of the partition there is no next row that a NOT could look at.
-            yield replace(ACCEPT, guard=guard & ANCHORS if guard & GUARD_END else guard)
+            yield build_acceptance(guard)
             if guard == 0 and not all_matches:
                 return
-        waiting += [(next_edge, guard) for next_edge in reversed(program.states[edge.target].edges)]
+        next_edges = program.states[edge.target].edges
+        paths += [(next_edge, guard) for next_edge in reversed(next_edges)]
+
+
+def is_weaker_or_same(guard: int, other: int) -> bool:
+    """Return whether a guard holds whenever another one does, because it has no bit besides."""
+    return guard & ~other == 0
 
 
 def build_row_choice(edge: Edge, guard: int, state: StateId) -> Choice:
@@ -118,19 +139,10 @@ def build_row_choice(edge: Edge, guard: int, state: StateId) -> Choice:
     )
 
 
-def add_step(guards_by_step: dict[ChoiceStep, list[int]], step: ChoiceStep, guard: int) -> bool:
-    """Add a step that a choice takes under a guard, and return whether it is new.
+def build_acceptance(guard: int) -> Choice:
+    """Return the choice of a run that becomes a match under a guard.
 
-    It is not if an earlier choice takes it under the same guard or a weaker one, which has fewer
-    bits.
-
-    Args:
-        guards_by_step: for each step that is taken already, the guards of the choices that take it.
-        step: the step.
-        guard: the guard of the choice.
+    At the end of the partition there is no next row that a NOT could look at.
     """
-    guards = guards_by_step.setdefault(step, [])
-    if any(earlier & ~guard == 0 for earlier in guards):
-        return False
-    guards.append(guard)
-    return True
+    is_at_end = guard & GUARD_END != 0
+    return replace(ACCEPT, guard=guard & ANCHORS if is_at_end else guard)
