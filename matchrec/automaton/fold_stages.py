@@ -54,14 +54,14 @@ class WaitingState:
 
 @dataclass(frozen=True, slots=True)
 class ComposedTests:
-    """The tests of a pattern of stages that combine other tests, and NOTs of the next row."""
+    """Which tests of a pattern of stages are made of other tests, and which are of `not_next`."""
 
     # The complement of a test, for each test that has one.
     complements: Mapping[VariableId, VariableId]
     # For the test of a stage and the test that ends its loop: the test that a row satisfies the
     # first and not the second.
     stage_tests_in_loop: Mapping[tuple[VariableId, VariableId], VariableId]
-    # Tests of NOTs that only the next row must not satisfy.
+    # Tests of `not_next`, which only the next row must not satisfy.
     next_row_nots: TestIds
 
 
@@ -92,7 +92,7 @@ def fold_stages(
     Args:
         program: the program.
         tests: its composed tests.
-        window_tests: the tests of `Staging.neighbour_windows`.
+        window_tests: the names of the tests of `Staging.neighbour_windows`, in its order.
         has_window: whether the match has a window.
 
     Raises:
@@ -109,14 +109,19 @@ def fold_stages(
         for waiting in folder.list_waiting_states(program.start)
         if waiting.state != program.final
     ]
-    numbered = tuple(limit_choices(number_states(starts, folder.iterate_choices_and_skip), None))
-    waiting_states = [waiting for waiting, _ in numbered]
+    waiting_states = []
+    choices_by_state = []
+    states_after_skip = []
+    numbered = number_states(starts, folder.iterate_choices_and_skip)
+    for waiting, (*choices, skip) in limit_choices(numbered, span=None):
+        waiting_states.append(waiting)
+        choices_by_state.append(tuple(choices))
+        states_after_skip.append(skip.target)
     return Folding(
-        # The last choice of each state is _SKIP.
-        choices=tuple(choices[:-1] for _, choices in numbered),
+        choices=tuple(choices_by_state),
         states=tuple(waiting.state for waiting in waiting_states),
         start_count=len(starts),
-        waiting_states=tuple(choices[-1].target for _, choices in numbered),
+        waiting_states=tuple(states_after_skip),
         ending_kinds=tuple(folder.find_ending_kind(waiting) for waiting in waiting_states),
         neighbour_windows=tuple(
             folder.find_neighbour_window(waiting) for waiting in waiting_states
@@ -124,8 +129,9 @@ def fold_stages(
     )
 
 
-# A stand-in for skipping a row. `number_states` numbers only the states to which choices lead, and
-# the state in which a run waits after it skips a row needs a number too.
+# The last choice of each state while states are numbered: to skip a row. `number_states` numbers
+# only states to which choices lead, and the state in which a run waits after it skips a row needs a
+# number, too. The target is None if no row may be skipped.
 _SKIP = Choice(guard=0, variable=None, target=None)
 
 # A choice of a waiting state, and the state to which it leads; None if it leads nowhere. The target
@@ -135,7 +141,7 @@ _ChoiceAndTarget = tuple[Choice, WaitingState | None]
 
 @dataclass(frozen=True, slots=True)
 class _StageFolder:
-    """A folder of one program of stages: it finds waiting states and their choices."""
+    """Finds the waiting states of one program of stages, and their choices."""
 
     program: Program
     tests: ComposedTests
@@ -290,7 +296,7 @@ class _StageFolder:
             variable=take.variable,
             target=None,  # is set when states are numbered
             test=take_test,
-            blocks=bool(unskippable_tests.intersection(take.needs)),
+            forbids_skip=bool(unskippable_tests.intersection(take.needs)),
         )
         targets = self.list_waiting_states(take.target)
         for target in targets:

@@ -49,8 +49,11 @@ class Effect(IntEnum):
 class Choice:
     """A choice of a run in a state: one thing that it can do with the next row.
 
-    It maps the next row to `variable` and goes on in `target`, or it accepts without reading a row
-    (both are None), or it applies an effect.
+    There are three kinds:
+
+    - The run maps the next row to `variable` and goes on in the state `target`.
+    - The run becomes a match without reading a row: `variable`, `target` and `effect` are None.
+    - The next row has an `effect` on the run: `variable` and `target` are None.
     """
 
     # Anchors that must hold before the row: bits GUARD_START and GUARD_END. Until
@@ -66,8 +69,9 @@ class Choice:
     # The variable whose condition must hold, if it is not `variable`.
     test: VariableId | None = None
     effect: Effect | None = None
-    # Whether a row that is mapped by this choice may not be skipped as well. Only of stages.
-    blocks: bool = False
+    # Whether the run may not also skip a row that it maps by this choice. Only in a folding of
+    # stages.
+    forbids_skip: bool = False
 
     @property
     def accepts(self) -> bool:
@@ -84,23 +88,26 @@ def build_effect_choice(test: VariableId, effect: Effect) -> Choice:
     return Choice(guard=0, variable=None, target=None, test=test, effect=effect)
 
 
-# The choices of each folded state, in preferment order.
+# For each state of a folding, its choices in preferment order.
 ChoicesByState = tuple[tuple[Choice, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Folding:
-    """A program without proceed edges, as tuples with one item for each folded state."""
+    """A program without proceed edges.
+
+    A state of the folding is an index of its tuples, which have one item for each state.
+    """
 
     choices: ChoicesByState
-    # The state of the program that each folded state stands for.
+    # The state of the program from which each state of the folding was made.
     states: tuple[StateId, ...]
     # Number of states in which runs begin. They come first.
     start_count: int = 1
 
-    # The other fields are empty unless the program is one of stages.
+    # The other fields are empty unless this is the folding of a program of stages.
 
-    # The state in which a run waits after it skips a row; None if it may not skip.
+    # The state in which a run waits after it skips a row; None if it may not skip one.
     waiting_states: tuple[int | None, ...] = ()
     # What becomes of a run whose window or partition ends here: NOTHING, A_MATCH, TIMED_OUT or
     # FIRST_NEIGHBOUR_WINDOW + n, see `run_endings`.

@@ -294,7 +294,7 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
         ],
         layout.EXCLUDED: [choice.excluded for choice in choices],
         layout.REPEATS_LOOP: [choice.repeats_loop for choice in choices],
-        layout.BLOCKS: [choice.blocks for choice in choices],
+        layout.BLOCKS: [choice.forbids_skip for choice in choices],
     }
     for column, values in columns.items():
         program[:, column] = values
