@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 from matchrec.automaton.explore_states import number_states
 from matchrec.automaton.folding import ANCHORS, Choice, Folding, find_forbidden_variables
-from matchrec.automaton.program import VariableIds
+from matchrec.automaton.program import VariableId, VariableIds
 from matchrec.errors.sql.pattern import negation_at_start, several_negations_at_end
 from matchrec.plan.pattern import RowPattern, list_first_negations, list_last_negations
 
@@ -32,10 +32,10 @@ NO_VARIABLES: VariableIds = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """The extra checks of a test. Variable ids stand for their conditions."""
+    """What a test checks besides the condition of its variable. Ids stand for conditions."""
 
     # The variable to which the tested row is mapped.
-    variable: int
+    variable: VariableId
     # The tested row must not satisfy any of these conditions.
     forbidden: VariableIds = NO_VARIABLES
     # The row after it, if there is one, must not satisfy any of these conditions.
@@ -59,12 +59,15 @@ class KnownState:
 def replace_negations(
     folding: Folding, first_test: int, pattern: RowPattern
 ) -> tuple[Folding, tuple[Restriction, ...]]:
-    """Return a folding with tests instead of NOTs, and what each test checks.
+    """Replace NOTs in a folding by tests.
 
     Args:
         folding: the folding of the row pattern, whose choices have bits for NOTs in their guards.
-        first_test: the number of the first test. Tests are numbered after the variables.
+        first_test: the id of the first test. Tests have the next ids after those of variables.
         pattern: the row pattern, in which errors show a NOT.
+
+    Returns:
+        The folding, and what its tests check, in the order of their ids.
 
     Raises:
         MatchRecognizeUnsupportedError: a NOT can be the first element of a match, or different NOTs
@@ -72,7 +75,7 @@ def replace_negations(
     """
     if any(choice.guard & ~ANCHORS for choice in folding.choices[0]):
         raise negation_at_start(list_first_negations(pattern)[0].span)
-    numbered = number_states([KnownState(0)], NextRowDivision(folding, pattern).iterate_choices)
+    numbered = number_states([KnownState(0)], _StateDivider(folding, pattern).iterate_choices)
     known_states, choices = zip(*numbered, strict=True)
 
     tests: dict[Restriction, int] = {}
@@ -89,7 +92,7 @@ def replace_negations(
         tested_choices.append(tuple(tested_state_choices))
 
     program_states = tuple(folding.states[known_state.state] for known_state in known_states)
-    return Folding(tuple(tested_choices), program_states), tuple(tests)
+    return Folding(choices=tuple(tested_choices), states=program_states), tuple(tests)
 
 
 def find_restriction(
@@ -117,8 +120,8 @@ def find_restriction(
 
 
 @dataclass(frozen=True, slots=True)
-class NextRowDivision:
-    """A folding whose states are divided by what the last test has shown about the next row."""
+class _StateDivider:
+    """Divides the states of a folding by what the last test has shown about the next row."""
 
     folding: Folding
     # The row pattern, in which errors show a NOT.
