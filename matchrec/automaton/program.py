@@ -43,9 +43,9 @@ class Action(Enum):
     PROCEED = "proceed"  # no row is consumed
 
 
-# Bits of guards: where in the partition the next row must be.
-GUARD_START = 1
-GUARD_END = 2
+# Bits of guards: what must hold before the next row.
+GUARD_START = 1  # the partition starts here
+GUARD_END = 2  # the partition ends here, so there is no next row
 _ANCHOR_SYMBOLS = {GUARD_START: "^", GUARD_END: "$"}
 
 
@@ -104,7 +104,8 @@ class Program:
 
         - Edges lead to states of the program.
         - BEGIN and TAKE edges have a variable, no other edge has one.
-        - TAKE and IGNORE stay in their state, except in a program of stages.
+        - TAKE and IGNORE edges stay in their state, except in a program of stages.
+        - Only PROCEED edges are anchors.
         - Only the final state and the stop state are dead ends.
         - Proceed edges form no cycle.
         """
@@ -118,8 +119,8 @@ class Program:
                 assert 0 <= edge.target < len(self.states), edge
                 assert (edge.variable is not None) == (edge.action in (Action.BEGIN, Action.TAKE))
                 assert not edge.anchor or edge.action is Action.PROCEED, edge
-                stays = edge.action in (Action.TAKE, Action.IGNORE)
-                assert not stays or edge.target == number or self.names, edge
+                may_leave = edge.action in (Action.BEGIN, Action.PROCEED) or self.names
+                assert may_leave or edge.target == number, edge
         TopologicalSorter(proceed_targets).prepare()  # raises CycleError
         return self
 
@@ -138,10 +139,14 @@ class Program:
             state: the state.
             formulas: formulas to append to edges. Edges that are missing here get none.
         """
-        roles = " start" * (state == self.start) + " final" * (state == self.final)
-        lines = [f"{self.name_state(state)}{roles}"]
-        for order, edge in enumerate(self.states[state].edges):
-            formula = formulas.get((state, order))
+        heading = self.name_state(state)
+        if state == self.start:
+            heading += " start"
+        if state == self.final:
+            heading += " final"
+        lines = [heading]
+        for index, edge in enumerate(self.states[state].edges):
+            formula = formulas.get((state, index))
             condition = "" if formula is None else f" if {formula}"
             lines.append(
                 f"    {self.describe_edge(edge)} -> {self.name_state(edge.target)}{condition}"
@@ -153,9 +158,10 @@ class Program:
         return self.names[state] if self.names else str(state)
 
     def describe_edge(self, edge: Edge) -> str:
-        """Describe an edge without its target: its action, then its condition.
+        """Describe an edge without its target.
 
-        For example `begin A`, `proceed if ^` or `take B excluded`.
+        For example `begin A`, `proceed if ^` or `take B excluded`. In a program of stages, the
+        tests of the edge are left out: `describe_state` shows them as formulas.
         """
         words = [edge.action.value]
         if edge.variable is not None:
