@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from matchrec.automaton.explore_states import number_states
-from matchrec.automaton.folding import Choice, Folding
+from matchrec.automaton.folding import Choice, ChoicesByState, Folding
 
 # The most states of a deterministic folding. Each further part of a pattern may double them.
 MOST_SETS = 200
@@ -47,25 +48,30 @@ def determinise(folding: Folding) -> Folding | None:
     if not all(depends_on_variable_alone(choice) for state in folding.choices for choice in state):
         return None
 
-    def merge_choices(members: frozenset[int]) -> Iterator[tuple[Choice, frozenset[int] | None]]:
-        """Yield at most one acceptance, then one choice for each variable."""
-        choices = [choice for state in sorted(members) for choice in folding.choices[state]]
-        acceptances = [choice for choice in choices if choice.accepts]
-        if acceptances:
-            yield acceptances[0], None
-        # Reversed, so that the most preferred choice of a variable is kept.
-        by_variable = {
-            choice.variable: choice for choice in reversed(choices) if not choice.accepts
-        }
-        for variable, choice in by_variable.items():
-            next_states = (other.target for other in choices if other.variable == variable)
-            target = frozenset(state for state in next_states if state is not None)
-            yield replace(choice, repeats_loop=False), target
-
     start = frozenset(range(folding.start_count))
-    numbered = list(islice(number_states([start], merge_choices), MOST_SETS + 1))
+    numbered_sets = number_states([start], partial(merge_choices, folding.choices))
+    numbered = list(islice(numbered_sets, MOST_SETS + 1))
     if len(numbered) > MOST_SETS:
         return None
     sets, choices = zip(*numbered, strict=True)
-    states = tuple(folding.states[min(members)] for members in sets)
+    states = tuple(folding.states[min(state_set)] for state_set in sets)
     return Folding(choices=choices, states=states)
+
+
+def merge_choices(
+    choices_by_state: ChoicesByState, states: frozenset[int]
+) -> Iterator[tuple[Choice, frozenset[int] | None]]:
+    """Yield the choices of a set of states: at most one acceptance, then one for each variable.
+
+    Each comes with the set of states to which it leads; None for the acceptance.
+    """
+    choices = [choice for state in sorted(states) for choice in choices_by_state[state]]
+    acceptances = [choice for choice in choices if choice.accepts]
+    if acceptances:
+        yield acceptances[0], None
+    # Reversed, so that the most preferred choice of a variable is kept.
+    by_variable = {choice.variable: choice for choice in reversed(choices) if not choice.accepts}
+    for variable, choice in by_variable.items():
+        targets = (other.target for other in choices if other.variable == variable)
+        target_set = frozenset(target for target in targets if target is not None)
+        yield replace(choice, repeats_loop=False), target_set
