@@ -260,6 +260,7 @@ class _StageCompiler:
 
     # The id of each stage and test, by its name.
     test_ids: dict[str, int]
+    # The states so far and their names. FINAL and STOP come first, and have no edges.
     states: list[State] = field(default_factory=lambda: [State(), State()])
     names: list[str] = field(default_factory=lambda: ["end", "stop"])
     # The state of each key for which one has been made.
@@ -286,7 +287,7 @@ class _StageCompiler:
         return self.state_by_key[key]
 
     def fill_states(self) -> None:
-        """Make the edges of all states. Edges may lead to new states, which get theirs as well."""
+        """Give all states their edges. Edges may lead to new states, which get theirs as well."""
         while self.unfilled:
             key = self.unfilled.pop()
             self.states[self.state_by_key[key]] = State(tuple(self.build_edges(key)))

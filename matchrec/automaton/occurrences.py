@@ -44,13 +44,14 @@ class Occurrences:
     state 1, and so on.
     """
 
-    # The pattern. Its choices map rows to the variables of the query.
+    # The pattern, whose choices map rows to the variables of the query.
     pattern: CompiledPattern
-    # The variable's id, for each occurrence in the order of PATTERN.
+    # For each occurrence, in the order of PATTERN, the id of its variable.
     variables: tuple[VariableId, ...]
-    # The occurrence that a row takes, by the number of the choice; -1 if the choice takes none.
+    # For each choice, the occurrence that the row takes; -1 if the choice maps no row.
     occurrence_by_choice: tuple[int, ...]
-    # The least number of rows that a match needs, for each state; UNREACHABLE if none is possible.
+    # For each state, the least number of rows that a match needs from there; UNREACHABLE if there
+    # is no way to a match.
     remaining: tuple[int, ...]
     # For each state, the numbers of choices after which a match would need fewer rows, one for each
     # variable and guard. They are choices of the state or of its siblings, see `sibling_states`.
@@ -80,17 +81,17 @@ def compile_occurrences(
     folding = separate_start(folding, outputs_empty_match=not all_matches)
     folding, siblings = copy_states_by_siblings(folding, pattern.span)
 
-    choices = tuple(
-        tuple(restore_variable(choice, variables) for choice in state_choices)
-        for state_choices in folding.choices
+    choices_by_state = tuple(
+        tuple(restore_variable(choice, variables) for choice in choices)
+        for choices in folding.choices
     )
-    remaining = find_least_rows(choices)
+    remaining = find_least_rows(choices_by_state)
     return Occurrences(
-        pattern=CompiledPattern(compiled.program, replace(folding, choices=choices)),
+        pattern=CompiledPattern(compiled.program, replace(folding, choices=choices_by_state)),
         variables=variables,
         occurrence_by_choice=list_occurrences(folding.choices),
         remaining=remaining,
-        nearer_choices=tuple(iterate_nearer_choices(choices, remaining, siblings)),
+        nearer_choices=tuple(iterate_nearer_choices(choices_by_state, remaining, siblings)),
     )
 
 

@@ -48,7 +48,7 @@ class StateCopy:
 
 
 def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Folding, list[StateSet]]:
-    """Copy states of a folding so that each state has one set of siblings.
+    """Copy states of a folding so that every run in a state has the same siblings.
 
     Args:
         folding: a folding whose variables are occurrences, without NOT. Only the choices of its
