@@ -26,7 +26,9 @@ These modules do a part of a step:
     state_order         numbers the states of a program
     remaining_steps     keys of the states of stages: what is still to come
     explore_states      finds and numbers the states that can be reached
-    facts               facts that follow from a folding alone
+    facts               facts about the states of a folding, whatever the rows are
+    follow_sets         which variables begin and end matches, and follow each other
+    ambiguity           whether runs can take the same rows in several ways
     run_endings         what becomes of a run whose window or partition ends
     dot                 draws a program
 
