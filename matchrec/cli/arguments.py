@@ -1,17 +1,15 @@
-"""The options that several commands have, and decorators for the commands that have them.
+"""The options that several commands have.
 
 An option is a decorator: `@arguments.ENGINE_OPTION` adds `--engine` to a command. Groups of options
-are decorators, too. `@arguments.pass_request` gives a command the `QueryRequest` that the options
-of `QUERY_OPTIONS` describe, instead of the options themselves.
+are decorators, too, such as `@arguments.QUERY_OPTIONS`. With `@pass_request` of
+`command_decorators`, a command gets the `QueryRequest` that these options describe instead of the
+options themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
-from functools import partial, wraps
-from inspect import signature
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -27,41 +25,22 @@ from matchrec.cli.argument_types import (
     parse_parameter,
     parse_setting,
 )
-from matchrec.cli.failures import print_tracebacks, report_failures
 from matchrec.cli.files import parse_delimiter
-from matchrec.cli.queries import (
-    OptionValues,
-    QueryRequest,
-    build_clause_request,
-    build_query_request,
-)
 from matchrec.cli.query_sources import QueryLanguage, QuerySource
-from matchrec.cli.session import SettingPairs
 from matchrec.cli.table_arguments import parse_schema, parse_table
-from matchrec.cli.tables import EmptyTable, Table
 from matchrec.cli.usage_errors import WordChoice
 from matchrec.errors import command as errors
-from matchrec.errors.language import (
-    ADVICE_ON_NO_HEADER,
-    CHECKED_COMMAND_LINE,
-    COMMAND_LINE,
-    Surface,
-    use_surface,
-)
 from matchrec.errors.wording import join_alternatives
-from matchrec.source import use_paths
 
 # An option that may be repeated; the command gets a tuple of its values.
 make_repeatable_option = partial(click.option, multiple=True)
 
-Tables = tuple[Table, ...]
-
 # A function that becomes a command, and a decorator that adds an option to it.
-F = TypeVar("F", bound=Callable[..., Any])
-Decorator = Callable[[F], F]
+CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
+OptionDecorator = Callable[[CommandFunction], CommandFunction]
 
 
-def combine_options(*options: Decorator[Any]) -> Decorator[Any]:
+def combine_options(*options: OptionDecorator[Any]) -> OptionDecorator[Any]:
     """Return several options as one decorator. The help shows them in this order."""
 
     def decorate(function: Any) -> Any:
@@ -73,88 +52,6 @@ def combine_options(*options: Decorator[Any]) -> Decorator[Any]:
     return decorate
 
 
-def handle_failures(
-    function: Callable[..., None], surface: Surface = COMMAND_LINE
-) -> Callable[..., None]:
-    """Let a command end with a message and an exit code if it fails, and add --traceback to it.
-
-    Args:
-        function: the command.
-        surface: the words of its messages.
-    """
-
-    @click.option("--traceback", is_flag=True, help="Also show the Python traceback of an error.")
-    @wraps(function)
-    def command(*args: Any, traceback: bool, **options: Any) -> None:
-        """Run the command and report its failures, with a traceback if the user wants one."""
-        printing = print_tracebacks() if traceback else nullcontext()
-        with use_surface(surface), use_paths(), report_failures(), printing:
-            function(*args, **options)
-
-    return command
-
-
-def reject_repeated_tables(tables: Sequence[Table], schemas: Sequence[EmptyTable]) -> None:
-    """Raise click.UsageError if two tables, of --table or of --schema, have the same name."""
-    used_names = set[str]()
-    for name in [table.name for table in tables] + [schema.name for schema in schemas]:
-        if name.upper() in used_names:
-            raise click.UsageError(str(errors.duplicate_table(name=name)))
-        used_names.add(name.upper())
-
-
-def use_csv_words(surface: Surface, options: OptionValues) -> Surface:
-    """Return a surface whose advice suits the options for CSV files that the user passed."""
-    with_delimiter = replace(surface, csv_delimiter=options.get("delimiter") or "")
-    if options.get("header", True):
-        return with_delimiter
-    return replace(with_delimiter, advice_on_header=ADVICE_ON_NO_HEADER)
-
-
-# Builds the request from the query, the tables, the settings and all other options.
-BuildRequest = Callable[[QuerySource, Tables, SettingPairs, OptionValues], QueryRequest]
-
-
-def make_request_decorator(
-    build_request: BuildRequest, surface: Surface = COMMAND_LINE
-) -> Decorator[Callable[..., None]]:
-    """Return a decorator of commands: they get a `QueryRequest` as their first argument.
-
-    The request has the options that describe the query and its input. The command gets the others.
-
-    Args:
-        build_request: builds the request from these options.
-        surface: the words of the command's messages.
-    """
-
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        """Return a command that builds the request, and calls the function with it."""
-        own_options = signature(function).parameters
-
-        @partial(handle_failures, surface=surface)
-        @wraps(function)
-        def command(query: QuerySource, tables: Tables, conf: SettingPairs, **options: Any) -> None:
-            """Build the request from the options, and pass the function its own options."""
-            passed = {name: options.pop(name) for name in own_options if name in options}
-            reject_repeated_tables(tables, options.get("schemas", ()))
-            own_surface = use_csv_words(surface, options)
-            request = build_request(query, tables, conf, options)
-            with use_surface(own_surface):
-                function(request, **passed)
-
-        return command
-
-    return decorate
-
-
-# For commands about a query in any language.
-pass_request = make_request_decorator(build_query_request)
-# For `check`, which needs no file for a table.
-pass_checked_request = make_request_decorator(build_query_request, CHECKED_COMMAND_LINE)
-# For commands about a clause alone.
-pass_clause_request = make_request_decorator(build_clause_request)
-
-
 def make_choice_option(  # noqa: PLR0913 -- as many as an option has parts
     option: str,
     words: Sequence[str],
@@ -163,7 +60,7 @@ def make_choice_option(  # noqa: PLR0913 -- as many as an option has parts
     name: str | None = None,
     default: str | None = None,
     shown_default: str = "",
-) -> Decorator[Any]:
+) -> OptionDecorator[Any]:
     """Return an option with one of a few words as its value. The help lists the words.
 
     Args:
@@ -182,27 +79,34 @@ def make_choice_option(  # noqa: PLR0913 -- as many as an option has parts
     )
 
 
-def name_query_source(
-    ctx: click.Context, argument: click.Parameter, path: str | None
+def read_query_source(
+    context: click.Context, argument: click.Parameter, path: str | None
 ) -> QuerySource:
-    """Return the source of the query.
+    """Return the source of the query: the argument, or the text of -c, which is read before.
+
+    Args:
+        context: click's context, whose parameters lose the text.
+        argument: the argument QUERY or CLAUSE.
+        path: its value; None if the user passed none.
 
     Raises:
         click.UsageError: there is no query, or there are two.
     """
-    text = ctx.params.pop("text", None)
-    if path is None and text is None:
-        noun = argument.make_metavar(ctx).strip("[]").lower()
-        raise click.UsageError(str(errors.missing_query(noun=noun)))
+    text = context.params.pop("text", None)
     if path is not None and text is not None:
         raise click.UsageError(str(errors.two_queries(path=path)))
-    return QuerySource("-c" if path is None else path, text)
+    if path is not None:
+        return QuerySource(path)
+    if text is not None:
+        return QuerySource("-c", text)
+    noun = argument.make_metavar(context).strip("[]").lower()
+    raise click.UsageError(str(errors.missing_query(noun=noun)))
 
 
 # Groups of options, from those that most commands have to those that few have.
 
 
-def make_query_arguments(noun: str) -> Decorator[Any]:
+def make_query_arguments(noun: str) -> OptionDecorator[Any]:
     """Return the argument of a command for its query, and the option -c for the text itself.
 
     Args:
@@ -211,7 +115,7 @@ def make_query_arguments(noun: str) -> Decorator[Any]:
     metavar = noun.upper()
     text_help = f"Text of the {noun}, instead of {metavar}."
     return combine_options(
-        click.argument("query", metavar=f"[{metavar}]", required=False, callback=name_query_source),
+        click.argument("query", metavar=f"[{metavar}]", required=False, callback=read_query_source),
         click.option("-c", "text", metavar="TEXT", is_eager=True, help=text_help),
     )
 
@@ -219,12 +123,18 @@ def make_query_arguments(noun: str) -> Decorator[Any]:
 QUERY_ARGUMENTS = make_query_arguments("query")
 
 
-def complete_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> list[str]:
-    """Return the completions that a shell offers after `--arg`: the parameters of the query."""
-    # click leaves the query in `args` if an option without a value follows it.
-    query = ctx.params.get("query")
-    if query is None and ctx.args:
-        query = QuerySource(ctx.args[0])
+def complete_parameters(context: click.Context, _: click.Parameter, typed: str) -> list[str]:
+    """Return the completions that a shell offers after `--arg`: the parameters of the query.
+
+    Args:
+        context: click's context, with the arguments so far.
+        _: the option.
+        typed: the beginning of the value, which the user has typed.
+    """
+    query = context.params.get("query")
+    if query is None and context.args:
+        # click leaves the query in `args` if an option without a value follows it.
+        query = QuerySource(context.args[0])
     if query is None or not (query.text or Path(query.path).is_file()):
         return []
     from matchrec.api.parameters import find_clause_parameters
@@ -339,14 +249,14 @@ CLAUSE_OPTIONS = combine_options(
 SEARCH_OPTIONS = combine_options(QUERY_OPTIONS, SORT_OPTION, MAX_STEPS_OPTION)
 
 
-def make_clause_option(use: str) -> Decorator[Any]:
+def make_clause_option(use: str) -> OptionDecorator[Any]:
     """Return the option that chooses one of several clauses; `use` is what the command does."""
     return click.option(
         "--clause", metavar="NUMBER|ALIAS", help=f"Clause to {use}, if the query has several."
     )
 
 
-def make_result_options(aggregate_help: str) -> Decorator[Any]:
+def make_result_options(aggregate_help: str) -> OptionDecorator[Any]:
     """Return the options of a query whose result is shown or explained.
 
     They choose which matches are the result, or which aggregates over them.

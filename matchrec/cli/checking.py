@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from matchrec.cli import arguments
+from matchrec.cli.command_decorators import pass_checked_request
 from matchrec.cli.failures import ExitCode, label_errors
 from matchrec.cli.messages import print_notice, report_warnings
 from matchrec.cli.queries import QueryContent, QueryRequest
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @arguments.QUERY_OPTIONS
 @arguments.SCHEMA_OPTION
 @click.option("--strict", is_flag=True, help="Also exit with code 1 if there is a warning.")
-@arguments.pass_checked_request
+@pass_checked_request
 def check(request: QueryRequest, strict: bool) -> None:
     """Check a query for mistakes without running it.
 

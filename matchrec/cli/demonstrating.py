@@ -13,6 +13,7 @@ import click
 import matchrec
 from matchrec.cli import arguments
 from matchrec.cli.argument_types import PICTURE_TYPE
+from matchrec.cli.command_decorators import handle_failures
 from matchrec.cli.files import FileFormat
 from matchrec.cli.messages import show_busy
 from matchrec.cli.query_command import show_program
@@ -37,7 +38,7 @@ CLONED_PRICES = Path("sql_examples/data/stocks.csv")
     help="Write the picture to FILE, as png, svg or pdf. [default: matchrec-demo.png]",
 )
 @arguments.ENGINE_OPTION
-@arguments.handle_failures
+@handle_failures
 def demo(picture: Path, engine: str | None) -> None:
     """Find V-shapes in share prices and draw them.
 

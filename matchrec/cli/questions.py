@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from matchrec.cli.argument_types import (
     parse_setting,
     suggest_setting,
 )
+from matchrec.cli.command_decorators import pass_clause_request, pass_request
 from matchrec.cli.formats import OUTPUT_FORMATS
 from matchrec.cli.messages import print_notice, report_warnings
 from matchrec.cli.queries import QueryRequest, make_missing_events_error
@@ -46,7 +47,7 @@ ValuesByName = Sequence[tuple[str, list[Any]]]
 TabularAnswer: TypeAlias = "matchrec.Why | matchrec.Coverage | matchrec.Backtest | matchrec.Sweep"
 
 
-def make_svg_option(picture: str) -> Callable[[arguments.F], arguments.F]:
+def make_svg_option(picture: str) -> arguments.OptionDecorator[Any]:
     """Return the option that writes a picture to a file.
 
     Args:
@@ -64,7 +65,7 @@ def make_svg_option(picture: str) -> Callable[[arguments.F], arguments.F]:
 )
 @click.option("--dot", type=FILE_TYPE, help="Write the states of the search to FILE, for Graphviz.")
 @make_svg_option("the row pattern")
-@arguments.pass_request
+@pass_request
 def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
     """Explain how a query runs.
 
@@ -150,7 +151,7 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
 @arguments.make_clause_option("explain")
 @ANSWER_FORMAT_OPTION
 @make_svg_option("the attempts")
-@arguments.pass_request
+@pass_request
 def why(  # noqa: PLR0913 -- one for each option
     request: QueryRequest,
     partition: Sequence[str],
@@ -219,7 +220,7 @@ def suggest_partition(argument: str, keys: Sequence[str]) -> str:
 @arguments.make_clause_option("look at")
 @ANSWER_FORMAT_OPTION
 @make_svg_option("the counts")
-@arguments.pass_request
+@pass_request
 def coverage(
     request: QueryRequest,
     format: str,  # noqa: A002 -- the name of the option
@@ -260,7 +261,7 @@ def coverage(
 @arguments.make_clause_option("look at")
 @ANSWER_FORMAT_OPTION
 @make_svg_option("the incidents and matches")
-@arguments.pass_request
+@pass_request
 def backtest(  # noqa: PLR0913 -- one for each option
     request: QueryRequest,
     labels: str,
@@ -304,7 +305,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
 )
 @ANSWER_FORMAT_OPTION
 @make_svg_option("the numbers of matches")
-@arguments.pass_clause_request
+@pass_clause_request
 def sweep(
     request: QueryRequest,
     clause_table: str | None,

@@ -12,6 +12,7 @@ import click
 import matchrec
 from matchrec.cli import arguments
 from matchrec.cli.argument_types import PICTURE_TYPE, ParsedType, WholeNumber
+from matchrec.cli.command_decorators import pass_request
 from matchrec.cli.engine_errors import raise_run_errors
 from matchrec.cli.failures import label_errors
 from matchrec.cli.formats import OUTPUT_FORMATS
@@ -94,7 +95,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
     metavar="FIRST LAST",
     help="Result columns with the first and the last x of a match. [default: by their names]",
 )
-@arguments.pass_request
+@pass_request
 def run(  # noqa: PLR0913 -- one for each option
     request: QueryRequest,
     format: str | None,  # noqa: A002 -- the name of the option

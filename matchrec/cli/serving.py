@@ -11,6 +11,7 @@ import click
 
 from matchrec.cli import arguments
 from matchrec.cli.argument_types import WholeNumber
+from matchrec.cli.command_decorators import handle_failures, reject_repeated_tables
 from matchrec.cli.messages import PROGRAM, print_notice
 from matchrec.cli.queries import set_csv_options
 from matchrec.cli.query_command import GroupedCommand
@@ -49,7 +50,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--tls-key", type=FILE, help="Its private key, in PEM format.")
 @click.option("--allow-anyone", is_flag=True, help="Let other machines connect without a token.")
 @arguments.SESSION_OPTIONS
-@arguments.handle_failures
+@handle_failures
 def serve(  # noqa: PLR0913 -- one for each option
     host: str,
     port: int,
@@ -88,7 +89,7 @@ def serve(  # noqa: PLR0913 -- one for each option
         listener.check()
     except MatchRecognizePlanError as error:
         raise click.UsageError(str(error)) from error
-    arguments.reject_repeated_tables(tables, ())
+    reject_repeated_tables(tables, ())
     file_tables = set_csv_options(tables, {"delimiter": delimiter, "header": header})
 
     def make_views(spark: SparkSession) -> None:

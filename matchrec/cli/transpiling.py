@@ -8,6 +8,7 @@ import click
 
 from matchrec.arguments import DialectName, TargetDialect
 from matchrec.cli import arguments
+from matchrec.cli.command_decorators import handle_failures
 from matchrec.cli.queries import QueryContent
 from matchrec.cli.query_command import QueryCommand
 from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
@@ -36,7 +37,7 @@ INPUT_LANGUAGES = (*get_args(DialectName), "sase", "pattern")
     name="output",
     default="matches",
 )
-@arguments.handle_failures
+@handle_failures
 def transpile(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
     """Translate a query to the SQL of a product.
 

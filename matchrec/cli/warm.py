@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 import matchrec
-from matchrec.cli.arguments import handle_failures
+from matchrec.cli.command_decorators import handle_failures
 from matchrec.cli.session import open_local_session
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 

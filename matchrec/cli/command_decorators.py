@@ -1,0 +1,129 @@
+"""Decorators of commands: report failures, and build the `QueryRequest` that the options describe.
+
+A command about a query is declared like this, with the options of `arguments`:
+
+    @click.command(cls=QueryCommand)
+    @arguments.QUERY_OPTIONS
+    @click.option("--strict", is_flag=True)
+    @pass_request
+    def check(request: QueryRequest, strict: bool) -> None:
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial, wraps
+from inspect import signature
+from typing import Any
+
+import click
+
+from matchrec.cli.failures import print_tracebacks, report_failures
+from matchrec.cli.queries import (
+    OptionValues,
+    QueryRequest,
+    build_clause_request,
+    build_query_request,
+)
+from matchrec.cli.query_sources import QuerySource
+from matchrec.cli.session import SettingPairs
+from matchrec.cli.tables import EmptyTable, Table
+from matchrec.errors import command as errors
+from matchrec.errors.language import (
+    ADVICE_ON_NO_HEADER,
+    CHECKED_COMMAND_LINE,
+    COMMAND_LINE,
+    Surface,
+    use_surface,
+)
+from matchrec.source import use_paths
+
+Tables = tuple[Table, ...]
+
+# Builds the request from the query, the tables, the settings and all other options.
+BuildRequest = Callable[[QuerySource, Tables, SettingPairs, OptionValues], QueryRequest]
+
+
+def handle_failures(
+    function: Callable[..., None], surface: Surface = COMMAND_LINE
+) -> Callable[..., None]:
+    """Let a command end with a message and an exit code if it fails, and add --traceback to it.
+
+    Args:
+        function: the command.
+        surface: the words of its messages.
+    """
+
+    @click.option("--traceback", is_flag=True, help="Also show the Python traceback of an error.")
+    @wraps(function)
+    def command(*args: Any, traceback: bool, **options: Any) -> None:
+        """Run the command and report its failures, with a traceback if the user wants one."""
+        printing = print_tracebacks() if traceback else nullcontext()
+        with use_surface(surface), use_paths(), report_failures(), printing:
+            function(*args, **options)
+
+    return command
+
+
+def make_request_decorator(
+    build_request: BuildRequest, surface: Surface = COMMAND_LINE
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator of commands: they get a `QueryRequest` as their first argument.
+
+    The request has the options that describe the query and its input. The command gets the others:
+    those that are parameters of its function.
+
+    Args:
+        build_request: builds the request from these options.
+        surface: the words of the command's messages.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        """Return a command that builds the request, and calls the function with it."""
+        command_option_names = signature(function).parameters
+
+        @partial(handle_failures, surface=surface)
+        @wraps(function)
+        def command(query: QuerySource, tables: Tables, conf: SettingPairs, **options: Any) -> None:
+            """Build the request, and call the function with it and with the command's options."""
+            command_options = {
+                name: value for name, value in options.items() if name in command_option_names
+            }
+            request_options = {
+                name: value for name, value in options.items() if name not in command_option_names
+            }
+            reject_repeated_tables(tables, request_options.get("schemas", ()))
+            request = build_request(query, tables, conf, request_options)
+            with use_surface(use_csv_words(surface, request_options)):
+                function(request, **command_options)
+
+        return command
+
+    return decorate
+
+
+# For commands about a query in any language.
+pass_request = make_request_decorator(build_query_request)
+# For `check`, which needs no file for a table.
+pass_checked_request = make_request_decorator(build_query_request, CHECKED_COMMAND_LINE)
+# For commands about a clause alone.
+pass_clause_request = make_request_decorator(build_clause_request)
+
+
+def reject_repeated_tables(tables: Sequence[Table], schemas: Sequence[EmptyTable]) -> None:
+    """Raise click.UsageError if two tables, of --table or of --schema, have the same name."""
+    used_names = set[str]()
+    for name in [table.name for table in tables] + [schema.name for schema in schemas]:
+        if name.upper() in used_names:
+            raise click.UsageError(str(errors.duplicate_table(name=name)))
+        used_names.add(name.upper())
+
+
+def use_csv_words(surface: Surface, options: OptionValues) -> Surface:
+    """Return a surface whose advice suits the options for CSV files that the user passed."""
+    with_delimiter = replace(surface, csv_delimiter=options.get("delimiter") or "")
+    if options.get("header", True):
+        return with_delimiter
+    return replace(with_delimiter, advice_on_header=ADVICE_ON_NO_HEADER)
