@@ -16,6 +16,7 @@ from pathlib import Path
 import click
 
 from matchrec.cli.files import has_known_format, strip_compression
+from matchrec.cli.usage_errors import read_extra_arguments
 from matchrec.errors import command as errors
 
 # The key in click's `Context.meta` of the arguments as written.
@@ -38,9 +39,10 @@ QUERY_PARAMETERS = (
     *INPUT_PARAMETERS,
 )
 
-# The groups of options in the help, by their names in Python; others are in the last group. What
-# most users need comes first, then what is special about a command, then what few users need.
-GROUPS: dict[str, tuple[str, ...]] = {
+# The groups of options in the help, with the names of the options in Python. What most users need
+# comes first, then what is special about a command, then what few users need. All other options are
+# in LAST_GROUP.
+OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     "Server": ("host", "port", "token", "tls_cert", "tls_key", "allow_anyone"),
     "Query": ("text", "language", "dialect", "read", "write", "args", "grid", "clause"),
     "Input": ("tables", "schemas", "delimiter", "header", "clause_table"),
@@ -51,8 +53,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Picture of the matches": ("picture", "x", "y", "series", "between"),
     "Events (only for SASE+ and Patterns)": (*STREAM_PARAMETERS, "output", "timeouts"),
     "Engine and search": ("engine", "conf", "algorithm", "sort", "max_steps"),
-    "Other options": (),
 }
+LAST_GROUP = "Other options"
 
 # Options that users know from other programs, with what to write instead. Its first word is an
 # option of matchrec, which some commands do not have.
@@ -69,7 +71,7 @@ HINTS_OF_FOREIGN_OPTIONS = {
     "-p": "--arg NAME=VALUE",
 }
 
-# An argument such as `stocks=stocks.csv` or `a.csv.gz`, in click's error for extra arguments.
+# An argument such as `stocks=stocks.csv` or `a.csv.gz`, in a list of arguments.
 TABLE_ARGUMENT = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
 
 
@@ -78,25 +80,30 @@ class GroupedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in groups, by what they are about."""
-        lines: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
+        lines_by_group: dict[str, list[tuple[str, str]]] = {
+            group: [] for group in (*OPTION_GROUPS, LAST_GROUP)
+        }
         for parameter in self.get_params(ctx):
             line = parameter.get_help_record(ctx)
             if isinstance(parameter, click.Option) and line is not None:
                 names, help_text = line
                 # click writes two spaces before a default that it adds, and our texts have one
                 line = names, help_text.replace("  [", " [")
-                lines[find_option_group(parameter)].append(line)
-        for group, listed in lines.items():
-            if listed:
+                lines_by_group[find_option_group(parameter)].append(line)
+        for group, lines in lines_by_group.items():
+            if lines:
                 with formatter.section(group):
-                    formatter.write_dl(listed)
+                    formatter.write_dl(lines)
 
 
 class QueryCommand(GroupedCommand):
     """A command about a query. It keeps its arguments as written, so that they can be repeated."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments. Errors say what to write for options of other programs."""
+        """Parse the arguments.
+
+        Errors say what to write for options of other programs, and for a table without `--table`.
+        """
         ctx.meta[ARGUMENTS_AS_WRITTEN] = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -109,13 +116,14 @@ class QueryCommand(GroupedCommand):
             )
             raise click.UsageError(str(unknown), ctx) from None
         except click.UsageError as error:
-            table = find_table_argument(error.message, ctx.meta[ARGUMENTS_AS_WRITTEN])
-            if table is None or not self.has_option("--table"):
+            extra_arguments = read_extra_arguments(error)
+            if extra_arguments is None or not self.has_option("--table"):
+                raise
+            table = find_table_argument(extra_arguments, ctx.meta[ARGUMENTS_AS_WRITTEN])
+            if table is None:
                 raise
             unexpected = errors.unexpected_argument(
-                arguments=error.message.partition("(")[2].rstrip(")."),
-                command=ctx.command_path,
-                hint=f"--table {table}",
+                arguments=extra_arguments, command=ctx.command_path, hint=f"--table {table}"
             )
             raise click.UsageError(str(unexpected), ctx) from None
 
@@ -126,22 +134,23 @@ class QueryCommand(GroupedCommand):
 
 def find_option_group(parameter: click.Parameter) -> str:
     """Return the group of an option in the help."""
-    *_, last = GROUPS
-    return next((group for group, names in GROUPS.items() if parameter.name in names), last)
+    for group, names in OPTION_GROUPS.items():
+        if parameter.name in names:
+            return group
+    return LAST_GROUP
 
 
-def find_table_argument(message: str, arguments: Sequence[str]) -> str | None:
+def find_table_argument(extra_arguments: str, arguments: Sequence[str]) -> str | None:
     """Return the value of `--table` for a file that was passed without this option; None if none.
 
     Args:
-        message: click's error for extra arguments, which lists them.
-        arguments: the arguments of the command as written.
+        extra_arguments: the arguments that the command does not take, separated by spaces.
+        arguments: all arguments of the command as written.
 
-    >>> message = "Got unexpected extra argument (stocks.csv)"
-    >>> find_table_argument(message, ["q.sql", "stocks.csv"])
+    >>> find_table_argument("stocks.csv", ["q.sql", "stocks.csv"])
     'stocks=stocks.csv'
     """
-    for argument in TABLE_ARGUMENT.findall(message):
+    for argument in TABLE_ARGUMENT.findall(extra_arguments):
         if argument not in arguments:
             continue
         if "=" in argument:
@@ -200,6 +209,7 @@ def show_program() -> str:
         return shlex.join([sys.executable, "-m", "matchrec"])
     path_of_name = shutil.which("matchrec")
     is_same = path_of_name is not None and script.exists() and script.samefile(path_of_name)
-    if is_same or script.stem != "matchrec":
+    is_other_program = script.stem != "matchrec"  # such as pytest
+    if is_same or is_other_program:
         return "matchrec"
     return shlex.quote(str(script))

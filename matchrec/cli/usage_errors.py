@@ -43,7 +43,7 @@ def reword_usage_errors() -> Iterator[None]:
 
 
 def reword(error: click.UsageError) -> str:
-    """Return the text of an error about wrong arguments."""
+    """Return the text of an error about wrong arguments, as our other errors are worded."""
     command = error.ctx.command_path if error.ctx is not None else "matchrec"
     if isinstance(error, click.NoSuchOption):
         near = find_nearest(error.option_name.lstrip("-"), list_option_names(error.ctx))
@@ -57,10 +57,19 @@ def reword(error: click.UsageError) -> str:
         return str(errors.option_without_value(option=error.option_name))
     if isinstance(error, click.BadParameter) and isinstance(error.param, click.Option):
         return name_option(error.message, error.param.opts[0])
-    extra = EXTRA_ARGUMENTS.fullmatch(error.message.rstrip("."))
-    if extra:
-        return str(errors.unexpected_argument(arguments=extra["arguments"], command=command))
+    extra_arguments = read_extra_arguments(error)
+    if extra_arguments is not None:
+        return str(errors.unexpected_argument(arguments=extra_arguments, command=command))
     return error.format_message()
+
+
+def read_extra_arguments(error: click.UsageError) -> str | None:
+    """Return the arguments that a command does not take, separated by spaces.
+
+    None if the error is about something else.
+    """
+    sentence = EXTRA_ARGUMENTS.fullmatch(error.message.rstrip("."))
+    return sentence["arguments"] if sentence is not None else None
 
 
 def list_option_names(context: click.Context | None) -> list[str]:
