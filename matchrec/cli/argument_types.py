@@ -57,10 +57,10 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # generic in newe
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number, and report another text or a number out of range as click does."""
         is_number = re.fullmatch(r"\d{1,18}", str(value)) is not None
-        number = int(value) if is_number else -1  # which is below every range
-        if number < self._least:
+        if not is_number or int(value) < self._least:
             error = errors.not_a_whole_number(argument=str(value), least=self._least)
             self.fail(str(error), param, ctx)
+        number = int(value)
         if self._most is not None and number > self._most:
             error = errors.number_too_large(argument=str(value), most=self._most)
             self.fail(str(error), param, ctx)
@@ -94,8 +94,9 @@ def suggest_setting(argument: str) -> str:
     is_value = argument.startswith("=") or not part[:1].isalpha() or "(" in part
     if is_value:
         return f"NAME={part or 'VALUE'}"
-    is_unclear = "=" not in argument
-    return f"{part}=VALUE" + f", or NAME={part} if it is the value" * is_unclear
+    if argument.endswith("="):
+        return f"{part}=VALUE"
+    return f"{part}=VALUE, or NAME={part} if it is the value"
 
 
 def parse_parameter(argument: str) -> tuple[str, str]:

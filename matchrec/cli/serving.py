@@ -109,8 +109,8 @@ def serve(  # noqa: PLR0913 -- one for each option
 
 def wait_for_signal(gateway: Gateway) -> None:
     """Wait for Ctrl-C, or for SIGTERM, which containers send to end a program."""
-    is_over = Event()
+    was_signalled = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: is_over.set())
-    while gateway.is_running and not is_over.wait(0.5):
+        signal.signal(number, lambda *_: was_signalled.set())
+    while gateway.is_running and not was_signalled.wait(0.5):
         pass  # `wait` has a timeout, because Windows does not interrupt it otherwise

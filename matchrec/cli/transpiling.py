@@ -54,19 +54,33 @@ def transpile(query: QuerySource, read: str | None, write: str, **options: Any) 
     content: QueryContent = query.read(language)
     if language is QueryLanguage.PATTERN:
         content = load_pattern(query.path)
-    if language is QueryLanguage.SASE:
-        read_as = "sase"
-    elif language is QueryLanguage.SQL and read is not None:
-        read_as = read
-    else:
-        read_as = "spark"
-    passed: dict[str, Any] = {name: value for name, value in options.items() if value}
-    events = passed.pop("events", "events")
+    conversion_options: dict[str, Any] = {name: value for name, value in options.items() if value}
+    events = conversion_options.pop("events", "events")
     with call_dialect_read():
-        conversion = convert_query(content, read_as, write, events, **passed)
+        conversion = convert_query(
+            content, name_read_language(read, language), write, events, **conversion_options
+        )
     print(conversion)
 
 
 def find_query_language(read: str) -> QueryLanguage:
     """Return the language of queries for a word of `--read`, which may be a dialect of SQL."""
     return QueryLanguage.SQL if read in get_args(DialectName) else QueryLanguage(read)
+
+
+def name_read_language(read: str | None, language: QueryLanguage) -> str:
+    """Return how `convert_query` calls the language of a query: a dialect of SQL, or "sase".
+
+    A Pattern has no text to read, so it gets the default.
+
+    Args:
+        read: the word of `--read`; None without this option.
+        language: the language of the query.
+    """
+    match language:
+        case QueryLanguage.SASE:
+            return "sase"
+        case QueryLanguage.SQL:
+            return read or "spark"
+        case QueryLanguage.PATTERN:
+            return "spark"
