@@ -1,10 +1,14 @@
-"""The queries that relations in FROM are or name: subqueries, and definitions in WITH.
+"""Find the queries behind a relation in FROM: a subquery, or a definition in WITH.
 
-WITH s AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT * FROM s, (SELECT 2 AS m) AS q
+For each relation of this query, `find_definition` returns the following, and `list_queries` the
+queries in it:
 
-s     names the definition `s AS (...)`, which has two queries
-q     is the subquery `(SELECT 2 AS m) AS q`, which has one
-r     names neither: it is a table
+    WITH s AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT * FROM s, (SELECT 2 AS m) AS q
+
+    relation    find_definition                  list_queries
+    s           `s AS (...)`, an `exp.CTE`       SELECT 1 AS n, and SELECT n + 1 FROM r
+    q           itself, an `exp.Subquery`        SELECT 2 AS m
+    r           None, because it is a table
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from sqlglot import exp
 
 
 def find_definition(relation: exp.Expr) -> exp.Subquery | exp.CTE | None:
-    """Return the subquery that a relation is, or the definition in WITH that it names.
+    """Return the definition of a relation: a subquery, or the definition in WITH that it names.
 
     Return None for other relations, such as tables.
     """
@@ -24,25 +28,45 @@ def find_definition(relation: exp.Expr) -> exp.Subquery | exp.CTE | None:
     if relation.args.get("db"):  # `db.t` can only be a table
         return None
     name = relation.name.lower()
-    query = relation.find_ancestor(exp.Query)
-    # The innermost definition around the relation whose WITH was not searched yet.
-    enclosing_definition = relation.find_ancestor(exp.CTE)
-    while query is not None:
-        for definition in query.ctes:
-            if definition is enclosing_definition:
-                # It may name only the definitions before it, and not itself.
-                enclosing_definition = definition.find_ancestor(exp.CTE)
-                break
-            if definition.alias.lower() == name:
-                return definition
-        query = query.find_ancestor(exp.Query)
+    for definition in _walk_visible_definitions(relation):
+        if definition.alias.lower() == name:
+            return definition
     return None
 
 
-def list_column_names(relation: exp.Expr, definition: exp.Expr | None) -> list[str]:
-    """Return the names, in lower case, that a list as in `AS t (a, b)` gives to columns.
+def _walk_visible_definitions(relation: exp.Expr) -> Iterator[exp.CTE]:
+    """Yield the definitions in WITH that a relation can name, those of inner queries first.
 
-    The list of WITH counts if FROM has none. Without a list there are no names.
+    A relation inside of a definition can name only the definitions before it:
+
+        WITH a AS (...), b AS (SELECT * FROM x), c AS (...) SELECT ...      for x only a
+    """
+    enclosing_definitions = _list_enclosing_definitions(relation)
+    query = relation.find_ancestor(exp.Query)
+    while query is not None:
+        for definition in query.ctes:
+            if any(definition is enclosing for enclosing in enclosing_definitions):
+                break
+            yield definition
+        query = query.find_ancestor(exp.Query)
+
+
+def _list_enclosing_definitions(relation: exp.Expr) -> list[exp.CTE]:
+    """Return the definitions in WITH that a relation is inside of."""
+    definitions = []
+    definition = relation.find_ancestor(exp.CTE)
+    while definition is not None:
+        definitions.append(definition)
+        definition = definition.find_ancestor(exp.CTE)
+    return definitions
+
+
+def list_column_names(relation: exp.Expr, definition: exp.Subquery | exp.CTE | None) -> list[str]:
+    """Return the names of a relation's columns, in lower case, if they are listed as in `t (a, b)`.
+
+        WITH t (a, b) AS (...) SELECT * FROM t                 a and b
+        WITH t (a, b) AS (...) SELECT * FROM t AS s (c, d)     c and d: the list in FROM wins
+        WITH t AS (...) SELECT * FROM t                        no names
 
     Args:
         relation: the relation in FROM.
@@ -55,10 +79,10 @@ def list_column_names(relation: exp.Expr, definition: exp.Expr | None) -> list[s
 
 
 def list_queries(definition: exp.Subquery | exp.CTE) -> list[exp.Expr]:
-    """Return the queries of a definition: several if it is a UNION.
+    """Return the queries whose rows a definition has: several if it is a UNION.
 
-    The first one names the columns. Later queries that read the defined name itself are left out: a
-    recursion has the types of the query that it starts with.
+    The names of the columns are those of the first query. The other queries of a recursion, which
+    read the defined name itself, are left out: the first query alone decides about the types.
     """
     first, *others = _walk_queries_of_union(definition.this)
     if isinstance(definition, exp.CTE):
@@ -77,6 +101,11 @@ def _walk_queries_of_union(query: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def reads_table(query: exp.Expr, name: str) -> bool:
-    """Return whether a query reads a table of this name, which is in lower case."""
+    """Return whether a query reads a relation of this name, anywhere in it.
+
+    Args:
+        query: the query.
+        name: the name, in lower case and without a schema.
+    """
     tables = query.find_all(exp.Table)
     return any(table.name.lower() == name and not table.db for table in tables)
