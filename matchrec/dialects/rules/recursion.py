@@ -18,27 +18,41 @@ from matchrec.dialects.rules.named_queries import reads_table
 # for a calendar.
 _RECURSION_LEVELS = 10_000
 
-# Products in which a recursion needs the word RECURSIVE.
-_SPELLS_RECURSIVE = frozenset({"trino", "bigquery", "flink"})
+# Products in which a recursion needs the word RECURSIVE. Without it, a name in WITH that its own
+# query reads is the name of a table.
+_PRODUCTS_THAT_NEED_RECURSIVE = frozenset({"trino", "bigquery", "flink"})
 
 
 def rewrite_recursion(node: exp.With, context: RuleContext) -> exp.Expr:
-    """Rewrite `WITH r AS (... UNION ALL ... FROM r)` to WITH RECURSIVE with a higher limit."""
+    """Rewrite `WITH r AS (... UNION ALL ... FROM r)` for Spark to WITH RECURSIVE.
+
+    The recursion gets a limit that is higher than Spark's default. Queries of Spark and Databricks
+    stay: their users can write a limit themselves.
+    """
     read = context.read
     if not context.write.is_spark or read.has_functions_of_spark:
         return node
-    if not node.args.get("recursive") and read.name in _SPELLS_RECURSIVE:
+    has_recursive = bool(node.args.get("recursive"))
+    if read.name in _PRODUCTS_THAT_NEED_RECURSIVE and not has_recursive:
         return node
     for definition in node.expressions:
-        if _reads_itself(definition):
+        if _is_recursion(definition):
             node.set("recursive", True)
-            alias = definition.args["alias"].sql("spark")
-            with_limit = exp.var(f"{alias} MAX RECURSION LEVEL {_RECURSION_LEVELS}")
-            definition.set("alias", with_limit)
+            _add_limit(definition)
     return node
 
 
-def _reads_itself(definition: exp.CTE) -> bool:
-    """Return whether a name in WITH is a union that reads itself."""
+def _add_limit(definition: exp.CTE) -> None:
+    """Add MAX RECURSION LEVEL after the name, and the columns, of a definition in WITH.
+
+    sqlglot has no class for it, so the name and the limit become one text that is printed as it is.
+    """
+    name_and_columns = definition.args["alias"].sql("spark")
+    limit = f"MAX RECURSION LEVEL {_RECURSION_LEVELS}"
+    definition.set("alias", exp.var(f"{name_and_columns} {limit}"))
+
+
+def _is_recursion(definition: exp.CTE) -> bool:
+    """Return whether a definition in WITH is a UNION that reads the defined name."""
     is_union = isinstance(definition.this, exp.Union)
     return is_union and reads_table(definition.this, definition.alias.lower())
