@@ -13,6 +13,7 @@
     exclusive_loops     the greedy loops of Flink SQL, which give no row back
     limits              the parts of the clause that a product lacks
     fragments           the parts of a query that sqlglot translates one by one
+    function_masks      prefixes for functions of row patterns, which sqlglot would misread
     masked_fragments    names instead of what sqlglot cannot read in a fragment
     fragment_errors     errors about fragments
     sqlglot_translation one fragment: parsed, rewritten by our rules, and printed

@@ -1,6 +1,6 @@
 """Translate one expression or query with sqlglot and our rules.
 
-1. Functions of row patterns get a prefix, see `rules.function_calls`.
+1. Functions of row patterns get a prefix, see `function_masks`.
 2. sqlglot parses the text, our rules rewrite the tree, and sqlglot prints it.
 3. Between two products that are both kinds of Spark, a text that means the same stays as it is.
 """
@@ -15,6 +15,7 @@ from sqlglot import ErrorLevel, Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
+from matchrec.dialects.function_masks import VARIABLE_PREFIX, FunctionNames, mask_functions
 from matchrec.dialects.operator_groups import parenthesize_chains
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules.by_product import find_rules
@@ -25,13 +26,7 @@ from matchrec.dialects.rules.context import (
     RuleFindings,
     find_node_types,
 )
-from matchrec.dialects.rules.function_calls import (
-    VARIABLE_PREFIX,
-    FunctionMapping,
-    call_pattern_function,
-    find_pattern_function,
-    mask_functions,
-)
+from matchrec.dialects.rules.function_calls import call_pattern_function, find_pattern_function
 from matchrec.syntax.function_names import SEMANTICS
 from matchrec.syntax.tokenize import tokenize_sql
 
@@ -122,7 +117,7 @@ def _is_needless(translation: str, text: str, context: RuleContext) -> bool:
     It can if the product that is written reads it, and what sqlglot then prints is the translation.
     The two products must both be kinds of Spark.
     """
-    functions: FunctionMapping | None = {} if context.clause is not None else None
+    functions: FunctionNames | None = {} if context.clause is not None else None
     try:
         unchanged = _generate(_parse(text, context.write, functions), context)
     except (ParseError, TokenError, UnsupportedError):
@@ -130,7 +125,7 @@ def _is_needless(translation: str, text: str, context: RuleContext) -> bool:
     return translation == unchanged
 
 
-def _parse(text: str, product: Product, functions: FunctionMapping) -> exp.Expr:
+def _parse(text: str, product: Product, functions: FunctionNames | None) -> exp.Expr:
     """Return the tree of a fragment in which functions of row patterns have their prefix.
 
     Args:

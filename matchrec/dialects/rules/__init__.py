@@ -18,5 +18,5 @@ query is translated once more.
     value_kinds, visible_columns      the kinds of expressions and of columns
     named_queries                     what a relation in FROM is or names
     collected_arrays                  arrays that keep NULLs or are sorted, in Spark SQL
-    function_calls                    functions of row patterns, which sqlglot does not know
+    function_calls                    calls of functions, those of row patterns included
 """

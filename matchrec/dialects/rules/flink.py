@@ -11,7 +11,7 @@ from matchrec.dialects.rules.context import DIFFERS, RewriteRule, RuleContext, m
 from matchrec.dialects.rules.function_calls import (
     call_function,
     call_pattern_function,
-    find_function_name,
+    find_unknown_function,
 )
 
 
@@ -21,7 +21,7 @@ def rewrite_match_rowtime(node: exp.Anonymous, context: RuleContext) -> exp.Expr
     Raises:
         UnsupportedError: the clause has no ORDER BY.
     """
-    if find_function_name(node) != "MATCH_ROWTIME":
+    if find_unknown_function(node) != "MATCH_ROWTIME":
         return node
     if node.expressions:
         return call_pattern_function("LAST", node.expressions[0].copy())

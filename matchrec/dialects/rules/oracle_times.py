@@ -22,7 +22,7 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 from matchrec.dialects.rules.context import RuleContext
-from matchrec.dialects.rules.function_calls import call_function, find_function_name
+from matchrec.dialects.rules.function_calls import call_function, find_unknown_function
 from matchrec.dialects.rules.times import convert_to_microseconds, rewrite_date_difference
 from matchrec.dialects.rules.value_kinds import NUMBERS, TIMES, ValueKind
 
@@ -151,13 +151,13 @@ def is_oracle_date(node: exp.Expr) -> bool:
     """
     if isinstance(node, exp.CurrentTimestamp):
         return bool(node.args.get("sysdate"))
-    is_date_trunc = find_function_name(node) == "DATE_TRUNC"
+    is_date_trunc = find_unknown_function(node) == "DATE_TRUNC"
     return is_date_trunc or _is_trunc(node) or isinstance(node, exp.TimestampTrunc)
 
 
 def _is_trunc(node: exp.Expr) -> bool:
     """Return whether an expression is a call of TRUNC that sqlglot has not read as a number's."""
-    return isinstance(node, exp.DateTrunc) or find_function_name(node) == "TRUNC"
+    return isinstance(node, exp.DateTrunc) or find_unknown_function(node) == "TRUNC"
 
 
 def _find_use(node: exp.Expr, context: RuleContext) -> DifferenceUse:

@@ -19,7 +19,7 @@ from enum import Enum
 
 from sqlglot import exp
 
-from matchrec.dialects.rules.function_calls import find_function_name, find_pattern_function
+from matchrec.dialects.rules.function_calls import find_pattern_function
 from matchrec.source import read_table
 
 # Returns the kind of a column, given the node that names the column; None if it is not known.
@@ -136,7 +136,7 @@ def find_kind(node: exp.Expr | None, look_up_column: ColumnLookup) -> ValueKind 
         case exp.Anonymous(this=str(name)) if name.upper() == "MOD":
             return _find_common_kind(node.expressions, look_up_column)
         case exp.Anonymous():
-            name = find_pattern_function(node) or find_function_name(node)
+            name = find_pattern_function(node) or str(node.this).upper()
             first_operand = node.expressions[0] if node.expressions else None
             return _find_kind_of_call(name, first_operand, look_up_column)
         case exp.Expr():
