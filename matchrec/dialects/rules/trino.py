@@ -1,4 +1,12 @@
-"""Rules of Trino."""
+"""Rules of Trino.
+
+In Trino, navigation finds other rows than in the standard, and an expression in it is computed also
+if there is no row:
+
+    FIRST(x, 1)              the second row of the match, even on the first row, where RUNNING FIRST
+                             finds none elsewhere: so it becomes FINAL FIRST(x, 1)
+    PREV(coalesce(x, 7))     7 if there is no row before: so it becomes coalesce(PREV(x), 7)
+"""
 
 from __future__ import annotations
 
@@ -17,27 +25,33 @@ from matchrec.syntax.function_names import NAVIGATION
 _NOT_NULL_FOR_NULL = (exp.Coalesce, exp.Is, exp.Case, exp.If, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 
-def rewrite_first(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """Add FINAL to `FIRST(x, n)`: it finds rows after the current one even if it is RUNNING."""
+def add_final_to_first(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
+    """Rewrite `FIRST(x, n)` and `RUNNING FIRST(x, n)` to `FINAL FIRST(x, n)`.
+
+    In Trino, both also find rows after the current one.
+    """
     if not context.is_measure_of_rows or has_semantics(node):
         return node
-    if find_pattern_function(node) == "FIRST":
-        return call_pattern_function("FINAL", node.copy())
-    if find_pattern_function(node) == "RUNNING":
-        operand = node.expressions[0]
-        if find_pattern_function(operand) == "FIRST":
-            return call_pattern_function("FINAL", operand.copy())
+    is_running = find_pattern_function(node) == "RUNNING"
+    call = node.expressions[0] if is_running else node
+    if find_pattern_function(call) == "FIRST":
+        return call_pattern_function("FINAL", call.copy())
     return node
 
 
 def note_first_of_later_rows(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """Add a note on `FIRST(A.x)`, for which Trino also finds rows after the current one."""
+    """Add a note on `FIRST(A.x)` and `FIRST(x, n)` that are written for Trino without FINAL.
+
+    Trino also finds rows after the current one. For `FIRST(x)` this makes no difference, because
+    the first row of the match is never after the current one.
+    """
     is_running = node.parent is None or find_pattern_function(node.parent) != "FINAL"
     is_first = find_pattern_function(node) == "FIRST"
     if not is_first or not context.is_measure_of_rows or not is_running:
         return node
     names_variable = any(column.table for column in node.find_all(exp.Column))
-    if names_variable or len(node.expressions) > 1:
+    has_offset = len(node.expressions) > 1
+    if names_variable or has_offset:
         context.add_note("FIRST also reads rows after the current one in Trino")
     return node
 
@@ -69,7 +83,7 @@ READS: tuple[RewriteRule, ...] = (
     times.rewrite_time_addition,
     times.cast_truncated_date,
     texts.cut_text_cast,
-    rewrite_first,
+    add_final_to_first,
     times.rewrite_elapsed_time,
     numbers.note_average_of_decimals,
     numbers.round_decimal_quotient,
