@@ -19,7 +19,7 @@ from matchrec.dialects.rules.function_calls import (
     find_pattern_function,
     has_semantics,
 )
-from matchrec.syntax.function_names import NAVIGATION
+from matchrec.syntax.function_names import NAVIGATION, SEMANTICS
 
 # Expressions that may have a value though their operand is NULL.
 _NOT_NULL_FOR_NULL = (exp.Coalesce, exp.Is, exp.Case, exp.If, exp.NullSafeEQ, exp.NullSafeNEQ)
@@ -57,19 +57,70 @@ def note_first_of_later_rows(node: exp.Anonymous, context: RuleContext) -> exp.E
 
 
 def move_navigation_inward(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
-    """Rewrite `PREV(coalesce(x, 7))` to `coalesce(PREV(x), 7)`, which is 7 if there is no row."""
-    name = find_pattern_function(node)
-    if name not in NAVIGATION or not node.expressions:
+    """Move navigation around an expression to the columns and calls of CLASSIFIER in it.
+
+        PREV(coalesce(x, 7))             coalesce(PREV(x), 7)
+        FINAL LAST(coalesce(x, 7), 2)    coalesce(FINAL LAST(x, 2), 7)
+        PREV(LAST(coalesce(x, 7)), 2)    coalesce(PREV(LAST(x), 2), 7)
+
+    If there is no row to go to, the columns are NULL in Trino, and the expression is computed from
+    these NULLs. Elsewhere the whole expression is NULL. Navigation stays if the expression is NULL
+    in both cases, because its columns are.
+    """
+    if node.parent is not None and _is_navigation_or_semantics(node.parent):
+        return node  # moved with the function around it
+    calls: list[exp.Expr] = []  # from the outermost to the innermost
+    value: exp.Expr = node
+    while _is_navigation_or_semantics(value):
+        calls.append(value)
+        value = value.expressions[0]
+    if not any(find_pattern_function(call) in NAVIGATION for call in calls):
         return node
-    value = node.expressions[0]
-    calls = [find_pattern_function(call) for call in value.find_all(exp.Anonymous)]
-    if any(call in NAVIGATION for call in calls) or not value.find(*_NOT_NULL_FOR_NULL):
+    inner_calls = value.find_all(exp.Anonymous)
+    has_inner_navigation = any(find_pattern_function(call) in NAVIGATION for call in inner_calls)
+    if has_inner_navigation or not value.find(*_NOT_NULL_FOR_NULL):
         return node
     rewritten = value.copy()
-    for column in list(rewritten.find_all(exp.Column)):
-        offsets = node.copy().expressions[1:]
-        column.replace(call_pattern_function(name or "", column.copy(), *offsets))
-    return rewritten if rewritten.find(exp.Anonymous) else node
+    reads = _list_reads(rewritten)
+    for read in reads:
+        read.replace(_repeat_calls(calls, read))
+    return rewritten if reads else node
+
+
+def _is_navigation_or_semantics(node: exp.Expr) -> bool:
+    """Return whether a node is a call of PREV, NEXT, FIRST or LAST, or has RUNNING or FINAL."""
+    name = find_pattern_function(node)
+    return (name in NAVIGATION or name in SEMANTICS) and bool(node.expressions)
+
+
+def _list_reads(value: exp.Expr) -> list[exp.Expr]:
+    """Return the columns and the calls of CLASSIFIER in an expression: what depends on its row.
+
+    In `CLASSIFIER(A)`, sqlglot takes the variable for a column. It is left out.
+    """
+    reads: list[exp.Expr] = []
+    for node in value.find_all(exp.Column, exp.Anonymous):
+        is_classifier = find_pattern_function(node) == "CLASSIFIER"
+        is_variable = node.parent is not None and find_pattern_function(node.parent) == "CLASSIFIER"
+        if is_classifier or (isinstance(node, exp.Column) and not is_variable):
+            reads.append(node)
+    return reads
+
+
+def _repeat_calls(calls: list[exp.Expr], operand: exp.Expr) -> exp.Expr:
+    """Return the same calls around another operand, with the offsets that they have.
+
+    Args:
+        calls: the calls, from the outermost to the innermost.
+        operand: the operand of the innermost one, which is copied.
+    """
+    result = operand.copy()
+    for call in reversed(calls):
+        name = find_pattern_function(call)
+        assert name is not None
+        offsets = [offset.copy() for offset in call.expressions[1:]]
+        result = call_pattern_function(name, result, *offsets)
+    return result
 
 
 # The rules for expressions in its SQL, in the order in which they are applied.
