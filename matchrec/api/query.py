@@ -318,9 +318,9 @@ class Query:
         row pattern
           FALL{3}
         ...
-          tried   4 ... 2 stopped: FALL's condition was false
-          FALL    2 ... 1 stopped: FALL's condition was false
-          FALL{2} 1 ... 1 stopped: FALL's condition was false
+          tried   4 ... 2 stopped: FALL's condition was not true
+          FALL    2 ... 1 stopped: FALL's condition was not true
+          FALL{2} 1 ... 1 stopped: FALL's condition was not true
           FALL{3} 0
           matches 0
         ...
@@ -377,7 +377,7 @@ class Query:
         1 match: 1 overlapping an incident, 0 false alarms
         recall 0.500, precision 1.000, F1 0.667
         why the best attempts at the missed incidents stopped
-          1 after HIGH: HIGH's condition was false
+          1 after HIGH: HIGH's condition was not true
         """
         from matchrec.api.backtest import backtest
         from matchrec.api.frames import cast_to_dataframe

@@ -18,7 +18,7 @@ class Reason(Enum):
     The members are in the order of `search.kernels.nearest_runs`.
     """
 
-    FALSE = "{}'s condition was false"
+    FALSE = "{}'s condition was not true"
     NO_ROW = "the partition ended before {}"
     OUT_OF_WINDOW = "the window ended before {}"
     ANCHORED = "^ or $ did not hold"
@@ -36,7 +36,7 @@ class RunEnding:
 
     def __str__(self) -> str:
         if self.reason is Reason.FALSE and len(self.awaited) != 1:
-            return f"the conditions of {', '.join(self.awaited)} were false"
+            return f"the conditions of {', '.join(self.awaited)} were not true"
         return self.reason.value.format(" or ".join(self.awaited) or "the end of the match")
 
 

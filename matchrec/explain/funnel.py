@@ -1,7 +1,7 @@
 """Show the coverage of a clause as a funnel, in text. `funnel_picture` draws the same bars.
 
-    tried   5,000 ████████████████████ 4,000 stopped: A's condition was false
-    A       1,000 ████                 990 stopped: B's condition was false
+    tried   5,000 ████████████████████ 4,000 stopped: A's condition was not true
+    A       1,000 ████                 990 stopped: B's condition was not true
     B          10 █
     matches    10 █
 
@@ -131,7 +131,7 @@ def describe_endings(endings: Collection[RunEnding]) -> str:
     """Return how many runs ended, and why, the most frequent reason first; empty if none ended.
 
     The numbers of the reasons add up to the first number, as in
-    `990 stopped: 800 because B's condition was false, 190 for 3 other reasons`.
+    `990 stopped: 800 because B's condition was not true, 190 for 3 other reasons`.
     """
     if not endings:
         return ""

@@ -21,7 +21,7 @@ from matchrec.worker.attempts import ATTEMPT_NOTES
 HIGH = """PARTITION BY k ORDER BY at MEASURES count(*) AS n AFTER MATCH SKIP TO NEXT ROW
     PATTERN (HIGH{2}) DEFINE HIGH AS load > 8 AND load < 100"""
 
-FALSE = "HIGH's condition was false"
+FALSE = "HIGH's condition was not true"
 SAME_LOAD = """PATTERN SEQ(E a, E b)
     WHERE skip_till_any_match(a, b) { [k] AND a.load = b.load AND b.load > 8 } WITHIN 3"""
 

@@ -64,9 +64,9 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
     assert (figures.matches, figures.rows_in_matches, figures.longest_match) == (1, 3, 3)
     assert (figures.ties, figures.largest_partition, clause.tried) == (1, 5, 8)
     assert list_rows(covered) == [
-        (1, 0, None, 8, 4, "V's condition was false", 4),
-        (1, 1, "V", 4, 1, "C's condition was false", 1),
-        (1, 2, "C", 3, 2, "P's condition was false", 1),
+        (1, 0, None, 8, 4, "V's condition was not true", 4),
+        (1, 1, "V", 4, 1, "C's condition was not true", 1),
+        (1, 2, "C", 3, 2, "P's condition was not true", 1),
         (1, 2, "C", 3, 2, "the partition ended before P", 1),
         (1, 3, "P", 1, 0, None, 0),
     ]
@@ -87,8 +87,8 @@ def test_all_conditions_that_stopped_a_run_are_named(spark: SparkSession) -> Non
     )
     rows = list_rows(matchrec.query(spark, query, {"last": "buy"}).coverage())
     assert [row[2:] for row in rows] == [
-        (None, 6, 2, "the conditions of V, C, P were false", 2),
-        ("V", 4, 4, "the conditions of C, P were false", 3),
+        (None, 6, 2, "the conditions of V, C, P were not true", 2),
+        ("V", 4, 4, "the conditions of C, P were not true", 3),
         ("V", 4, 4, "the partition ended before C or P", 1),
         ("C", 0, 0, None, 0),
         ("P", 0, 0, None, 0),
@@ -100,7 +100,7 @@ def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkS
     assert text.splitlines()[-8:] == [
         "where and why most of them stopped",
         "  no match; 3 of 10 starting rows came closest and stopped after C",
-        "  P's condition was false: 2",
+        "  P's condition was not true: 2",
         "  the partition ended before P: 1",
         "    P: page = :last was not true: 2",
         f"  closest to a match: the starting row day = 2024-01-02, in the partition k = {KEY}",
@@ -145,13 +145,13 @@ def test_a_loop_says_how_many_rows_were_reached(spark: SparkSession) -> None:
         "  tried   7 ████████████████████",
         (
             "  LOW     7 ████████████████████ 3 stopped: 2 because the partition ended before UP, "
-            "1 because UP's condition was false"
+            "1 because UP's condition was not true"
         ),
         (
-            "  UP      4 ███████████          2 stopped: 1 because UP's condition was false, "
+            "  UP      4 ███████████          2 stopped: 1 because UP's condition was not true, "
             "1 because the partition ended before UP"
         ),
-        "  UP{2}   2 ██████               1 stopped: UP's condition was false",
+        "  UP{2}   2 ██████               1 stopped: UP's condition was not true",
         "  UP{3}   1 ███",
         "  matches 1 ███",
     ]
@@ -279,7 +279,7 @@ def test_a_pattern_by_hand(spark: SparkSession) -> None:
     visits = spark.table("covered_visits").where("page <> 'nothing'").repartition(2)
     covered = matchrec.query(visits, pattern, order_by=["day", "page"], partition_by="k").coverage()
     assert [row[2:] for row in list_rows(covered)] == [
-        (None, 9, 5, "v's condition was false", 5),
+        (None, 9, 5, "v's condition was not true", 5),
         ("v", 4, 0, None, 0),
         ("c", 4, 2, "the partition ended before p", 1),
         ("c", 4, 2, "a forbidden row came before p", 1),

@@ -138,7 +138,7 @@ def test_why_and_coverage(embedded: Path) -> None:
     assert invoke("coverage", "streaks.sql", *STOCKS, "--format", "csv").stdout.splitlines() == [
         "clause,occurrence,variable,reached,stopped,stop_reason,stopped_for_reason",
         "1,0,,3,0,,0",
-        "1,1,A,3,1,UP's condition was false,1",
+        "1,1,A,3,1,UP's condition was not true,1",
         "1,2,UP,2,0,,0",
     ]
     assert "<svg" in (embedded / "far.svg").read_text()
@@ -153,7 +153,7 @@ def test_a_table_of_coverage_has_all_reasons(embedded: Path) -> None:
     assert rows[0] == (1, 0, None, 4, 0, None, 0)
     assert rows[1] == (1, 1, "A", 4, 4, "the partition ended before UP", 2)
     assert sorted(rows[2:4]) == [
-        (1, 1, "A", 4, 4, "UP's condition was false", 1),
+        (1, 1, "A", 4, 4, "UP's condition was not true", 1),
         (1, 1, "A", 4, 4, "the window ended before UP", 1),
     ]
     assert rows[4:] == [(1, 2, "UP", 0, 0, None, 0)]

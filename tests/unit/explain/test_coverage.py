@@ -21,8 +21,8 @@ from matchrec.explain.funnel_picture import draw_funnels
 @pytest.mark.parametrize(
     ("reason", "awaited", "expected"),
     [
-        (Reason.FALSE, ("B",), "B's condition was false"),
-        (Reason.FALSE, ("B", "C"), "the conditions of B, C were false"),
+        (Reason.FALSE, ("B",), "B's condition was not true"),
+        (Reason.FALSE, ("B", "C"), "the conditions of B, C were not true"),
         (Reason.NO_ROW, ("B", "C"), "the partition ended before B or C"),
         (Reason.OUT_OF_WINDOW, ("B",), "the window ended before B"),
         (Reason.ANCHORED, (), "^ or $ did not hold"),
@@ -59,7 +59,7 @@ def test_one_row_of_many_has_a_bar_and_decides_the_text() -> None:
         "rows",
         "  1,000 rows in 1 partition, 1 of them without a match; the largest has 1,000 rows",
         "starting rows that reached each variable, and why others stopped",
-        "  tried   1,000 ████████████████████ 999 stopped: A's condition was false",
+        "  tried   1,000 ████████████████████ 999 stopped: A's condition was not true",
         "  A           1 █                    1 stopped: the window ended before B",
         "  B           0",
         "  matches     0",
@@ -94,7 +94,7 @@ def test_the_rows_of_a_loop_have_lines_and_bars_and_no_tick_marks() -> None:
     assert show_funnel(clause, PYTHON).splitlines()[5:10] == [
         "  tried   9 ████████████████████",
         "  A       9 ████████████████████",
-        "  A{2}    9 ████████████████████ 2 stopped: A's condition was false",
+        "  A{2}    9 ████████████████████ 2 stopped: A's condition was not true",
         "  A{3}    7 ████████████████",
         "  matches 0",
     ]
