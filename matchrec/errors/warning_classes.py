@@ -47,9 +47,10 @@ class SameValueWarning(MatchRecognizeWarning):
 
 
 class NeverTrueWarning(MatchRecognizeWarning):
-    """A comparison in a condition can never be true.
+    """A comparison in a condition, or a part of PATTERN, can never be true.
 
-    It compares with NULL, with a variable that has no row yet, or two constants.
+    The comparison is with NULL, with a variable that has no row yet, or of two constants. The part
+    of PATTERN is NOT of a variable without a condition, `^` after a row, or `$` before a row.
     """
 
 

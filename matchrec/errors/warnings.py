@@ -146,6 +146,26 @@ def negation_of_every_row(span: Span | None, *, variable: str) -> NeverTrueWarni
     )
 
 
+def end_before_row(span: Span | None) -> NeverTrueWarning:
+    """Return the warning for PATTERN (A $ B)."""
+    return NeverTrueWarning(
+        "`$` in PATTERN is never true, because a row must follow it",
+        span,
+        notes=("`$` is the end of the partition, so no row follows it",),
+        hint="remove $, or write it at the end of PATTERN",
+    )
+
+
+def start_after_row(span: Span | None) -> NeverTrueWarning:
+    """Return the warning for PATTERN (A ^ B)."""
+    return NeverTrueWarning(
+        "`^` in PATTERN is never true, because a row must come before it",
+        span,
+        notes=("`^` is the start of the partition, so no row comes before it",),
+        hint="remove ^, or write it at the beginning of PATTERN",
+    )
+
+
 # Comparisons in conditions.
 
 

@@ -8,6 +8,7 @@ warning.
     wildcards       `*` in LIKE, `%` in a comparison
     skipped_rows    PREV of the current row, if the match may have skipped the row before
     pattern_ends    loops and negations at the end of PATTERN, and empty matches
+    anchors         `^` and `$` inside a match
     omissions       no ORDER BY, no conditions, lost braces
     references      what several of these ask about references and texts
     every_rule      `find_warnings`, which applies all of them
