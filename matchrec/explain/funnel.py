@@ -101,8 +101,14 @@ class Bar:
     name: str
     # The number of starting rows that reached it.
     count: int
-    # The number of those that came no further, and the main reason; empty if there are none.
-    reason: str = ""
+    # The number of those that came no further, with the main reason, and then the other reasons.
+    # Empty if all came further.
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """All reasons in one line."""
+        return ", ".join(self.reasons)
 
 
 def build_bars(clause: ClauseCoverage) -> Iterator[Bar]:
@@ -127,24 +133,24 @@ def draw_blocks(count: int, total: int) -> str:
     return "█" * max(1, round(BAR_LENGTH * count / total))
 
 
-def describe_endings(endings: Collection[RunEnding]) -> str:
+def describe_endings(endings: Collection[RunEnding]) -> tuple[str, ...]:
     """Return how many runs ended, and why, the most frequent reason first; empty if none ended.
 
     The numbers of the reasons add up to the first number, as in
-    `990 stopped: 800 because B's condition was not true, 190 for 3 other reasons`.
+    `990 stopped: 800 because B's condition was not true` and `190 for 3 other reasons`.
     """
     if not endings:
-        return ""
+        return ()
     reasons = count_reasons(endings)
     stopped = f"{reasons.total():,} stopped"
     if len(reasons) == 1:
-        return f"{stopped}: {next(iter(reasons))}"
+        return (f"{stopped}: {next(iter(reasons))}",)
     listed = reasons.most_common(2 if len(reasons) == 2 else 1)
     texts = [f"{times:,} because {reason}" for reason, times in listed]
     others = reasons.total() - sum(times for _, times in listed)
     if others:
         texts.append(f"{others:,} for {len(reasons) - len(listed)} other reasons")
-    return f"{stopped}: {', '.join(texts)}"
+    return (f"{stopped}: {texts[0]}", *texts[1:])
 
 
 def count_reasons(endings: Collection[RunEnding]) -> Counter[str]:

@@ -1,4 +1,16 @@
-"""Draw the coverage of clauses: a panel for each clause, a rectangle for each variable."""
+"""Draw the coverage of clauses: a funnel for each clause, a bar for each variable.
+
+    V C P: starting rows that reached each variable
+
+      tried  10  ██████████████████  5 stopped: V's condition was false
+
+          V   5  █████████           3 stopped: 2 because C's condition was false,
+                                     1 because the partition ended before C
+
+    matches   0
+
+A reason that is too long for a line is broken into several. Its bar is beside their middle.
+"""
 
 from __future__ import annotations
 
@@ -9,90 +21,137 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.explain.clause_coverage import ClauseCoverage
 from matchrec.explain.funnel import Bar, build_bars
-from matchrec.explain.pictures.figures import CHARACTER, INK, MATCHED, REACHED, make_figure
+from matchrec.explain.pictures.figures import (
+    INK,
+    MATCHED,
+    REACHED,
+    fit_figure_to_content,
+    make_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# The width of the longest bar, and the height of a line, in inches.
-BAR_WIDTH = 3.2
-LINE_HEIGHT = 0.27
+# The width of the longest bar, and the height of a line of text, in inches.
+BAR_WIDTH, LINE_HEIGHT = 2.7, 0.16
 
-# The size of text in points.
-TEXT_SIZE = 9
+# The height of a bar, and the free space after a bar and after a title, in lines of text.
+BAR_HEIGHT, GAP = 1.35, 0.7
 
-# The number of characters that fit into a line of the title.
-TITLE_WIDTH = 90
+# The size of text, and the width of a digit, in points.
+TEXT_SIZE, DIGIT_WIDTH = 9, 6
+
+# The number of characters that fit into a line of the title, and of a reason.
+TITLE_WIDTH, REASON_WIDTH = 80, 46
 
 
 @dataclass(frozen=True, slots=True)
-class FunnelPanel:
+class DrawnBar:
+    """A bar, and the lines of its reason."""
+
+    bar: Bar
+    reason_lines: tuple[str, ...]
+
+    @property
+    def height(self) -> float:
+        """The height of the bar or of its reason, in lines of text."""
+        return max(BAR_HEIGHT, len(self.reason_lines))
+
+
+def break_reasons(bar: Bar) -> tuple[str, ...]:
+    """Return the lines of the reasons at a bar: one line if they fit, or each on its own lines."""
+    if len(bar.reason) <= REASON_WIDTH:
+        return (bar.reason,) if bar.reason else ()
+    *others, last = bar.reasons
+    texts = [*(f"{reason}," for reason in others), last]
+    return tuple(line for text in texts for line in wrap(text, REASON_WIDTH))
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
     """The part of the picture about one clause: a title and the bars below it."""
 
-    # The row pattern and what the bars are, in lines that fit above the bars.
+    # The row pattern and what the bars are.
     title_lines: tuple[str, ...]
-    bars: tuple[Bar, ...]
+    bars: tuple[DrawnBar, ...]
     # The number of starting rows, which a bar of full length stands for.
     tried: int
 
     @classmethod
-    def create(cls, clause: ClauseCoverage) -> FunnelPanel:
-        """Return the panel of a clause."""
+    def create(cls, clause: ClauseCoverage) -> Funnel:
+        """Return the funnel of a clause."""
         title = f"{clause.pattern}: starting rows that reached each variable"
-        return cls(tuple(wrap(title, TITLE_WIDTH)), tuple(build_bars(clause)), clause.tried)
-
-    @property
-    def height(self) -> int:
-        """Return the number of lines of text that the panel needs."""
-        return max(1, len(self.title_lines)) + len(self.bars)
+        bars = tuple(DrawnBar(bar, break_reasons(bar)) for bar in build_bars(clause))
+        return cls(tuple(wrap(title, TITLE_WIDTH)), bars, clause.tried)
 
 
 def draw_funnels(clauses: Collection[ClauseCoverage]) -> Figure:
     """Draw the funnels of clauses, one below the other."""
-    panels = [FunnelPanel.create(clause) for clause in clauses]
-    heights = [panel.height for panel in panels]
-    width = BAR_WIDTH + CHARACTER * count_characters_beside_bars(panels)
-    figure = make_figure(width, LINE_HEIGHT * sum(heights))
-    # A figure needs at least one area, even if there is no clause.
-    areas = figure.subplots(len(panels) or 1, squeeze=False, height_ratios=heights or [1])
-    for axes, panel in zip(areas.flat, panels, strict=False):
-        draw_bars(axes, panel)
-        title = "\n".join(panel.title_lines)
-        axes.set_title(title, loc="left", color=INK, fontsize=TEXT_SIZE + 1, fontweight="bold")
+    funnels = [Funnel.create(clause) for clause in clauses]
+    figure = make_figure(BAR_WIDTH, 1)
+    figure.set_layout_engine("none")
+    # A line of text is one unit high, and the longest bar is one unit wide.
+    panel = figure.add_axes((0, 0, 1, 1))
+    panel.set_axis_off()
+    most_digits = max((len(f"{funnel.tried:,}") for funnel in funnels), default=1)
+    y = 0.0
+    for funnel in funnels:
+        y = draw_funnel(panel, funnel, y, most_digits)
+    height = max(1, y)
+    figure.set_size_inches(BAR_WIDTH, LINE_HEIGHT * height)
+    panel.set(xlim=(0, 1), ylim=(height, 0))
+    fit_figure_to_content(figure)
     return figure
 
 
-def count_characters_beside_bars(panels: Sequence[FunnelPanel]) -> int:
-    """Return how many characters the longest texts on both sides of the bars have together.
+def draw_funnel(panel: Axes, funnel: Funnel, top: float, most_digits: int) -> float:
+    """Draw a funnel, and return where the next one begins.
 
-    The name and the count are on the left of a bar, the reason is on its right.
+    The count is between the name and the bar. The last bar counts the matches.
+
+    Args:
+        panel: where to draw.
+        funnel: the funnel.
+        top: where it begins, in lines of text from the top.
+        most_digits: the number of characters of the largest count of the picture.
     """
-    bars = [bar for panel in panels for bar in panel.bars]
-    longest_left = max((len(f"{bar.name}  {bar.count:,}  ") for bar in bars), default=0)
-    longest_right = max((len(bar.reason) for bar in bars), default=0)
-    return longest_left + longest_right
+    names_right = -5 - DIGIT_WIDTH * (most_digits + 2)
+    y = top
+    for line in funnel.title_lines:
+        write(panel, line, (0, y + 0.5), (names_right, 0), fontweight="bold")
+        y += 1.2
+    y += GAP
+    for index, drawn in enumerate(funnel.bars):
+        middle = y + drawn.height / 2
+        is_matches = index == len(funnel.bars) - 1
+        share = drawn.bar.count / max(1, funnel.tried)
+        panel.barh(middle, share, BAR_HEIGHT, color=MATCHED if is_matches else REACHED)
+        write(panel, drawn.bar.name, (0, middle), (names_right, 0), ha="right")
+        write(panel, f"{drawn.bar.count:,}", (0, middle), (-5, 0), ha="right")
+        draw_reason(panel, drawn.reason_lines, middle)
+        y += drawn.height + GAP
+    return y + GAP
 
 
-def draw_bars(axes: Axes, panel: FunnelPanel) -> None:
-    """Draw a bar for each line of the funnel, as long as its share of the starting rows.
+def draw_reason(panel: Axes, lines: Sequence[str], middle: float) -> None:
+    """Write the lines of a reason right of the longest bar, with their middle at a height."""
+    for index, line in enumerate(lines):
+        write(panel, line, (1, middle + index - (len(lines) - 1) / 2), (8, 0))
 
-    The count is between the name and the bar. There are no tick marks, because a tick mark next to
-    a count would look like a minus sign.
-    """
-    bars = panel.bars
-    longest = max(1, panel.tried)
-    colours = [REACHED] * (len(bars) - 1) + [MATCHED]  # the last bar counts the matches
-    axes.barh(range(len(bars)), [bar.count for bar in bars], color=colours)
-    label: Any = {"textcoords": "offset points", "color": INK, "fontsize": TEXT_SIZE}
-    # Counts and reasons have the baseline of the names, which are the labels of ticks.
-    label["va"] = "center_baseline"
-    for y, bar in enumerate(bars):
-        axes.annotate(f"{bar.count:,}", (0, y), (-5, 0), ha="right", **label)
-        axes.annotate(bar.reason, (longest, y), (5, 0), **label)
-    axes.set(xlim=(0, longest), xticks=[])
-    axes.set_yticks(range(len(bars)), [bar.name for bar in bars], va="center_baseline")
-    digits = len(f"{longest:,}")
-    axes.tick_params(axis="y", length=0, pad=12 + 6 * digits, labelcolor=INK, labelsize=TEXT_SIZE)
-    axes.invert_yaxis()
-    axes.spines[:].set_visible(False)
+
+def write(
+    panel: Axes, text: str, at: tuple[float, float], offset: tuple[int, int], **style: Any
+) -> None:
+    """Write a text at an offset in points. `style` has further arguments of matplotlib."""
+    panel.annotate(
+        text,
+        at,
+        offset,
+        textcoords="offset points",
+        annotation_clip=False,
+        va="center_baseline",
+        fontsize=TEXT_SIZE,
+        color=INK,
+        **style,
+    )

@@ -42,9 +42,9 @@ CHARACTER = 0.085
 
 POINTS_PER_INCH = 72
 
-# The margin around a picture, in inches. The program that shows an SVG chooses its fonts, which may
-# be wider than those that matplotlib has measured.
-MARGIN = 0.3
+# The margin around a picture of texts, in inches. The program that shows an SVG chooses its fonts,
+# which may be wider than those that matplotlib has measured.
+MARGIN = 0.15
 
 DPI = 100
 
@@ -75,6 +75,23 @@ def make_figure(width: float, height: float) -> Figure:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def fit_figure_to_content(figure: Figure) -> None:
+    """Make a figure so large that all its content is visible, with a margin around it.
+
+    The panels keep their sizes in inches. The figure has no layout engine, which would move them.
+    """
+    panels = [(panel, panel.get_position()) for panel in figure.axes]
+    old_width, old_height = figure.get_size_inches()
+    content = figure.get_tightbbox()  # in inches
+    width, height = content.width + 2 * MARGIN, content.height + 2 * MARGIN
+    figure.set_size_inches(width, height)
+    for panel, box in panels:
+        left = (box.x0 * old_width - content.x0 + MARGIN) / width
+        bottom = (box.y0 * old_height - content.y0 + MARGIN) / height
+        size = (box.width * old_width / width, box.height * old_height / height)
+        panel.set_position((left, bottom, *size))
 
 
 @contextmanager
@@ -123,7 +140,7 @@ def render(draw: Callable[[], Figure], form: str) -> bytes:
             # The program that shows the texts chooses their fonts.
             warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
         figure = draw()
-        figure.savefig(content, format=form, dpi=DPI, bbox_inches="tight", pad_inches=MARGIN)
+        figure.savefig(content, format=form, dpi=DPI)
     return content.getvalue()
 
 

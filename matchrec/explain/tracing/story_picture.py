@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from matchrec.explain.pictures import figures
@@ -30,6 +31,9 @@ TEXT_SIZE = 9  # in points
 
 # The number of characters that are drawn of each heading, such as the pattern.
 MOST_OF_HEADING = 110
+
+# The number of characters in a line of a note, and the blanks before its second line.
+NOTE_WIDTH, NOTE_INDENT = 60, "    "
 
 # The left edge of the panel. Variable n is in the middle of its column, at x = n.
 LEFT = -0.5
@@ -95,6 +99,7 @@ def draw_story(story: Story) -> Figure:
     column_width = figures.CHARACTER * max((len(name) + 3 for name in variables), default=1)
     figure.set_size_inches(column_width * column_count, LINE_HEIGHT * height)
     panel.set(xlim=(LEFT, column_count - 0.5), ylim=(height, 0))
+    figures.fit_figure_to_content(figure)
     return figure
 
 
@@ -190,12 +195,12 @@ class StoryPicture:
         self.write_row_name(str(lines[0].row), lines[0].order_values, order_width)
         for line in lines:
             self.draw_trial(line)
-        notes = list_notes(lines)
+        note_lines = [text for note in list_notes(lines) for text in break_note(note)]
         first_line = self.y
-        for note in notes:
-            self.write(len(self.variables) - 0.4, note)
+        for text in note_lines:
+            self.write(len(self.variables) - 0.4, text)
             self.y += 1
-        self.y = first_line + max(1, len(notes))
+        self.y = first_line + max(1, len(note_lines))
 
     def draw_trial(self, line: Line) -> None:
         """Draw the symbol of a trial: below its variable, or over all variables if it has none."""
@@ -235,6 +240,25 @@ class StoryPicture:
                 fontsize=TEXT_SIZE,
                 color=figures.INK,
             )
+
+
+def break_note(note: str) -> list[str]:
+    """Return the lines of a note. The second line and those after it are indented.
+
+    A long note is first broken before the values in brackets at its end.
+
+    >>> break_note("UP: price > TOP.price * 1.05: 36.5 > 38.85 is false (TOP.price = 37.0)")
+    ['UP: price > TOP.price * 1.05: 36.5 > 38.85 is false', '    (TOP.price = 37.0)']
+    """
+    if len(note) <= NOTE_WIDTH:
+        return [note]
+    condition, bracket, values = note.rpartition(" (")
+    parts = [condition, f"{NOTE_INDENT}({values}"] if bracket else [note]
+    return [
+        line
+        for part in parts
+        for line in wrap(part, NOTE_WIDTH, subsequent_indent=NOTE_INDENT, break_on_hyphens=False)
+    ]
 
 
 def list_notes(lines: Sequence[Line]) -> list[str]:
