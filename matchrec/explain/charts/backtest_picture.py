@@ -1,9 +1,9 @@
 """Draw a back-test: incidents as bands, matches as lines with points, a lane for each partition.
 
-    X    |=o===|--o    |===|     a match overlaps the first incident: a hit. The second is a miss
-    Y         o----o             a match that overlaps no incident: a false alarm
+    X    |=o===|--o    |///|     a match overlaps the first incident: a hit. The second is a miss
+    Y         x- - x             a match that overlaps no incident: a false alarm
 
-The colours tell hits, misses and false alarms apart.
+Misses are hatched and false alarms are dashed, so that not only colours tell them from hits.
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ MOST_LANES = 30
 
 # The number of incidents that are drawn, and of matches.
 MOST_SPANS = 5000
+
+# The height of the band of an incident, as a part of its lane, and the width of the band's border,
+# in points. The band of an incident that begins and ends at the same time is only a border.
+BAND_HEIGHT, BORDER = 0.42, 2
 
 # Heights in inches: of a lane, and of the axis and the legend together.
 LANE_HEIGHT, REST_HEIGHT = 0.45, 1.3
@@ -104,15 +108,23 @@ def check_drawable(matches: DataFrame) -> None:
 class Mark(Enum):
     """The meaning of a band or a line of the picture, with its entry in the legend."""
 
-    HIT = ("incident that is hit", figures.MATCHED, "-")
-    MISS = ("incident that is missed", figures.MISSED, "-")
-    TRUE_ALARM = ("match that overlaps an incident", figures.INK, "o-")
-    FALSE_ALARM = ("false alarm", figures.ACCENT, "o-")
+    HIT = "incident that is hit"
+    MISS = "incident that is missed"
+    TRUE_ALARM = "match that overlaps an incident"
+    FALSE_ALARM = "false alarm"
 
-    def __init__(self, label: str, colour: str, form: str) -> None:
-        self.label = label
-        self.colour = colour
-        self.form = form  # "-" for a line, "o-" for a line with points, as matplotlib writes them
+    @property
+    def style(self) -> dict[str, Any]:
+        """The arguments of matplotlib for a band about an incident, or for a line about a match."""
+        return STYLES[self]
+
+
+STYLES: dict[Mark, dict[str, Any]] = {
+    Mark.HIT: {"facecolor": figures.MATCHED, "edgecolor": figures.MATCHED},
+    Mark.MISS: {"facecolor": figures.MISSED_BAND, "edgecolor": figures.MISSED, "hatch": "////"},
+    Mark.TRUE_ALARM: {"color": figures.INK, "linestyle": "-", "marker": "o", "markersize": 4},
+    Mark.FALSE_ALARM: {"color": figures.ACCENT, "linestyle": "--", "marker": "X", "markersize": 6},
+}
 
 
 def choose_incident_mark(incident: DrawnSpan) -> Mark:
@@ -142,6 +154,7 @@ def draw_backtest(
     lane_count = len(lane_positions)
     figure = figures.make_figure(WIDTH, LANE_HEIGHT * lane_count + REST_HEIGHT)
     panel = figure.subplots()
+    panel.use_sticky_edges = False  # otherwise a bar at the left edge would cover the axis
     draw_incidents(panel, incidents, lane_positions, ends)
     draw_matches(panel, matches, lane_positions)
     style_panel(panel, "", labels.shorten(60, min(3 + 6 * lane_count, MOST_CHARACTERS)))
@@ -150,7 +163,7 @@ def draw_backtest(
     panel.set_ylim(lane_count - 0.5, -0.5)  # the first lane is at the top
     marks = {choose_incident_mark(incident) for incident in incidents}
     marks |= {choose_match_mark(match) for match in matches}
-    draw_legend(figure, panel, marks, hidden_lanes=len(lanes) - lane_count)
+    draw_legend(figure, marks, hidden_lanes=len(lanes) - lane_count)
     return figure
 
 
@@ -171,13 +184,12 @@ def draw_incidents(
     for incident in incidents:
         begin = first if incident.begin is None else incident.begin
         end = last if incident.end is None else incident.end
-        colour = choose_incident_mark(incident).colour
+        style = choose_incident_mark(incident).style
         if incident.lane is None:
-            panel.axvspan(begin, end, color=colour, alpha=0.3, linewidth=0)
+            panel.axvspan(begin, end, alpha=0.3, linewidth=BORDER, **style)
         elif incident.lane in lane_positions:
             y = lane_positions[incident.lane]
-            band: Any = {"linewidth": 14, "solid_capstyle": "butt", "ms": 13}
-            panel.plot([begin, end], [y, y], "|-", color=colour, **band)
+            panel.barh(y, end - begin, BAND_HEIGHT, left=begin, linewidth=BORDER, **style)
 
 
 def draw_matches(panel: Axes, matches: Sequence[DrawnSpan], lane_positions: dict[str, int]) -> None:
@@ -185,26 +197,36 @@ def draw_matches(panel: Axes, matches: Sequence[DrawnSpan], lane_positions: dict
     for match in matches:
         if match.lane in lane_positions:
             y = lane_positions[match.lane]
-            colour = choose_match_mark(match).colour
-            panel.plot([match.begin, match.end], [y, y], "o-", color=colour, ms=4)
+            panel.plot([match.begin, match.end], [y, y], **choose_match_mark(match).style)
 
 
-def draw_legend(figure: Figure, panel: Axes, marks: AbstractSet[Mark], hidden_lanes: int) -> None:
-    """Write above the panel what its colours mean, and how many partitions are not drawn.
+def draw_legend(figure: Figure, marks: AbstractSet[Mark], hidden_lanes: int) -> None:
+    """Write above the panel what its bands and lines mean, and how many partitions are not drawn.
 
     Args:
         figure: the figure.
-        panel: the panel.
         marks: the marks that are drawn. If nothing is drawn, all are explained.
         hidden_lanes: how many partitions are not drawn.
     """
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    entries: list[Any] = []
     for mark in Mark:
         if marks and mark not in marks:
             continue
-        width = 5 if mark.form == "-" else 1.5
-        panel.plot([], [], mark.form, color=mark.colour, label=mark.label, ms=4, linewidth=width)
-    entries: Any = {"ncols": len(Mark), "frameon": False, "fontsize": SMALL}
-    legend = figure.legend(loc="outside upper center", labelcolor=figures.INK, **entries)
+        if mark in (Mark.HIT, Mark.MISS):
+            entries.append(Patch(label=mark.value, **mark.style))
+        else:
+            entries.append(Line2D([], [], label=mark.value, **mark.style))
+    legend = figure.legend(
+        handles=entries,
+        loc="outside upper left",
+        ncols=len(entries),
+        frameon=False,
+        fontsize=SMALL,
+        labelcolor=figures.INK,
+    )
     if hidden_lanes > 0:
         legend.set_title(f"{hidden_lanes:,} more partitions are not drawn")
         legend.get_title().set(fontsize=LABEL, color=figures.INK)

@@ -300,3 +300,65 @@ def test_a_match_of_one_row_has_a_band() -> None:
     bands = [line for line in lanes.axes[0].get_lines() if line.get_color() == MATCH_BAND]
     assert [(band.get_marker(), band.get_markersize()) for band in bands[:1]] == [("o", 15)]
     assert [(band.get_marker(), band.get_linewidth()) for band in bands[1:]] == [("None", 15)]
+
+
+def test_a_backtest_does_not_rely_on_colours() -> None:
+    spans = [DrawnSpan("a", 1, 4, overlaps=True), DrawnSpan("a", 6, 6, overlaps=False)]
+    figure = draw_backtest(spans, spans, AxisLabels("minute", "host"))
+    (panel,) = figure.axes
+    hit, miss = panel.patches
+    assert (hit.get_hatch(), miss.get_hatch()) == (None, "////")
+    assert miss.get_linewidth() == 2  # an incident of one moment is only its border
+    assert [line.get_linestyle() for line in panel.get_lines()] == ["-", "--"]
+    assert [line.get_marker() for line in panel.get_lines()] == ["o", "X"]
+    low, high = panel.get_xlim()
+    assert low < 1
+    assert high > 6
+
+
+def test_equal_lines_of_a_sweep_are_both_visible() -> None:
+    rows = tuple((n, fall, 5, 1, 1, 1, 1) for fall in (0.1, 0.2, 0.3) for n in (1, 2))
+    (panel,) = Sweep(("n", "fall"), rows).figure().axes
+    lines = panel.get_lines()
+    assert len({line.get_linewidth() for line in lines}) == 1
+    assert {line.get_markerfacecolor() for line in lines} == {"none"}
+    assert [(line.get_marker(), line.get_linestyle()) for line in lines] == [
+        *(("o", "-"), ("s", "--"), ("D", ":"))
+    ]
+
+
+def test_long_reasons_of_coverage_are_broken_into_lines() -> None:
+    endings = (RunEnding(Reason.FALSE, ("C",), 1, 2), RunEnding(Reason.FALSE, ("D",), 1, 1))
+    occurrences = tuple(
+        OccurrenceCoverage(number, name, 10, 3, endings[: number + 1], ())
+        for number, name in enumerate([None, "B"])
+    )
+    clause = ClauseCoverage("B C", Figures(rows=10, partitions=1), occurrences, None)
+    figure = draw_funnels([clause])
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert texts[3:9] == [
+        "2 stopped: C's condition was false",
+        *("B", "10"),
+        *("3 stopped: 2 because C's condition was false,", "1 because D's condition was false"),
+        "matches",
+    ]
+    width, height = figure.get_size_inches()
+    assert width < 7.5
+    assert height < 2
+
+
+def test_the_texts_of_a_picture_are_inside_of_it() -> None:
+    """Texts are beside the panel, so that a figure saved by a program would lack them."""
+    condition = "price < TOP.price * 1.05: 36.5 < 38.85 is false (TOP.price = 37.0 from row 1)"
+    lines = (Line(1, "1", "DOWN", Outcome.FAILED, (condition,), 0, is_key=True),)
+    figure = draw_story(make_story(*lines))
+    width, height = figure.get_size_inches() * figure.dpi
+    for text in find_texts(figure):
+        box = text.get_window_extent()
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= width
+        assert box.y1 <= height
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert "DOWN: price < TOP.price * 1.05: 36.5 < 38.85 is false" in texts
+    assert "    (TOP.price = 37.0 from row 1)" in texts
