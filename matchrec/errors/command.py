@@ -5,13 +5,14 @@ The first errors are about commands, options and files of the command line.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from matchrec.errors.kinds import MatchRecognizeError, MatchRecognizePlanError
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import join_names, shorten, show_count, write_name
+from matchrec.errors.wording import join_alternatives, join_names, shorten, show_count, write_name
 
 # What is missing, or does not go together.
 
@@ -336,13 +337,40 @@ def unknown_format(
     )
 
 
-def several_formats(*, pattern: str, formats: Sequence[str]) -> MatchRecognizeError:
-    """Return the error for files of one table that have several formats."""
+def several_formats(
+    *, pattern: str, files: Mapping[str, Sequence[str]], patterns: Sequence[str]
+) -> MatchRecognizeError:
+    """Return the error for files of one table that have several formats.
+
+    Args:
+        pattern: the folder, or the pattern of files.
+        files: the files of each format, by its name, or of "unknown" format.
+        patterns: patterns that match the files of one ending; may be empty.
+    """
+    hint = "make one table for each format"
+    if patterns:
+        quoted = join_alternatives([shlex.quote(one_format) for one_format in patterns])
+        hint = f"write {quoted} for the files of one format"
     return MatchRecognizeError(
-        f"the files of `{pattern}` have several formats: {join_names(formats)}",
-        hint="make one table for each format",
+        f"the files of `{pattern}` have several formats: {join_names(files)}",
+        notes=tuple(
+            f"{format_name}: {_list_first(format_files)}"
+            for format_name, format_files in files.items()
+        ),
+        hint=hint,
         code="several-formats",
     )
+
+
+# A note names this number of files of a format.
+_MOST_FILES = 3
+
+
+def _list_first(files: Sequence[str]) -> str:
+    """Return the first files, and how many more there are."""
+    first_files = join_names(files[:_MOST_FILES])
+    others = len(files) - _MOST_FILES
+    return f"{first_files} and {others:,} more" if others > 0 else first_files
 
 
 def empty_table(*, name: str, path: str) -> MatchRecognizeError:

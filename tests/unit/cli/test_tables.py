@@ -99,10 +99,26 @@ def test_a_pattern_of_files(embedded: Path) -> None:
     assert print_table("parts/p?.parquet") == [PRINTED[0], *(2 * PRINTED[1:2]), *(2 * PRINTED[2:])]
     write_as(embedded / "parts/p3.csv")
     message = catch_message("--table", "t=parts/p*", code=2)
-    assert "the files of `parts/p*` have several formats: csv, parquet" in message
+    assert "the files of `parts/p*` have several formats: parquet, csv" in message
     assert "`parts/q*` of table `t` does not exist" in catch_message(
         "--table", "t=parts/q*", code=2
     )
+
+
+def test_a_folder_of_several_formats(embedded: Path) -> None:
+    write_as(embedded / "evs/a.parquet")
+    assert print_table("evs/*.parquet") == PRINTED
+    for number in range(5):
+        write_as(embedded / f"evs/deep/{number}.csv")
+    (embedded / "evs/notes.txt").touch()
+    message = catch_message("--table", "t=evs", code=2)
+    assert message.partition("the files of ")[2].splitlines() == [
+        "`evs` have several formats: parquet, csv, unknown [several-formats]",
+        "  note: parquet: evs/a.parquet",
+        "  note: csv: evs/deep/0.csv, evs/deep/1.csv, evs/deep/2.csv and 2 more",
+        "  note: unknown: evs/notes.txt",
+        "  help: write 'evs/**/*.csv' or 'evs/**/*.parquet' for the files of one format",
+    ]
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
