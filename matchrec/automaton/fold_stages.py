@@ -156,8 +156,9 @@ class _StageFolder:
         The final state is among them if the run may be a match.
         """
         waiting_states: dict[WaitingState, None] = {}
-        # Past two optional groups of optional stages lead four ways, so visiting a state once for
-        # each way to it would take time exponential in the number of groups.
+        # An optional group of optional stages can be skipped in two ways: as a whole, or stage by
+        # stage. Visiting a state once for each way to it would take time exponential in the number
+        # of such groups.
         visited: set[WaitingState] = set()
         to_visit = [WaitingState(state)]
         while to_visit:

@@ -35,7 +35,10 @@ def find_forbidden_variables(guard: int) -> frozenset[VariableId]:
 
 
 class Effect(IntEnum):
-    """An effect of a row on a run that does not map it. A choice has it instead of a target."""
+    """An effect of a row on a run that does not map it. A choice has it instead of a target.
+
+    The numbers are negative, because kernels read an effect where other choices have a target.
+    """
 
     END_RUN = -2  # the run ends
     END_UNLESS_COMPLETED = -3  # the run ends, unless this row completes it

@@ -41,10 +41,11 @@ OccurrenceSet = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class StateCopy:
-    """A copy of a state, for runs whose occurrences lead to certain siblings."""
+    """A copy of a state, for runs that have certain siblings of the state."""
 
     state: int
-    siblings: StateSet  # includes `state`
+    # All states to which the occurrences of the run can lead, `state` included.
+    siblings: StateSet
 
 
 def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Folding, list[StateSet]]:
@@ -56,8 +57,8 @@ def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Foldin
         span: the row pattern, for the error.
 
     Returns:
-        The folding, with copies if any are needed. And for each of its states, the siblings in
-        which a run awaits other occurrences, from which a match needs equally many rows.
+        The folding, with copies if any are needed. And for each of its states, those siblings in
+        which a run awaits other occurrences and needs as many rows for a match.
 
     Raises:
         MatchRecognizePlanError: the copies have more than MOST_CHOICES.
@@ -76,9 +77,9 @@ def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Foldin
     differing_siblings = [find_differing_siblings(copy, remaining, awaited) for copy in copies]
     if not any(differing_siblings):
         return folding, no_siblings
-    # All copies of a sibling await the same occurrences, so any of them can stand for it.
-    any_copy = {copy.state: number for number, copy in enumerate(copies)}
-    siblings = [StateSet(any_copy[state] for state in states) for states in differing_siblings]
+    # All copies of a sibling await the same occurrences, so its last copy can stand for it.
+    last_copies = {copy.state: number for number, copy in enumerate(copies)}
+    siblings = [StateSet(last_copies[state] for state in states) for states in differing_siblings]
     program_states = tuple(folding.states[copy.state] for copy in copies)
     return replace(folding, choices=copied_choices, states=program_states), siblings
 
