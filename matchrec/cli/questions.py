@@ -113,7 +113,7 @@ def print_answer(
         from matchrec.api.frames import to_dataframe  # which loads Spark
 
         rows = cast("DataFrame", to_dataframe(spark, "answer", answer.toPandas()))
-        write_rows(rows, OUTPUT_FORMATS[format_name], None, nullcontext(), sys.stdout)
+        write_rows(rows, OUTPUT_FORMATS[format_name], sys.stdout)
     if svg_file:
         write_text(svg_file, answer.svg())
         print_notice(f"picture written to {svg_file}")

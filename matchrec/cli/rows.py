@@ -21,6 +21,7 @@ SHOWN_ROWS = 20
 
 # Shows the progress of the engine's jobs in a `with` statement.
 ProgressDisplay: TypeAlias = AbstractContextManager[None]
+NO_PROGRESS: ProgressDisplay = nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +56,26 @@ class LimitedRows(Iterator[RowTexts]):
 def write_rows(
     frame: DataFrame,
     output_format: OutputFormat,
-    limit: int | None,
-    progress: ProgressDisplay,
-    out: TextIO,
+    stream: TextIO,
+    *,
+    limit: int | None = None,
+    progress: ProgressDisplay = NO_PROGRESS,
 ) -> WrittenRows:
     """Write the rows of a DataFrame to a stream.
 
     Args:
         frame: the DataFrame.
         output_format: how the rows are written.
+        stream: the stream.
         limit: how many rows are written; None for all.
         progress: shows the progress of the engine's jobs.
-        out: the stream.
     """
     texts = output_format.build_text_columns(frame.schema, find_session_zone(frame))
     with compute_texts(frame, texts, limit, progress) as rows:
         first_rows = LimitedRows(rows, limit)
         for line in output_format.format_lines(frame.dtypes, first_rows):
-            out.write(f"{line}\n")
-        out.flush()
+            stream.write(f"{line}\n")
+        stream.flush()
         has_more = next(rows, None) is not None
     return WrittenRows(first_rows.count, has_more)
 
@@ -102,6 +104,7 @@ def compute_texts(
     if arrives_as_arrow(frame):
         with progress:
             batches = select_in_order(numbered, texts, limit).toArrow().to_batches()
+        # The first column is the number of the row.
         columns = ([column.to_pylist() for column in batch.columns[1:]] for batch in batches)
         yield (row for batch in columns for row in zip(*batch, strict=True))
     elif limit is not None:
@@ -159,7 +162,7 @@ def fetch_first_texts(frame: DataFrame, limit: int) -> list[RowTexts]:
         frame: the rows.
         limit: how many rows are needed.
     """
-    with compute_texts(frame, cast_to_texts(frame.schema), limit, nullcontext()) as rows:
+    with compute_texts(frame, cast_to_texts(frame.schema), limit, NO_PROGRESS) as rows:
         return list(rows)
 
 

@@ -182,7 +182,7 @@ class RowDestination:
             limit = SHOWN_ROWS
         with raise_run_errors():
             written = write_rows(
-                frame, OUTPUT_FORMATS[self.format_name], limit, progress, sys.stdout
+                frame, OUTPUT_FORMATS[self.format_name], sys.stdout, limit=limit, progress=progress
             )
         if written.has_more:
             rows = show_count(written.count, "row")
@@ -282,10 +282,11 @@ def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOpti
     queries = [statement for statement in request.statements if statement.is_query]
     if output.file and len(queries) != 1:
         raise click.UsageError(str(errors.not_one_query(count=len(queries) or "none")))
-    # SHOW TABLES has rows, too, but a file is for the rows of the only query.
-    with_output = queries
     if output.file is None:
-        with_output = [statement for statement in request.statements if statement.has_rows]
+        written_statements = [statement for statement in request.statements if statement.has_rows]
+    else:
+        # SHOW TABLES has rows, too, but a file is for the rows of the only query.
+        written_statements = queries
     # Without a query, drawing the last statement raises an error.
     drawn_statement = queries[-1] if queries else request.query_statement
     with report_warnings(), request.open_content() as (spark, _):
@@ -293,8 +294,8 @@ def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOpti
             with label_errors(statement.label):
                 query = request.build_query(spark, statement.text)
                 frame = query.to_df()
-                if statement in with_output:
-                    if statement != with_output[0]:
+                if statement in written_statements:
+                    if statement != written_statements[0]:
                         output.print_separator()
                     count = output.write(spark, frame)
                     # `matchrec coverage` is about the last statement, too.

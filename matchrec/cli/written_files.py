@@ -15,7 +15,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from matchrec.cli.files import (
     strip_compression,
 )
 from matchrec.cli.formats import OUTPUT_FORMATS, check_distinct_names
-from matchrec.cli.rows import arrives_as_arrow, cache_rows, write_rows
+from matchrec.cli.rows import NO_PROGRESS, arrives_as_arrow, cache_rows, write_rows
 from matchrec.errors import written_files as errors
 from matchrec.errors.command import unknown_format
 
@@ -207,7 +207,7 @@ def write_rows_file(frame: DataFrame, path: Path) -> int:
         output_format = OUTPUT_FORMATS[name_rows_format(path)]
         open_file = COMPRESSIONS.get(path.suffix.lower(), open)
         with open_file(part, "wt", encoding="utf-8") as stream:
-            return write_rows(frame, output_format, None, nullcontext(), stream).count
+            return write_rows(frame, output_format, stream).count
 
 
 def write_parquet_file(frame: DataFrame, path: Path) -> int:
@@ -223,7 +223,7 @@ def write_parquet_file(frame: DataFrame, path: Path) -> int:
         return write_parquet(frame, path)
     # Spark writes a folder of files. With one partition, this is one file.
     spark_folder = path.with_name("parts")
-    with cache_rows(frame, nullcontext()) as (cached_frame, row_count):
+    with cache_rows(frame, NO_PROGRESS) as (cached_frame, row_count):
         # Not `as_uri`, because Spark would take %20 for a part of the name.
         cached_frame.coalesce(1).write.parquet(f"file://{spark_folder.absolute()}")
         next(spark_folder.glob("*.parquet")).rename(path)
