@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -46,18 +47,28 @@ def check(request: QueryRequest, strict: bool) -> None:
     surface = replace(
         current_surface(), advice_on_column="add {name} to --schema" if declares_columns else ""
     )
-    with use_surface(surface), report_warnings() as shown, request.open_content() as (spark, last):
+    with (
+        use_surface(surface),
+        report_warnings() as shown_warnings,
+        request.open_content() as (spark, query_content),
+    ):
         warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says
         for statement in request.statements:
+            # Several statements are texts. A Pattern is the only statement.
+            content = statement.text if request.earlier else query_content
             with label_errors(statement.label):
-                content = statement.text if request.earlier else last
                 check_statement(request, spark, statement, content)
-    count = sum(isinstance(warning, MatchRecognizeWarning) for warning in shown)
-    if strict and count:
-        print_notice(
-            f"{show_count(count, 'warning')}; --strict exits with code {ExitCode.REFUSED:d}"
-        )
-        raise click.exceptions.Exit(ExitCode.REFUSED)
+    if strict:
+        fail_if_warned(shown_warnings)
+
+
+def fail_if_warned(shown_warnings: Sequence[Warning | str]) -> None:
+    """Exit with a notice and a code, as for a mistake, if matchrec has given a warning."""
+    count = sum(isinstance(warning, MatchRecognizeWarning) for warning in shown_warnings)
+    if count == 0:
+        return
+    print_notice(f"{show_count(count, 'warning')}; --strict exits with code {ExitCode.REFUSED:d}")
+    raise click.exceptions.Exit(ExitCode.REFUSED)
 
 
 def check_statement(
