@@ -28,7 +28,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 QueryTable: TypeAlias = Table | EmptyTable
 
@@ -92,9 +92,9 @@ class QueryRequest:
     settings: SettingPairs
     # The engine that runs the query; None if the user named none.
     engine: str | None
-    # The table of the events of SASE+ and of a Pattern; "" if the user named none, which only SQL
-    # allows.
-    events: str
+    # The table of the events of SASE+ and of a Pattern; for SQL, None if there is not only one
+    # table and the user named none.
+    events: str | None
     # The names and the values, as texts, that `--arg` passes to the parameters of the query.
     args: tuple[tuple[str, str], ...]
     # The fields of `matchrec.Options` that the user set.
@@ -177,8 +177,10 @@ class QueryRequest:
         """Return the query of a statement, or of a SASE+ text or Pattern over the events."""
         from matchrec.spark.backends import read_table
 
-        is_sql = self.language is QueryLanguage.SQL
-        rows: Any = spark if is_sql else read_table(spark, self.events)
+        rows: SparkSession | DataFrame = spark
+        if self.language is not QueryLanguage.SQL:
+            assert self.events is not None, "build_query_request has checked it"
+            rows = read_table(spark, self.events)
         args = {name: read_argument_value(text) for name, text in self.select_args(content)}
         # The overloads of `query` are for arguments that are known when the code is written.
         build: Any = matchrec.query
@@ -261,14 +263,7 @@ def build_query_request(
     if language is not QueryLanguage.SQL and not events:
         raise make_missing_events_error(language.display_name, tables)
 
-    text = source.read(language)
-    statements: tuple[Statement, ...] = (Statement(text),)
-    if language is QueryLanguage.SQL:
-        text, file_tables = read_files(text, tables)
-        tables = (*tables, *file_tables)
-        statements = split_statements(text)
-        for statement in statements:
-            source.record_path(statement.text)
+    statements, file_tables = read_statements(source, language, tables)
     clause = read_clause_name(values.pop("clause", None))
     args = values.pop("args", ())
     run_option_values, values = split_options(values, RUN_OPTIONS)
@@ -276,7 +271,7 @@ def build_query_request(
     return QueryRequest(
         language=language,
         statements=statements,
-        tables=set_csv_options(tables, csv_options),
+        tables=set_csv_options((*tables, *file_tables), csv_options),
         settings=settings,
         engine=engine,
         events=events,
@@ -330,9 +325,34 @@ def split_options(values: OptionValues, names: Sequence[str]) -> tuple[OptionVal
     return selected, others
 
 
-def find_only_table(tables: Sequence[QueryTable]) -> str:
-    """Return the name of the table if there is only one; otherwise ""."""
-    return tables[0].name if len(tables) == 1 else ""
+def read_statements(
+    source: QuerySource, language: QueryLanguage, tables: Sequence[QueryTable]
+) -> tuple[tuple[Statement, ...], list[Table]]:
+    """Read a query, and return its statements and the tables of the files in its FROM clauses.
+
+    SASE+ and Patterns are one statement, without files.
+
+    Args:
+        source: where the query comes from.
+        language: its language.
+        tables: the other tables, whose names the new tables do not get.
+
+    Raises:
+        click.UsageError: the query cannot be read, or a file in FROM does not exist.
+    """
+    text = source.read(language)
+    if language is not QueryLanguage.SQL:
+        return (Statement(text),), []
+    text_with_names, file_tables = read_files(text, tables)
+    statements = split_statements(text_with_names)
+    for statement in statements:
+        source.record_path(statement.text)
+    return statements, file_tables
+
+
+def find_only_table(tables: Sequence[QueryTable]) -> str | None:
+    """Return the name of the table if there is only one."""
+    return tables[0].name if len(tables) == 1 else None
 
 
 def make_missing_events_error(reader: str, tables: Sequence[QueryTable]) -> click.UsageError:
@@ -368,7 +388,7 @@ def read_aggregates(values: OptionValues) -> AggregateArguments:
 
 
 def read_clause_name(name: str | None) -> int | str | None:
-    """Return the number or alias of a clause, as `Query` takes it; None if the user named none."""
+    """Return the number or alias of --clause, as `Query` takes it; None if the user named none."""
     return int(name) if name and name.isdigit() else name
 
 
