@@ -99,9 +99,9 @@ class Table:
             self.check_encoding()
         try:
             if self.file_format is FileFormat.CSV:
-                frame = self.read_csv(spark, only_schema)
+                frame = self.read_csv(spark, only_schema=only_schema)
             else:
-                frame = self.read(spark)
+                frame = self.read_parquet_or_json(spark)
             columns = frame.columns
         except Exception as error:
             if not is_engine_error(error):
@@ -113,13 +113,13 @@ class Table:
             raise errors.empty_table(name=self.name, path=str(self.paths[0]))
         create_view(frame.limit(0) if only_schema else frame, self.name)
 
-    def read(self, spark: SparkSession) -> DataFrame:
-        """Return the rows of Parquet or JSON files. The engine reads these itself."""
+    def read_parquet_or_json(self, spark: SparkSession) -> DataFrame:
+        """Return the rows of Parquet or JSON files, which the engine reads itself."""
         from matchrec.spark.backends import find_backend
 
         is_json = self.file_format is FileFormat.JSON
         if is_json and read_start(self.find_first_file()).lstrip().startswith(b"["):
-            return self.copy_arrays_to_lines().read(spark)
+            return self.copy_arrays_to_lines().read_parquet_or_json(spark)
         reader = spark.read.format(self.file_format.value)
         if self.root is not None:
             reader = reader.option("basePath", str(self.root.absolute()))
@@ -131,11 +131,15 @@ class Table:
             return frame.withColumns(casts) if casts else frame
         return frame
 
-    def read_csv(self, spark: SparkSession, only_schema: bool) -> DataFrame:
+    def read_csv(self, spark: SparkSession, *, only_schema: bool) -> DataFrame:
         """Return the rows of CSV files.
 
         The files are copied to Parquet files first, so that both engines have the same types and
         values. The copies last as long as the program.
+
+        Args:
+            spark: the session.
+            only_schema: copy the columns and no rows.
         """
         from matchrec.spark.csv_files import infer_table, use_session_zone
 
