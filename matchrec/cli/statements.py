@@ -21,16 +21,20 @@ if TYPE_CHECKING:
     from matchrec.syntax.tokens import Token, TokenSequence
 
 COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
-SCRIPT = re.compile(r"\s*BEGIN\b", re.IGNORECASE)  # one statement that contains others
+# The beginning of a script, which is one statement that contains others.
+SCRIPT = re.compile(r"\s*BEGIN\b", re.IGNORECASE)
+# The beginnings of statements that have rows to print and are not queries.
 SHOWS_ROWS = re.compile(r"\s*(SHOW|DESC|DESCRIBE|EXPLAIN|SET|TABLE)\b", re.IGNORECASE)
 TEMPORARY_VIEW = re.compile(r"\s*CREATE\s+(OR\s+REPLACE\s+)?TEMP(ORARY)?\s+VIEW\b", re.IGNORECASE)
-COMMON_TABLE = r"\b{name}\s*(\([^()]*\)\s*)?AS\s*\("  # the name of a table in WITH
+# The definition of a table in WITH, to fill in its name.
+COMMON_TABLE = r"\b{name}\s*(\([^()]*\)\s*)?AS\s*\("
 
 # Keywords before a relation.
 RELATION_STARTS = ("FROM", "JOIN")
 # Keywords that end a list of relations, in which commas separate relations.
 RELATION_LIST_ENDS = ("SELECT", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "WINDOW", "QUALIFY")
-SUBQUERY_STARTS = ("SELECT", "WITH", "FROM", "(")  # after an opening parenthesis
+# What follows the opening parenthesis of a subquery.
+SUBQUERY_STARTS = ("SELECT", "WITH", "FROM", "(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,8 @@ class Statement:
     """A statement of a text. Its text begins with blanks, which keep its line and column."""
 
     text: str
-    label: str = ""  # such as `statement 2 of 3`, for errors; empty if it is the only statement
+    # Its name in errors, such as `statement 2 of 3`; empty if it is the only statement.
+    label: str = ""
 
     @property
     def is_query(self) -> bool:
@@ -119,18 +124,16 @@ def replace_file_names(text: str, table_names: Collection[str]) -> tuple[str, li
     if tokens is None:
         return text, []
     tables: dict[str, Table] = {}  # by the path in the text
-    pieces = []
-    end = 0
+    new_text = ""
+    end = 0  # of the text that is in `new_text`
     for token in find_file_tokens(tokens):
         path = read_path(token)
         if path not in tables:
-            names = (*table_names, *(table.name for table in tables.values()))
-            tables[path] = make_table(choose_table_name(path, names, text), path)
-        pieces.append(text[end : token.span.start])
-        pieces.append(tables[path].name.ljust(len(token.text)))
+            used_names = (*table_names, *(table.name for table in tables.values()))
+            tables[path] = make_table(choose_table_name(path, used_names, text), path)
+        new_text += text[end : token.span.start] + tables[path].name.ljust(len(token.text))
         end = token.span.end
-    pieces.append(text[end:])
-    return "".join(pieces), list(tables.values())
+    return new_text + text[end:], list(tables.values())
 
 
 def try_read_tokens(text: str) -> TokenSequence | None:
@@ -147,23 +150,23 @@ def find_file_tokens(tokens: TokenSequence) -> Iterator[Token]:
     """Yield the strings in FROM and JOIN that name a file of a known format."""
     # Whether a comma separates relations, by the index of the opening parenthesis around it.
     separates_relations: dict[int, bool] = {}
-    follows_start = False
+    follows_keyword = False  # FROM or JOIN
     for index in range(len(tokens)):
         token = tokens[index]
         parenthesis = tokens.enclosing_openings[index]
         follows_comma = tokens.key(index - 1) == "," and separates_relations.get(parenthesis, False)
-        is_relation = token.is_string and (follows_start or follows_comma)
+        is_relation = token.is_string and (follows_keyword or follows_comma)
         if is_relation and has_known_format(Path(read_path(token))):
             yield token
-        follows_start = starts_relation(tokens, index)
-        if follows_start:
+        follows_keyword = precedes_relation(tokens, index)
+        if follows_keyword:
             separates_relations[parenthesis] = True
         elif token.key in RELATION_LIST_ENDS:
             separates_relations[parenthesis] = False
 
 
-def starts_relation(tokens: TokenSequence, index: int) -> bool:
-    """Return whether the token is a FROM or JOIN before a relation.
+def precedes_relation(tokens: TokenSequence, index: int) -> bool:
+    """Return whether a token is a FROM or JOIN before a relation.
 
     The FROM in `trim(LEADING 'x' FROM s)` and in `a IS DISTINCT FROM b` is not.
     """
@@ -180,19 +183,22 @@ def read_path(token: Token) -> str:
     return inside.replace(quote * 2, quote).replace(f"\\{quote}", quote)
 
 
-def choose_table_name(path: str, names: Collection[str], text: str) -> str:
+def choose_table_name(path: str, used_names: Collection[str], text: str) -> str:
     """Return a table name for a file: the name of the file, with `_` after it if it is in use.
 
     Args:
         path: the file.
-        names: the names of other tables.
+        used_names: the names of other tables.
         text: the query, whose WITH may have names, too.
+
+    >>> choose_table_name("data/2026 prices.csv", [], ""), choose_table_name("t.csv", ["T"], "")
+    ('_2026_prices', 't_')
     """
     stem = re.sub(r"\W", "_", strip_compression(Path(path)).stem, flags=re.ASCII) or "_"
     name = f"_{stem}" if stem[0].isdigit() else stem
-    lower_names = {other.lower() for other in names}
+    used_lower_names = {used_name.lower() for used_name in used_names}
     while (
-        name.lower() in lower_names
+        name.lower() in used_lower_names
         or is_reserved(name.upper())
         or re.search(COMMON_TABLE.format(name=name), text, re.IGNORECASE)
     ):
