@@ -38,10 +38,12 @@ QueryContent: TypeAlias = "str | matchrec.Pattern"
 # The values of options of a command, by the names of the options in Python.
 OptionValues: TypeAlias = dict[str, Any]
 
+# The names of options in Python, by what they are about.
+
 # The options for aggregates over all matches.
-AGGREGATE_OPTIONS = ("aggregates", "per")
+AGGREGATE_OPTION_NAMES = ("aggregates", "per")
 # The options that SASE+ and Patterns have in common.
-EVENT_OPTIONS = (
+EVENT_OPTION_NAMES = (
     "events",
     "args",
     "algorithm",
@@ -49,10 +51,10 @@ EVENT_OPTIONS = (
     "order_by",
     "partition_by",
     "output",
-    *AGGREGATE_OPTIONS,
+    *AGGREGATE_OPTION_NAMES,
 )
 # The options that each language has.
-OPTIONS_BY_LANGUAGE = {
+OPTION_NAMES_BY_LANGUAGE = {
     QueryLanguage.SQL: (
         "algorithm",
         "dialect",
@@ -60,15 +62,15 @@ OPTIONS_BY_LANGUAGE = {
         "sort",
         "max_steps",
         "clause",
-        *AGGREGATE_OPTIONS,
+        *AGGREGATE_OPTION_NAMES,
     ),
-    QueryLanguage.SASE: (*EVENT_OPTIONS, "type_column"),
-    QueryLanguage.PATTERN: (*EVENT_OPTIONS, "timeouts"),
+    QueryLanguage.SASE: (*EVENT_OPTION_NAMES, "type_column"),
+    QueryLanguage.PATTERN: (*EVENT_OPTION_NAMES, "timeouts"),
 }
 # The options that are fields of `matchrec.Options`.
-RUN_OPTIONS = ("algorithm", "sort", "max_steps")
+RUN_OPTION_NAMES = ("algorithm", "sort", "max_steps")
 # The options that are fields of `Table`, for all CSV files.
-CSV_OPTIONS = ("delimiter", "header")
+CSV_OPTION_NAMES = ("delimiter", "header")
 
 
 class AggregateArguments(TypedDict, total=False):
@@ -253,7 +255,7 @@ def build_query_request(
     Raises:
         click.UsageError: the arguments do not fit together, or there is no such query.
     """
-    csv_options, other_options = split_options(options, CSV_OPTIONS)
+    csv_options, other_options = split_options(options, CSV_OPTION_NAMES)
     values = drop_unset(other_options)
     tables = (*tables, *values.pop("schemas", ()))
     engine = values.pop("engine", None)
@@ -266,8 +268,8 @@ def build_query_request(
     statements, file_tables = read_statements(source, language, tables)
     clause = read_clause_name(values.pop("clause", None))
     args = values.pop("args", ())
-    run_option_values, values = split_options(values, RUN_OPTIONS)
-    aggregate_values, query_arguments = split_options(values, AGGREGATE_OPTIONS)
+    run_option_values, values = split_options(values, RUN_OPTION_NAMES)
+    aggregate_values, query_arguments = split_options(values, AGGREGATE_OPTION_NAMES)
     return QueryRequest(
         language=language,
         statements=statements,
@@ -296,10 +298,10 @@ def build_clause_request(
     if source.language is not QueryLanguage.SQL:
         language_name = source.language.display_name
         raise click.UsageError(str(errors.language_not_for_command(language=language_name)))
-    csv_options, other_options = split_options(options, CSV_OPTIONS)
+    csv_options, other_options = split_options(options, CSV_OPTION_NAMES)
     values = drop_unset(other_options)
     engine = values.pop("engine", None)
-    run_option_values, query_arguments = split_options(values, RUN_OPTIONS)
+    run_option_values, query_arguments = split_options(values, RUN_OPTION_NAMES)
     return QueryRequest(
         language=QueryLanguage.SQL,
         statements=(Statement(source.read(QueryLanguage.SQL)),),
@@ -399,7 +401,7 @@ def check_options(values: OptionValues, language: QueryLanguage) -> None:
         click.UsageError: one does not, or `--order-by` is missing.
     """
     for name in values:
-        if name not in OPTIONS_BY_LANGUAGE[language]:
+        if name not in OPTION_NAMES_BY_LANGUAGE[language]:
             error = errors.option_not_for_language(
                 option=find_option(name), language=language.display_name
             )
@@ -436,7 +438,7 @@ def read_files(text: str, tables: Sequence[QueryTable]) -> tuple[str, list[Table
 def set_csv_options(
     tables: Sequence[QueryTable], csv_options: OptionValues
 ) -> tuple[QueryTable, ...]:
-    """Return the tables with the options for all CSV files, see `CSV_OPTIONS`."""
+    """Return the tables with the options for all CSV files, see `CSV_OPTION_NAMES`."""
     return tuple(
         replace(table, **csv_options) if isinstance(table, Table) else table for table in tables
     )

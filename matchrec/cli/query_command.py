@@ -24,7 +24,7 @@ ARGUMENTS_AS_WRITTEN = "matchrec.arguments"
 
 # Parameters by their names in Python: those that describe the events of SASE+ and of Patterns, and
 # those that describe the input of any query.
-STREAM_PARAMETERS = ("events", "order_by", "partition_by", "type_column")
+EVENT_PARAMETERS = ("events", "order_by", "partition_by", "type_column")
 INPUT_PARAMETERS = ("tables", "schemas", "delimiter", "header", "engine", "conf")
 
 # The parameters that describe a query and its input, in all commands about a query.
@@ -35,7 +35,7 @@ QUERY_PARAMETERS = (
     "dialect",
     "args",
     "clause",
-    *STREAM_PARAMETERS,
+    *EVENT_PARAMETERS,
     *INPUT_PARAMETERS,
 )
 
@@ -51,7 +51,7 @@ OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     "Aggregates over all matches": ("aggregates", "per"),
     "Output": ("format", "limit", "file", "overwrite", "analyze", "dot", "svg"),
     "Picture of the matches": ("picture", "x", "y", "series", "between"),
-    "Events (only for SASE+ and Patterns)": (*STREAM_PARAMETERS, "output", "timeouts"),
+    "Events (only for SASE+ and Patterns)": (*EVENT_PARAMETERS, "output", "timeouts"),
     "Engine and search": ("engine", "conf", "algorithm", "sort", "max_steps"),
 }
 LAST_GROUP = "Other options"
