@@ -36,11 +36,15 @@ SAMPLE_SIZE = 10_000  # bytes of a file that are read to find out its format or 
 
 
 def suggest_nearest_file(path: str) -> str | None:
-    """Return advice for a missing file: to write the most similar name in its folder, if any."""
+    """Return advice for a missing file: to write the most similar name in its folder.
+
+    None if there is no such folder, or no similar name in it.
+    """
     folder = Path(path).parent
-    names = [file.name for file in folder.iterdir()] if folder.is_dir() else []
-    similar_name = find_nearest(Path(path).name, names)
-    return similar_name and f"write {folder / similar_name}"
+    if not folder.is_dir():
+        return None
+    similar_name = find_nearest(Path(path).name, [file.name for file in folder.iterdir()])
+    return None if similar_name is None else f"write {folder / similar_name}"
 
 
 def find_format(path: Path) -> FileFormat:
@@ -96,15 +100,15 @@ def read_start(path: Path) -> bytes:
 def find_line_not_in_utf8(path: Path) -> int | None:
     """Return the number, from 1, of the first line that is not in UTF-8; None if all lines are."""
     decode = getincrementaldecoder("utf-8")().decode
-    lines = 1
+    line_number = 1  # of the first character of the next block
     with COMPRESSIONS.get(path.suffix.lower(), open)(path, "rb") as content:
         try:
             while block := content.read(BLOCK_SIZE):
                 decode(block)
-                lines += block.count(b"\n")
+                line_number += block.count(b"\n")
             decode(b"", True)
         except UnicodeDecodeError as error:
-            return lines + error.object.count(b"\n", 0, error.start)
+            return line_number + error.object.count(b"\n", 0, error.start)
         except (OSError, EOFError):  # not compressed as its name says; Spark raises an error later
             return None
     return None
@@ -114,9 +118,9 @@ def find_delimiter(path: Path) -> str:
     """Return the delimiter of a CSV file, by its name or else by its first line."""
     if strip_compression(path).suffix.lower() == ".tsv":
         return "\t"
-    first_line = read_start(path).decode("utf-8", errors="replace").splitlines()[:1]
+    lines = read_start(path).decode("utf-8", errors="replace").splitlines()
     field_counts = {
-        delimiter: len(next(csv.reader(first_line, delimiter=delimiter), []))
+        delimiter: len(next(csv.reader(lines[:1], delimiter=delimiter), []))
         for delimiter in DELIMITERS
     }
     # One comma outside of quotes is enough, however many of the other delimiters there are.

@@ -161,11 +161,14 @@ class Table:
         from matchrec.spark.csv_files import CsvFile, read_folder_columns
 
         for path in self.paths:
-            base = self.root or path
+            root = self.root or path
             for file in find_files(path):
-                columns = read_folder_columns(file.relative_to(base)) if file != base else {}
+                is_in_folder = file != root
+                columns = read_folder_columns(file.relative_to(root)) if is_in_folder else {}
                 delimiter = self.delimiter or find_delimiter(file)
-                yield CsvFile(file, delimiter, self.header, columns)
+                yield CsvFile(
+                    path=file, delimiter=delimiter, has_header=self.header, folders=columns
+                )
 
     def find_all_files(self) -> Iterator[Path]:
         """Yield all files of the table, in order."""
@@ -217,7 +220,7 @@ class Table:
         if not any(copy.stat().st_size for copy in find_files(new_root)):
             raise errors.empty_table(name=self.name, path=str(self.paths[0]))
         copies = tuple(find_copy(path) for path in self.paths)
-        return replace(self, paths=copies, root=self.root and new_root)
+        return replace(self, paths=copies, root=None if self.root is None else new_root)
 
     def read_objects(self, file: Path) -> list[dict[str, Any]]:
         """Return the objects in a JSON file.
