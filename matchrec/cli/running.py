@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 # Spark counts a limit in 32 bits, and a table asks for one row more than it shows.
 MOST_ROWS = 2**31 - 2
 
-# The format of printed rows without --format.
-DEFAULT_FORMAT = "table"
+# The format of printed rows without --format, a name in `OUTPUT_FORMATS`. It shows few rows.
+TABLE = "table"
 # The formats that need no empty line between the rows of several statements.
 JSON_FORMATS = ("json", "jsonl")
 
@@ -125,7 +125,7 @@ def run(  # noqa: PLR0913 -- one for each option
     plot = read_plot_options(picture, x=x, y=y, series=series, between=between)
     if file is not None and format is not None:
         check_format_of_file(format, file)
-    output = RowDestination(format or DEFAULT_FORMAT, file, limit)
+    output = RowDestination(format or TABLE, file, limit)
     if request.aggregates or not request.earlier:
         run_last_statement(request, output, plot)
     else:
@@ -178,7 +178,7 @@ class RowDestination:
     def print_rows(self, frame: DataFrame, progress: ProgressDisplay) -> int:
         """Print the rows, and return how many. Print a notice if there are more."""
         limit = self.limit
-        if limit is None and self.format_name == "table":
+        if limit is None and self.format_name == TABLE:
             limit = SHOWN_ROWS
         with raise_run_errors():
             written = write_rows(
