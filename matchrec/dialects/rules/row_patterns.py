@@ -9,13 +9,14 @@ from sqlglot import exp
 
 from matchrec.dialects.rules.context import RuleContext
 from matchrec.dialects.rules.function_calls import call_pattern_function, find_pattern_function
+from matchrec.syntax.function_names import PHYSICAL
 
-# The functions to which products without PREV and NEXT give other names.
-_OFFSET_FUNCTIONS = {"PREV": "LAG", "NEXT": "LEAD"}
+# The names of PREV and NEXT in products that call them otherwise.
+_NAMES_OF_PREV_AND_NEXT = {"PREV": "LAG", "NEXT": "LEAD"}
 
 
 def rewrite_navigation_default(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
-    """Rewrite the default of `PREV(x, n, default)` and NEXT, which Spark does not have.
+    """Rewrite `PREV(x, n, default)` and `NEXT(x, n, default)`. Spark's have no default.
 
         PREV(x, 2, 0)   IF(PREV((x) IS NULL, 2) IS NULL, 0, PREV(x, 2))
 
@@ -23,13 +24,14 @@ def rewrite_navigation_default(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
     false on every row, so its PREV is NULL only if the row is missing.
     """
     name = find_pattern_function(node)
-    if name not in _OFFSET_FUNCTIONS or len(node.expressions) < 3:
+    if name not in PHYSICAL or len(node.expressions) < 3:
         return node
     value, offset, default = node.expressions
-    is_null = exp.Is(this=exp.paren(value.copy()), expression=exp.null())
-    navigated = call_pattern_function(name, is_null, offset.copy())
-    is_missing = exp.Is(this=navigated, expression=exp.null())
-    return exp.If(this=is_missing, true=default, false=call_pattern_function(name, value, offset))
+    value_is_null = exp.Is(this=exp.paren(value.copy()), expression=exp.null())
+    value_is_null_there = call_pattern_function(name, value_is_null, offset.copy())
+    row_is_missing = exp.Is(this=value_is_null_there, expression=exp.null())
+    navigation = call_pattern_function(name, value, offset)
+    return exp.If(this=row_is_missing, true=default, false=navigation)
 
 
 def rename_prev_and_next(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
@@ -37,7 +39,7 @@ def rename_prev_and_next(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
 
     In MEASURES, a note says that these read only rows of the match.
     """
-    name = _OFFSET_FUNCTIONS.get(find_pattern_function(node) or "")
+    name = _NAMES_OF_PREV_AND_NEXT.get(find_pattern_function(node) or "")
     if name is None:
         return node
     if context.is_measure:
@@ -61,11 +63,12 @@ def rewrite_first_and_last_value(
 
 
 def rewrite_row_number(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
-    """Rewrite the number of the current row in its match, which counts from 1.
+    """Rewrite the number of the current row in its match, from 1, which rules know as ROW_NUMBER.
 
-    Inside of an aggregate it becomes `MATCH_ROW_NUMBER()`, because aggregates cannot be nested, and
-    elsewhere `RUNNING COUNT(*)`. Products spell the function differently, such as
-    `MATCH_SEQUENCE_NUMBER()`. Rules know it as ROW_NUMBER.
+        MATCH_SEQUENCE_NUMBER()         RUNNING COUNT(*)                 Snowflake
+        MAX(MATCH_ROW_NUMBER() * x)     MAX(MATCH_ROW_NUMBER() * x)      BigQuery
+
+    In an aggregate, the call is kept by its name in matchrec, because aggregates cannot be nested.
     """
     if find_pattern_function(node) != "ROW_NUMBER":
         return node
@@ -82,13 +85,20 @@ def quote_variable(node: exp.Identifier, context: RuleContext) -> exp.Expr:
 
     `context.quoted_variables` has these variables.
     """
-    column = node.parent
-    if not isinstance(column, exp.Column):
-        return node
-    qualifies_column = node.arg_key == "table"
-    call = column.parent or column
-    is_argument = node.arg_key == "this" and find_pattern_function(call) == "CLASSIFIER"
     text = context.quoted_variables.get(node.name.upper())
-    if text and (qualifies_column or is_argument):
+    if text and _is_variable(node):
         return exp.to_identifier(text, quoted=True)
     return node
+
+
+def _is_variable(identifier: exp.Identifier) -> bool:
+    """Return whether a name is a pattern variable: A in `A.price` and in `CLASSIFIER(A)`."""
+    column = identifier.parent
+    if not isinstance(column, exp.Column):
+        return False
+    if identifier.arg_key == "table":
+        return True
+    # sqlglot takes the A of `CLASSIFIER(A)` for a column.
+    call = column.parent
+    is_column_name = identifier.arg_key == "this"
+    return is_column_name and call is not None and find_pattern_function(call) == "CLASSIFIER"
