@@ -12,8 +12,8 @@ query is translated once more.
     azure, bigquery, flink, ...       rules of one product
     aggregates, row_patterns,
     numbers, texts,
-    times, choices, qualify,
-    recursion                         rules of several products, by topic
+    times, choices, casts,
+    qualify, recursion                rules of several products, by topic
     context                           what a rule gets, and what it can report
     value_kinds, visible_columns      the kinds of expressions and of columns
     named_queries                     what a relation in FROM is or names

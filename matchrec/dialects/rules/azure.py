@@ -48,8 +48,8 @@ def drop_into(node: exp.Select, context: RuleContext) -> exp.Expr:
     return node
 
 
-# The rules for expressions in its SQL, in the order in which they are applied.
-READS: tuple[RewriteRule, ...] = (
+# The rules for expressions in SQL of this product, in the order in which they are applied.
+READ_RULES: tuple[RewriteRule, ...] = (
     row_patterns.quote_variable,
     rewrite_system_timestamp,
     collect_classifiers,

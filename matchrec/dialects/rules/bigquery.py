@@ -45,8 +45,8 @@ def rewrite_numbers_in_first_and_last(node: exp.Anonymous, context: RuleContext)
     return exp.Dot(this=row, expression=exp.to_identifier(VALUE_FIELD))
 
 
-# The rules for expressions in its SQL, in the order in which they are applied.
-READS: tuple[RewriteRule, ...] = (
+# The rules for expressions in SQL of this product, in the order in which they are applied.
+READ_RULES: tuple[RewriteRule, ...] = (
     row_patterns.quote_variable,
     rewrite_numbers_in_first_and_last,
     aggregates.rewrite_array_agg,

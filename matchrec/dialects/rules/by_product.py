@@ -1,7 +1,14 @@
 """The rules between two products, in the order in which they are applied.
 
-A product's own rules are in the module with its name, or are imported there. They come before the
-rules that all products share, and the rules for the product that is written come last.
+`find_rules("trino", "spark")` returns these rules, one after another:
+
+    round_or_cut_cast         first, so that it sees no casts that other rules add, as for TRUNC(x)
+    READ_RULES["trino"]       what Trino means otherwise than sqlglot translates it
+    COMMON_RULES              what many products mean otherwise
+    WRITE_RULES["spark"]      what sqlglot writes wrongly for Spark, whichever product is read
+
+The module of a product has the rules that only this product needs, and lists all of its
+`READ_RULES`.
 """
 
 from __future__ import annotations
@@ -11,6 +18,7 @@ from matchrec.dialects.rules import (
     aggregates,
     azure,
     bigquery,
+    casts,
     choices,
     flink,
     numbers,
@@ -25,22 +33,20 @@ from matchrec.dialects.rules import (
 from matchrec.dialects.rules.context import RewriteRule
 from matchrec.dialects.rules.qualify import rewrite_qualify
 
-# The rules of each product, in the order in which they are applied.
-
-# The rules for expressions in the SQL of a product, whichever product is written.
-READS: dict[str, tuple[RewriteRule, ...]] = {
-    "spark": (flink.rewrite_failing_cast,),
+# By product, the rules for expressions in SQL of this product, whichever product is written.
+READ_RULES: dict[str, tuple[RewriteRule, ...]] = {
+    "spark": (casts.restore_cast,),
     "databricks": (aggregates.add_final,),
-    "snowflake": snowflake.READS,
-    "oracle": oracle.READS,
-    "trino": trino.READS,
-    "flink": flink.READS,
-    "bigquery": bigquery.READS,
-    "azure": azure.READS,
+    "snowflake": snowflake.READ_RULES,
+    "oracle": oracle.READ_RULES,
+    "trino": trino.READ_RULES,
+    "flink": flink.READ_RULES,
+    "bigquery": bigquery.READ_RULES,
+    "azure": azure.READ_RULES,
 }
 
-# The rules for expressions of any product, applied after `READS`.
-COMMON: tuple[RewriteRule, ...] = (
+# The rules for expressions in SQL of any product.
+COMMON_RULES: tuple[RewriteRule, ...] = (
     times.drop_fraction_of_second,
     numbers.rewrite_division,
     choices.rewrite_greatest_and_least,
@@ -50,8 +56,8 @@ COMMON: tuple[RewriteRule, ...] = (
     aggregates.reject_ordered_array,
 )
 
-# The rules for expressions that are written for a product, after all others.
-WRITES: dict[str, tuple[RewriteRule, ...]] = {
+# By product, the rules for expressions that are written for this product.
+WRITE_RULES: dict[str, tuple[RewriteRule, ...]] = {
     "snowflake": (row_patterns.rename_prev_and_next, aggregates.note_array_nulls),
     "oracle": (
         row_patterns.rewrite_first_and_last_value,
@@ -76,7 +82,7 @@ def find_rules(read: Product, write: Product) -> tuple[RewriteRule, ...]:
     """Return the rules between two products, in the order in which they are applied."""
     return (
         numbers.round_or_cut_cast,
-        *READS.get(read.name, ()),
-        *COMMON,
-        *WRITES.get(write.name, ()),
+        *READ_RULES.get(read.name, ()),
+        *COMMON_RULES,
+        *WRITE_RULES.get(write.name, ()),
     )

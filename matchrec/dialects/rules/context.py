@@ -24,7 +24,8 @@ from matchrec.syntax.nodes import MatchRecognize
 
 Node = TypeVar("Node", bound=exp.Expr)
 
-# A mark on nodes that both products read, but understand differently.
+# A mark on nodes that sqlglot reads alike in the dialects of both products, although the products
+# understand them differently. A text with such a node is never left as the user wrote it.
 DIFFERS = "differs"
 
 

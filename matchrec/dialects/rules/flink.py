@@ -1,11 +1,17 @@
-"""Rules of Flink SQL."""
+"""Rules of Flink SQL.
+
+MATCH_ROWTIME()      is the time of the last row: LAST(ts) in a clause with ORDER BY ts
+LISTAGG(x)           joins with commas
+FIRST_VALUE(x)       skips NULLs, and so does LAST_VALUE
+TIMESTAMP_LTZ(3)     has a size, which Spark's type has not
+"""
 
 from __future__ import annotations
 
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.dialects.rules import aggregates, numbers, texts, times
+from matchrec.dialects.rules import aggregates, casts, numbers, texts, times
 from matchrec.dialects.rules.collected_arrays import CollectedValues, build_array_without_nulls
 from matchrec.dialects.rules.context import DIFFERS, RewriteRule, RuleContext, mark_node
 from matchrec.dialects.rules.function_calls import (
@@ -14,12 +20,17 @@ from matchrec.dialects.rules.function_calls import (
     find_unknown_function,
 )
 
+# Types that have a size in Flink, and none in Spark.
+_TYPES_WITHOUT_SIZE = (exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.VARBINARY)
+
 
 def rewrite_match_rowtime(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """Rewrite `MATCH_ROWTIME()` to the time of the last row, by which the clause orders.
+    """Rewrite `MATCH_ROWTIME()` to `LAST(ts)`, in which ts is the first key of ORDER BY.
+
+    `MATCH_ROWTIME(other_ts)` names the column of the time, and becomes `LAST(other_ts)`.
 
     Raises:
-        UnsupportedError: the clause has no ORDER BY.
+        UnsupportedError: neither the call nor ORDER BY names a column.
     """
     if find_unknown_function(node) != "MATCH_ROWTIME":
         return node
@@ -30,24 +41,21 @@ def rewrite_match_rowtime(node: exp.Anonymous, context: RuleContext) -> exp.Expr
     return call_pattern_function("LAST", exp.column(context.first_sort_key))
 
 
-def rewrite_failing_cast(node: exp.TryCast, _: RuleContext) -> exp.Expr:
-    """Rewrite `CAST(x AS t)` so that it fails if x cannot be converted.
-
-    sqlglot reads it as Hive's CAST, which returns NULL. TRY_CAST stays.
-    """
-    return node if node.args.get("safe") else exp.cast(node.this.copy(), node.to.copy())
-
-
 def drop_type_size(node: exp.DataType, _: RuleContext) -> exp.Expr:
-    """Drop the sizes of `TIMESTAMP_LTZ(3)` and `VARBINARY(3)`, which Spark's types do not have."""
-    types_without_size = (exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.VARBINARY)
-    if node.expressions and node.this in types_without_size:
+    """Rewrite `TIMESTAMP_LTZ(3)` to `TIMESTAMP_LTZ`, and `VARBINARY(3)` to `VARBINARY`.
+
+    The type is marked as different, because sqlglot would let Spark have a size, too.
+    """
+    if node.expressions and node.this in _TYPES_WITHOUT_SIZE:
         return mark_node(exp.DataType(this=node.this), DIFFERS)
     return node
 
 
 def add_comma_separator(node: exp.GroupConcat, _: RuleContext) -> exp.Expr:
-    """Add the default separator of `LISTAGG(x)`, a comma."""
+    """Rewrite `LISTAGG(x)` to `LISTAGG(x, ',')`.
+
+    The call is marked as different, because Spark has `LISTAGG(x)`, too, but joins without commas.
+    """
     if not node.args.get("separator"):
         node.set("separator", exp.Literal.string(","))
         mark_node(node, DIFFERS)
@@ -57,20 +65,26 @@ def add_comma_separator(node: exp.GroupConcat, _: RuleContext) -> exp.Expr:
 def ignore_nulls_in_first_and_last(
     node: exp.FirstValue | exp.LastValue, context: RuleContext
 ) -> exp.Expr:
-    """Rewrite `FIRST_VALUE(x)` and `LAST_VALUE(x)` so that they skip NULLs."""
+    """Rewrite `FIRST_VALUE(x)` and `LAST_VALUE(x)` so that they skip NULLs.
+
+        FIRST_VALUE(x) OVER w            FIRST_VALUE(x) IGNORE NULLS OVER w
+        MEASURES LAST_VALUE(x) AS y      MEASURES TRY_ELEMENT_AT(ARRAY_AGG(x), -1) AS y
+
+    ARRAY_AGG drops NULLs. It is used in MEASURES because Sail allows IGNORE NULLS only with OVER. A
+    call with IGNORE NULLS or RESPECT NULLS stays.
+    """
     if isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls):
         return node
     if not context.is_measure:
         return exp.IgnoreNulls(this=node.copy())
-    # An array instead of IGNORE NULLS, which Sail allows only with OVER.
     non_null_values = build_array_without_nulls(CollectedValues(node.this))
     index = exp.Literal.number(1 if isinstance(node, exp.FirstValue) else -1)
     return call_function("TRY_ELEMENT_AT", non_null_values, index)
 
 
-# The rules for expressions in its SQL, in the order in which they are applied.
-READS: tuple[RewriteRule, ...] = (
-    rewrite_failing_cast,
+# The rules for expressions in SQL of this product, in the order in which they are applied.
+READ_RULES: tuple[RewriteRule, ...] = (
+    casts.restore_cast,
     drop_type_size,
     add_comma_separator,
     aggregates.rewrite_array_agg,

@@ -1,7 +1,7 @@
 """Rules of Oracle: its names, DUAL, joined texts, and operators on bits.
 
 The rules for its times are in `oracle_times`, those for TO_CHAR and its formats in
-`oracle_formats`. `READS` lists the rules of all three modules.
+`oracle_formats`. `READ_RULES` lists the rules of all three modules.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def write_bitwise_operator(
     )
 
 
-# The rules for expressions in Oracle's SQL, in the order in which they are applied.
-READS: tuple[RewriteRule, ...] = (
+# The rules for expressions in SQL of Oracle, in the order in which they are applied.
+READ_RULES: tuple[RewriteRule, ...] = (
     distribute_over_and_filter,
     drop_dual,
     quote_unusual_name,

@@ -161,8 +161,8 @@ def rewrite_to_char(node: exp.ToChar, _: RuleContext) -> exp.Expr:
     return exp.TimeToStr(this=node.this, format=exp.Literal.string(codes))
 
 
-# The rules for expressions in its SQL, in the order in which they are applied.
-READS: tuple[RewriteRule, ...] = (
+# The rules for expressions in SQL of this product, in the order in which they are applied.
+READ_RULES: tuple[RewriteRule, ...] = (
     name_columns_of_values,
     rewrite_within_group,
     numbers.rewrite_to_number,

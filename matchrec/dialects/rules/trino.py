@@ -123,8 +123,8 @@ def _repeat_calls(calls: list[exp.Expr], operand: exp.Expr) -> exp.Expr:
     return result
 
 
-# The rules for expressions in its SQL, in the order in which they are applied.
-READS: tuple[RewriteRule, ...] = (
+# The rules for expressions in SQL of this product, in the order in which they are applied.
+READ_RULES: tuple[RewriteRule, ...] = (
     aggregates.rewrite_count,
     texts.note_text_cast,
     move_navigation_inward,
