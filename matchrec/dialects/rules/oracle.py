@@ -1,7 +1,10 @@
 """Rules of Oracle: its names, DUAL, joined texts, and operators on bits.
 
-The rules for its times are in `oracle_times`, those for TO_CHAR and its formats in
-`oracle_formats`. `READ_RULES` lists the rules of all three modules.
+`READ_RULES` lists these rules, and those of the other modules for Oracle:
+
+oracle_times      literals, differences, and shifts by a number of days
+oracle_trunc      TRUNC of a number or of a time
+oracle_to_char    TO_CHAR, whose formats `oracle_formats` converts
 """
 
 from __future__ import annotations
@@ -12,18 +15,18 @@ from sqlglot.errors import UnsupportedError
 from matchrec.dialects.rules.aggregates import distribute_over_and_filter
 from matchrec.dialects.rules.context import RewriteRule, RuleContext
 from matchrec.dialects.rules.function_calls import call_function
-from matchrec.dialects.rules.oracle_formats import (
-    note_fraction,
-    rewrite_timestamp_literal,
-    rewrite_to_char_with_format,
-    rewrite_to_char_without_format,
-)
 from matchrec.dialects.rules.oracle_times import (
     rewrite_compared_durations,
     rewrite_shift,
     rewrite_time_difference,
-    rewrite_trunc,
+    rewrite_timestamp_literal,
 )
+from matchrec.dialects.rules.oracle_to_char import (
+    note_text_of_number,
+    rewrite_to_char_with_format,
+    rewrite_to_char_without_format,
+)
+from matchrec.dialects.rules.oracle_trunc import rewrite_trunc
 from matchrec.dialects.rules.texts import cut_text_cast
 from matchrec.dialects.rules.value_kinds import TIMES
 
@@ -54,29 +57,32 @@ def rewrite_concatenation(node: exp.Concat | exp.DPipe, context: RuleContext) ->
     """
     if isinstance(node.parent, exp.DPipe):
         return node  # rewritten with the outermost `||`
-    operands = node.expressions if isinstance(node, exp.Concat) else node.flatten()
-    operands = [
-        exp.ToChar(this=operand.copy())
-        if context.request_kind(operand) in TIMES
-        else operand.copy()
-        for operand in operands
-    ]
+    written_operands = node.expressions if isinstance(node, exp.Concat) else node.flatten()
+    operands = [_write_time_as_text(operand, context) for operand in written_operands]
     for operand in operands:
-        note_fraction(operand, context)
+        note_text_of_number(operand, context)
+    text: exp.Expr
     if context.write.is_spark:  # whose CONCAT_WS skips NULL
-        text: exp.Expr = call_function("CONCAT_WS", exp.Literal.string(""), *operands)
+        text = call_function("CONCAT_WS", exp.Literal.string(""), *operands)
     else:
-        texts = [
-            operand
-            if isinstance(operand, exp.Literal) and operand.is_string
-            else exp.cast(operand, "text")
-            for operand in operands
-        ]
+        texts = [_cast_to_text(operand) for operand in operands]
         text = exp.Concat(expressions=texts, coalesce=True)
     is_never_empty = any(isinstance(operand, exp.Literal) and operand.name for operand in operands)
     if is_never_empty:
         return text
     return exp.Nullif(this=text, expression=exp.Literal.string(""))
+
+
+def _write_time_as_text(operand: exp.Expr, context: RuleContext) -> exp.Expr:
+    """Return a copy of an operand of `||`, in TO_CHAR if it is a time."""
+    is_time = context.request_kind(operand) in TIMES
+    return exp.ToChar(this=operand.copy()) if is_time else operand.copy()
+
+
+def _cast_to_text(operand: exp.Expr) -> exp.Expr:
+    """Return an operand of `||` in a cast to text, which a string does not need."""
+    is_string = isinstance(operand, exp.Literal) and operand.is_string
+    return operand if is_string else exp.cast(operand, "text")
 
 
 # What to write in Oracle instead of each operator on bits, except for `&`.

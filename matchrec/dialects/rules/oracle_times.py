@@ -1,4 +1,4 @@
-"""Rules for computations with Oracle's times: differences, shifts by days, and TRUNC.
+"""Rules for Oracle's times: literals, differences, and shifts by a number of days.
 
 Oracle's DATE has a time of day. The difference of two of them is a number of days, and adding a
 number moves a DATE by days:
@@ -7,29 +7,31 @@ number moves a DATE by days:
     (d - e) * 24         ((UNIX_MICROS(d) - UNIX_MICROS(e)) / 86400000000) * 24
     d + 1/24             d + INTERVAL '1' DAY * (1 / 24)
 
-Spark's timestamps stand for both DATE and TIMESTAMP, and the difference of two TIMESTAMPs is an
-interval. Which one was meant shows in what the difference is compared or computed with. If nothing
-shows it, it is an interval.
+A timestamp of Spark may be a DATE or a TIMESTAMP of Oracle, and the difference of two TIMESTAMPs is
+an interval. The expression around a difference shows which of the two is meant: a number of days or
+an interval (see `DifferenceUse`). If it shows neither, the difference stays an interval.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 
 from sqlglot import exp
-from sqlglot.errors import UnsupportedError
 
 from matchrec.dialects.rules.context import RuleContext
-from matchrec.dialects.rules.function_calls import call_function, find_unknown_function
+from matchrec.dialects.rules.function_calls import find_unknown_function
 from matchrec.dialects.rules.times import convert_to_microseconds, rewrite_date_difference
 from matchrec.dialects.rules.value_kinds import NUMBERS, TIMES, ValueKind
 
+# The format with which sqlglot reads a TIMESTAMP literal of Oracle.
+_FORMAT_OF_TIMESTAMP_LITERAL = "%Y-%m-%d %H:%M:%S.%f"
+
 _MICROSECONDS_PER_DAY = 86_400_000_000
 
-_TYPES_NOT_KNOWN = "the types of these columns are not known"
-_AMBIGUOUS = (
+TYPES_NOT_KNOWN = "the types of these columns are not known"
+
+_AMBIGUOUS_DIFFERENCE = (
     "the difference of two timestamps is an interval, as for Oracle's TIMESTAMP; write "
     "`(a - b) * 1` for days, as for its DATE"
 )
@@ -38,27 +40,17 @@ _AMBIGUOUS = (
 _DURATION = re.compile(r"[+-]?\d+ \d{1,2}:\d\d(:\d\d(\.\d+)?)?")
 
 # The operands of comparisons, by sqlglot's names of the arguments.
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _SIDES_OF_COMPARISONS: dict[type[exp.Expr], tuple[str, ...]] = {
+    **dict.fromkeys(_COMPARISONS, ("this", "expression")),
     exp.Between: ("this", "low", "high"),
-    **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), ("this", "expression")),
 }
 
 # Operations whose operands are numbers.
-_OPERATIONS_ON_NUMBERS = (
-    *(exp.Mul, exp.Div, exp.Mod, exp.Round, exp.Trunc, exp.Ceil, exp.Floor),
-    *(exp.Abs, exp.Sign, exp.Sum, exp.Avg, exp.Sqrt, exp.Pow, exp.ToNumber),
-)
-
-# Spark's units of DATE_TRUNC for Oracle's formats of TRUNC.
-_UNITS = {
-    **dict.fromkeys(("DD", "DDD", "J"), "DAY"),
-    **dict.fromkeys(("MM", "MON", "MONTH", "RM"), "MONTH"),
-    **dict.fromkeys(("YYYY", "YY", "YEAR", "SYYYY", "Y"), "YEAR"),
-    **dict.fromkeys(("HH", "HH12", "HH24"), "HOUR"),
-    "Q": "QUARTER",
-    "IW": "WEEK",
-    "MI": "MINUTE",
-}
+_ARITHMETIC = (exp.Mul, exp.Div, exp.Mod, exp.Sqrt, exp.Pow)
+_ROUNDING = (exp.Round, exp.Trunc, exp.Ceil, exp.Floor, exp.Abs, exp.Sign)
+_AGGREGATES = (exp.Sum, exp.Avg)
+_OPERATIONS_ON_NUMBERS = (*_ARITHMETIC, *_ROUNDING, *_AGGREGATES, exp.ToNumber)
 
 
 class DifferenceUse(Enum):
@@ -67,6 +59,17 @@ class DifferenceUse(Enum):
     NUMBER = "a number of days, as in `(d - e) * 24`"
     INTERVAL = "an interval, as in `d - e < INTERVAL '1' DAY`"
     EITHER = "a number or an interval, as in `SELECT d - e`"
+
+
+def rewrite_timestamp_literal(node: exp.StrToTime, _: RuleContext) -> exp.Expr:
+    """Rewrite `TIMESTAMP '2011-04-01 10:00:00'` to a cast.
+
+    sqlglot reads it with a format that needs a fraction of a second, but literals may have none.
+    """
+    is_timestamp_literal = node.args["format"].name == _FORMAT_OF_TIMESTAMP_LITERAL
+    if isinstance(node.this, exp.Literal) and is_timestamp_literal:
+        return exp.cast(node.this, "timestamp")
+    return node
 
 
 def rewrite_compared_durations(node: exp.Expr, context: RuleContext) -> exp.Expr:
@@ -118,7 +121,7 @@ def rewrite_time_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
         case DifferenceUse.INTERVAL:
             return node
         case DifferenceUse.EITHER:
-            context.add_note(_AMBIGUOUS)
+            context.add_note(_AMBIGUOUS_DIFFERENCE)
             return node
         case DifferenceUse.NUMBER:
             if kinds == {ValueKind.DATE}:
@@ -133,7 +136,7 @@ def _note_unknown_types(context: RuleContext) -> None:
     result = "an interval" if context.write.is_spark else "may be another value"
     context.add_note(
         "the difference of two dates is a number of days in Oracle, and "
-        f"{result} in {context.write.title}; {_TYPES_NOT_KNOWN}"
+        f"{result} in {context.write.title}; {TYPES_NOT_KNOWN}"
     )
 
 
@@ -145,18 +148,23 @@ def _divide_by_day(microseconds: exp.Expr) -> exp.Expr:
 
 
 def is_oracle_date(node: exp.Expr) -> bool:
-    """Return whether the type of a time is certainly DATE in Oracle: for SYSDATE and TRUNC(...).
+    """Return whether the type of a time is certainly DATE in Oracle, as for SYSDATE and TRUNC(d).
 
-    `rewrite_trunc` replaces TRUNC by DATE_TRUNC, which counts as well.
+    A call of DATE_TRUNC counts, too: it may be what a rule has written for TRUNC.
     """
     if isinstance(node, exp.CurrentTimestamp):
         return bool(node.args.get("sysdate"))
-    is_date_trunc = find_unknown_function(node) == "DATE_TRUNC"
-    return is_date_trunc or _is_trunc(node) or isinstance(node, exp.TimestampTrunc)
+    is_date_trunc = isinstance(node, exp.TimestampTrunc) or (
+        find_unknown_function(node) == "DATE_TRUNC"
+    )
+    return is_date_trunc or _is_trunc(node)
 
 
 def _is_trunc(node: exp.Expr) -> bool:
-    """Return whether an expression is a call of TRUNC that sqlglot has not read as a number's."""
+    """Return whether an expression is a call of TRUNC whose value may be a time.
+
+    sqlglot has a class of its own for a call that can only truncate a number: `exp.Trunc`.
+    """
     return isinstance(node, exp.DateTrunc) or find_unknown_function(node) == "TRUNC"
 
 
@@ -218,84 +226,3 @@ def _build_day_time_interval(text: str) -> exp.Expr:
     """Return the interval that a text like `0 01:00:00.00` means."""
     unit = exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND"))
     return exp.Interval(this=exp.Literal.string(text), unit=unit)
-
-
-def rewrite_trunc(node: exp.Expr, context: RuleContext) -> exp.Expr:
-    """Rewrite `TRUNC(x)`, `TRUNC(x, n)` of a number and `TRUNC(d)`, `TRUNC(d, 'HH24')` of a time.
-
-    Raises:
-        UnsupportedError: Spark has nothing for the unit.
-    """
-    call = _read_trunc(node)
-    if call is None:
-        return node
-    kind = context.request_kind(call.value)
-    precision = call.precision
-    if kind is None and isinstance(precision, exp.Literal | exp.Var) and not precision.is_number:
-        kind = ValueKind.TIMESTAMP  # the precision is a unit of time
-    if kind in TIMES:
-        return _truncate_time(call.value.copy(), kind, precision)
-    if kind in NUMBERS:
-        return _truncate_number(call.value.copy(), precision)
-    context.add_note(f"TRUNC takes a number or a date: {_TYPES_NOT_KNOWN}")
-    arguments = [call.value] if precision is None else [call.value, precision]
-    return call_function("TRUNC", *arguments)
-
-
-@dataclass(frozen=True, slots=True)
-class TruncCall:
-    """A call of TRUNC, of a number or of a time."""
-
-    # The number or time.
-    value: exp.Expr
-    # The number of digits after the point, or the unit of time; None if it is not written.
-    precision: exp.Expr | None = None
-
-
-def _read_trunc(node: exp.Expr) -> TruncCall | None:
-    """Return the arguments of a call of TRUNC; None for any other expression.
-
-    sqlglot parses it to one of three classes.
-    """
-    match node:
-        case exp.Anonymous(this="TRUNC", expressions=[value]):
-            return TruncCall(value)
-        case exp.Anonymous(this="TRUNC", expressions=[value, precision, *_]):
-            return TruncCall(value, precision)
-        case exp.Trunc():
-            return TruncCall(node.this, node.args.get("decimals"))
-        case exp.DateTrunc():
-            return TruncCall(node.this, node.args.get("unit"))
-    return None
-
-
-def _truncate_number(number: exp.Expr, decimals: exp.Expr | None) -> exp.Expr:
-    """Return a number without its fraction, or with only some digits after the point.
-
-    TRUNC(x)           CAST(x AS BIGINT)
-    TRUNC(x, 2)        (CAST((x) * POWER(10, 2) AS BIGINT) / POWER(10, 2))
-    """
-    if decimals is None:
-        return exp.cast(number, "bigint")
-    power = exp.Pow(this=exp.Literal.number(10), expression=decimals.copy())
-    product = exp.Mul(this=exp.paren(number), expression=power)
-    return exp.paren(exp.Div(this=exp.cast(product, "bigint"), expression=power.copy()))
-
-
-def _truncate_time(time: exp.Expr, kind: ValueKind | None, unit: exp.Expr | None) -> exp.Expr:
-    """Return the start of the unit that a time is in; the default unit is a day.
-
-    Raises:
-        UnsupportedError: Spark has nothing for the unit.
-    """
-    spark_unit = "DAY"
-    if unit is not None:
-        oracle_unit = unit.name.upper()
-        if oracle_unit in ("DAY", "DY", "D"):
-            raise UnsupportedError(f"no TRUNC to {unit}, a week of the session's: write 'IW'")
-        if oracle_unit not in _UNITS:
-            raise UnsupportedError(f"no TRUNC to {unit}")
-        spark_unit = _UNITS[oracle_unit]
-    if kind is ValueKind.DATE and spark_unit == "DAY" and not isinstance(time, exp.Cast):
-        return time
-    return exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(spark_unit), time])
