@@ -43,8 +43,8 @@ _ELEMENTS_OF_SPARK |= {f"FF{digits}": "S" * digits for digits in range(1, 10)}
 # The letters of sqlglot's codes for numbers with leading zeros. `%-d` is the day without them.
 _PADDED_NUMBERS = "dmHIMSj"
 
-# By product, the letters of numbers that it can write without the zeros. Spark can write all of them
-# so, and products that are not listed none.
+# By product, the letters of numbers that it can write without the zeros. Spark can write all of
+# them so, and products that are not listed none.
 _UNPADDED_NUMBERS = {"trino": "dmHI"}
 
 # An element of a format of times. Everything else in a format is punctuation, which stays.
