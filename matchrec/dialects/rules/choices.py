@@ -14,40 +14,50 @@ from matchrec.dialects.rules.context import RuleContext
 
 
 def rewrite_greatest_and_least(node: exp.Greatest | exp.Least, context: RuleContext) -> exp.Expr:
-    """Rewrite `GREATEST(a, b)` and `LEAST(a, b)` so that one NULL makes the result NULL.
+    """Rewrite `GREATEST(a, b)` and `LEAST(a, b)` if the products treat a NULL otherwise.
 
-    Spark and Databricks ignore NULLs, and so does Snowflake's GREATEST_IGNORE_NULLS.
+    Spark and Databricks ignore NULLs, and so does Snowflake's GREATEST_IGNORE_NULLS. Elsewhere, one
+    NULL makes the result NULL:
+
+        Trino to Spark       CASE WHEN NOT a IS NULL AND NOT b IS NULL THEN GREATEST(a, b) END
+        Spark to Trino       GREATEST(a, b) with a note
+        Spark to Snowflake   GREATEST_IGNORE_NULLS(a, b)
     """
     read = context.read
     write = context.write
-    says_ignore = read.name == "snowflake" and bool(node.args.get("ignore_nulls"))
-    ignores_nulls = says_ignore or read.has_functions_of_spark
-    node.set("ignore_nulls", ignores_nulls)
+    is_call_ignoring_nulls = read.name == "snowflake" and bool(node.args.get("ignore_nulls"))
+    ignores_nulls = is_call_ignoring_nulls or read.has_functions_of_spark
+    node.set("ignore_nulls", ignores_nulls)  # decides about the name that Snowflake gets
     operands = (node.this, *node.expressions)
-    maybe_null = [operand for operand in operands if not isinstance(operand, exp.Literal)]
-    is_alike = ignores_nulls is write.has_functions_of_spark
-    if not maybe_null or is_alike or write.name == "snowflake":
+    nullable_operands = [operand for operand in operands if not isinstance(operand, exp.Literal)]
+    write_ignores_nulls = write.has_functions_of_spark
+    if not nullable_operands or ignores_nulls is write_ignores_nulls or write.name == "snowflake":
         return node
     if ignores_nulls:
         context.add_note(f"{node.key.upper()} of values and a NULL is NULL in {write.title}")
         return node
     are_not_null = [
-        exp.Not(this=exp.Is(this=operand.copy(), expression=exp.null())) for operand in maybe_null
+        exp.Not(this=exp.Is(this=operand.copy(), expression=exp.null()))
+        for operand in nullable_operands
     ]
     return exp.Case(ifs=[exp.If(this=exp.and_(*are_not_null), true=node.copy())])
 
 
 def rewrite_decode(node: exp.DecodeCase, context: RuleContext) -> exp.Expr:
-    """Rewrite `DECODE(x, a, b, ..., c)` to CASE, in which NULL is equal to NULL.
+    """Rewrite `DECODE(x, key, result, ..., default)` to CASE, in which NULL is equal to NULL.
+
+        DECODE(x, 1, 'a', NULL, 'b', 'c')
+        CASE WHEN x <=> 1 THEN 'a' WHEN x <=> NULL THEN 'b' ELSE 'c' END
 
     Spark has this DECODE, but Sail's takes only two arguments.
     """
     if not context.write.is_spark:
         return node
-    value, *others = node.expressions
-    default = others.pop() if len(others) % 2 else None
+    value, *keys_and_results = node.expressions
+    has_default = len(keys_and_results) % 2 == 1
+    default = keys_and_results.pop() if has_default else None
     branches = [
         exp.If(this=exp.NullSafeEQ(this=value.copy(), expression=key), true=result)
-        for key, result in zip(others[::2], others[1::2], strict=True)
+        for key, result in zip(keys_and_results[::2], keys_and_results[1::2], strict=True)
     ]
     return exp.Case(ifs=branches, default=default)
