@@ -16,30 +16,40 @@ from matchrec.dialects.rules.function_calls import call_function
 from matchrec.dialects.rules.value_kinds import ValueKind
 
 # Products in which a cast to an integer rounds. The others cut the fraction off.
-_ROUNDING = frozenset({"oracle", "snowflake", "trino", "bigquery"})
+_ROUNDING_PRODUCTS = frozenset({"oracle", "snowflake", "trino", "bigquery"})
 
-# The function that cuts a fraction off, if it is not TRUNC.
-_CUTTING = {"trino": "TRUNCATE"}
+# By product, the name of the function that cuts a fraction off, if it is not TRUNC.
+_CUTTING_FUNCTIONS = {"trino": "TRUNCATE"}
 
 # Functions after which nothing is left to round or cut.
 _WHOLE_NUMBERS = (exp.Round, exp.Trunc, exp.Ceil, exp.Floor)
 
 
 def round_or_cut_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
-    """Rewrite `CAST(x AS INTEGER)` of a number with a fraction to round or cut as it did."""
-    rounds = context.read.name in _ROUNDING
-    other_rounds = context.write.name in _ROUNDING
+    """Rewrite `CAST(x AS INTEGER)` of a number with a fraction to round or cut as it did.
+
+        CAST(x AS INTEGER)     Oracle to Spark    CAST(ROUND(x) AS INT)
+        CAST(x AS INTEGER)     Spark to Trino     CAST(TRUNCATE(x) AS INTEGER)
+
+    If the type of x is not known, the cast stays and gets a note.
+    """
+    read = context.read
+    write = context.write
+    read_rounds = read.name in _ROUNDING_PRODUCTS
+    write_rounds = write.name in _ROUNDING_PRODUCTS
     is_to_integer = node.is_type(*exp.DataType.INTEGER_TYPES)
-    if rounds == other_rounds or not is_to_integer or isinstance(node.this, _WHOLE_NUMBERS):
+    if read_rounds is write_rounds or not is_to_integer or isinstance(node.this, _WHOLE_NUMBERS):
         return node
     kind = context.request_kind(node.this)
     if kind is None:
-        does, other = ("rounds", "truncates") if rounds else ("truncates", "rounds")
-        cast = f"a cast to an integer {does} in {context.read.title}, and {other} in"
-        context.add_note(f"{cast} {context.write.title}; the types of these columns are not known")
+        read_verb, write_verb = ("rounds", "truncates") if read_rounds else ("truncates", "rounds")
+        context.add_note(
+            f"a cast to an integer {read_verb} in {read.title}, and {write_verb} in {write.title}; "
+            "the types of these columns are not known"
+        )
     if kind not in (ValueKind.FRACTION, ValueKind.DECIMAL):
         return node
-    name = "ROUND" if rounds else _CUTTING.get(context.write.name, "TRUNC")
+    name = "ROUND" if read_rounds else _CUTTING_FUNCTIONS.get(write.name, "TRUNC")
     node.set("this", call_function(name, node.this))
     return node
 
@@ -58,8 +68,10 @@ def rewrite_division(node: exp.Div, context: RuleContext) -> exp.Expr:
         return exp.IntDiv(this=node.this, expression=node.expression)
     if kinds <= {ValueKind.INTEGER, None}:
         drops, keeps = (read, write) if read.divides_integers else (write, read)
-        dropped = f"the quotient of two integers is an integer in {drops.title}"
-        context.add_note(f"{dropped}, and has a fraction in {keeps.title}")
+        context.add_note(
+            f"the quotient of two integers is an integer in {drops.title}, and has a fraction in "
+            f"{keeps.title}"
+        )
     return node
 
 
@@ -98,28 +110,35 @@ def note_average_of_decimals(node: exp.Avg, context: RuleContext) -> exp.Expr:
     reads_trino = context.read.name == "trino"
     kind = context.request_kind(node.this)
     if kind is ValueKind.DECIMAL or (kind is None and reads_trino):
-        other = context.write.title if reads_trino else context.read.title
-        digits = f"AVG of decimals keeps their number of digits in Trino, and has more in {other}"
-        context.add_note(f"{digits}; for DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))")
+        other_product = context.write if reads_trino else context.read
+        context.add_note(
+            "AVG of decimals keeps their number of digits in Trino, and has more in "
+            f"{other_product.title}; for DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))"
+        )
     return node
 
 
 def round_decimal_quotient(node: exp.Div, context: RuleContext) -> exp.Expr:
-    """Round `a / b` of decimals as Trino does, to the digits of the operand that has more."""
+    """Round `a / b` of decimals as Trino does, to the digits of the operand that has more.
+
+        1.5 / 2.25     CAST(1.5 / 2.25 AS DECIMAL(38, 2))
+
+    If the number of digits is not known, or the product that is written is not Spark, the quotient
+    stays and gets a note.
+    """
     kinds = {context.request_kind(node.this), context.request_kind(node.expression)}
-    are_decimals = ValueKind.DECIMAL in kinds and kinds <= {
-        ValueKind.DECIMAL,
-        ValueKind.INTEGER,
-        None,
-    }
-    if context.write.name == "trino" or not are_decimals:
+    may_be_decimals = kinds <= {ValueKind.DECIMAL, ValueKind.INTEGER, None}
+    is_decimal = ValueKind.DECIMAL in kinds and may_be_decimals
+    if context.write.name == "trino" or not is_decimal:
         return node
     digits = _count_decimal_digits(node, context)
     if digits is not None and context.write.is_spark:
         return exp.cast(node.copy(), f"DECIMAL(38, {digits})")
-    rounded = "Trino rounds a quotient of decimals to the larger number of digits of the two"
-    message = f"{rounded}, and {context.write.title} keeps more digits"
-    context.add_note(f"{message}; for DECIMAL(10, 2) write CAST(a / b AS DECIMAL(10, 2))")
+    context.add_note(
+        "Trino rounds a quotient of decimals to the larger number of digits of the two, and "
+        f"{context.write.title} keeps more digits; for DECIMAL(10, 2) write "
+        "CAST(a / b AS DECIMAL(10, 2))"
+    )
     return node
 
 
