@@ -1,4 +1,10 @@
-"""Rules of Azure Stream Analytics."""
+"""Rules of Azure Stream Analytics.
+
+CLASSIFIER()              an array in MEASURES: the variables of all rows of the match
+System.Timestamp()        the column that TIMESTAMP BY names
+a + 'text'                a || 'text'
+SELECT * INTO output      without INTO
+"""
 
 from __future__ import annotations
 
@@ -12,7 +18,10 @@ from matchrec.dialects.rules.value_kinds import ValueKind
 
 
 def collect_classifiers(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """Rewrite `CLASSIFIER()` in MEASURES to an array: there it names the variables of all rows."""
+    """Rewrite `CLASSIFIER()` in MEASURES to `ARRAY_AGG(CLASSIFIER())`.
+
+    Azure's CLASSIFIER returns the variables of all rows of the match there.
+    """
     if not context.is_measure or find_pattern_function(node) != "CLASSIFIER":
         return node
     if node.find_ancestor(exp.ArrayAgg):  # rewritten already
@@ -22,6 +31,8 @@ def collect_classifiers(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
 
 def rewrite_system_timestamp(node: exp.Dot | exp.Column, context: RuleContext) -> exp.Expr:
     """Rewrite `System.Timestamp()` to the column that TIMESTAMP BY names.
+
+    That is the first key of ORDER BY: `spellings_azure` has written it there.
 
     Raises:
         UnsupportedError: it is outside of a clause.
