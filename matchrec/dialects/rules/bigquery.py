@@ -1,4 +1,9 @@
-"""Rules of BigQuery."""
+"""Rules of BigQuery.
+
+@name                            a parameter: :name
+x IN UNNEST(array)               ARRAY_CONTAINS(array, x)
+FIRST(x + MATCH_ROW_NUMBER())    an element of an array, see `rewrite_numbers_in_first_and_last`
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ from matchrec.dialects.rules.collected_arrays import (
 )
 from matchrec.dialects.rules.context import RewriteRule, RuleContext
 from matchrec.dialects.rules.function_calls import call_function, find_pattern_function
+from matchrec.syntax.function_names import LOGICAL
 
 
 def rewrite_parameter(node: exp.Parameter, _: RuleContext) -> exp.Expr:
@@ -28,21 +34,25 @@ def rewrite_in_unnest(node: exp.In, context: RuleContext) -> exp.Expr:
 
 
 def rewrite_numbers_in_first_and_last(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
-    """Rewrite `FIRST(x + MATCH_ROW_NUMBER())`: the number belongs to the row that FIRST finds.
+    """Rewrite `FIRST(x)` and `LAST(x)` in MEASURES if x reads the number of a row or match.
 
-    An array of the values of all rows is made, and its first element is taken. LAST is alike.
+        FIRST(y + MATCH_ROW_NUMBER())
+        TRY_ELEMENT_AT(ARRAY_AGG(STRUCT(y + MATCH_ROW_NUMBER() AS item)), 1).item
+
+    In BigQuery, the number belongs to the row that FIRST finds. Navigation cannot read such numbers
+    in Spark, but an aggregate can, and it computes them for each of its rows.
     """
     name = find_pattern_function(node)
-    is_logical = name in ("FIRST", "LAST") and len(node.expressions) == 1
+    is_logical = name in LOGICAL and len(node.expressions) == 1
     if not is_logical or not context.is_measure:
         return node
-    calls = {find_pattern_function(call) for call in node.find_all(exp.Anonymous)}
-    if calls.isdisjoint({"MATCH_NUMBER", "ROW_NUMBER"}):
+    inner_calls = {find_pattern_function(call) for call in node.find_all(exp.Anonymous)}
+    if inner_calls.isdisjoint({"MATCH_NUMBER", "ROW_NUMBER"}):
         return node
     structs = build_array_of_structs(CollectedValues(node.expressions[0]))
     index = exp.Literal.number(1 if name == "FIRST" else -1)
-    row = exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[structs, index])
-    return exp.Dot(this=row, expression=exp.to_identifier(VALUE_FIELD))
+    struct = exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[structs, index])
+    return exp.Dot(this=struct, expression=exp.to_identifier(VALUE_FIELD))
 
 
 # The rules for expressions in SQL of this product, in the order in which they are applied.
