@@ -1,4 +1,4 @@
-"""Rules of Snowflake.
+"""Rules of Snowflake: navigation, sorted arrays, columns of VALUES, and formats of TO_CHAR.
 
 The rows that LAG, LEAD, FIRST_VALUE and LAST_VALUE see depend on the part of the clause:
 
@@ -24,7 +24,7 @@ from matchrec.dialects.rules.function_calls import (
     find_pattern_function,
     has_semantics,
 )
-from matchrec.syntax.function_names import SEMANTICS
+from matchrec.syntax.function_names import PHYSICAL, SEMANTICS
 
 # The parts of a format of times that Spark writes as Snowflake does.
 _COMMON_FORMAT_PARTS = re.compile(r"%[YymBbdaHIMSfp](?!_)")
@@ -35,7 +35,10 @@ _UNSUPPORTED_IN_FORMAT = re.compile(r"""[A-Za-z%"'#\[\]{}]""")
 
 
 def name_columns_of_values(node: exp.Values, context: RuleContext) -> exp.Expr:
-    """Name the columns of `FROM VALUES (1, 2)` column1 and column2, unless they have names."""
+    """Rewrite `FROM VALUES (1, 2)` to `FROM VALUES (1, 2) AS t(column1, column2)`.
+
+    These are Snowflake's names of the columns. A relation with names of columns stays.
+    """
     is_relation = isinstance(node.parent, exp.From | exp.Join)
     alias = node.args.get("alias")
     has_column_names = alias is not None and alias.columns
@@ -53,8 +56,11 @@ def name_columns_of_values(node: exp.Values, context: RuleContext) -> exp.Expr:
 def rewrite_first_and_last(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
     """Rewrite `FIRST_VALUE(x)` and `LAST_VALUE(x)`.
 
-    In MEASURES they become `FIRST(x)` and `LAST(x)`. In DEFINE they are over all rows of the
-    partition, which OVER says.
+        in MEASURES    FIRST(x)
+        in DEFINE      FIRST_VALUE(x) OVER (ROWS BETWEEN UNBOUNDED PRECEDING
+                                            AND UNBOUNDED FOLLOWING)
+
+    A call in DEFINE is over all rows of the partition, which OVER says.
     """
     name = find_pattern_function(node) or ""
     if name not in ("FIRST_VALUE", "LAST_VALUE"):
@@ -73,38 +79,50 @@ def keep_navigation_inside_match(node: exp.Anonymous, context: RuleContext) -> e
 
     There they only find rows of the match, whereas PREV and NEXT find rows of the partition:
 
-        LAG(x, 2)    CASE WHEN COUNT(*) > 2 THEN PREV(x, 2) END
-        LEAD(x, 2)   CASE WHEN RUNNING COUNT(*) + 2 <= FINAL COUNT(*) THEN NEXT(x, 2) END
+        LAG(x, 2)           IF(COUNT(*) > 2, PREV(x, 2), NULL)
+        LEAD(x, 2, 0)       IF(RUNNING COUNT(*) + 2 <= FINAL COUNT(*), NEXT(x, 2), 0)
+        FINAL LAG(x, 2)     IF(FINAL COUNT(*) > 2, PREV(FINAL LAST(x), 2), NULL)
     """
-    if not context.is_measure:
-        return node
-    semantics = ""
-    call = node
-    if find_pattern_function(node) in SEMANTICS:
-        semantics = str(find_pattern_function(node))
+    if not context.is_measure or has_semantics(node):
+        return node  # a call after RUNNING or FINAL is rewritten with this word
+    name = find_pattern_function(node)
+    semantics = None
+    call: exp.Expr = node
+    if name in SEMANTICS:
+        semantics = name
         call = node.expressions[0]
-    elif has_semantics(node):
-        return node  # rewritten with its RUNNING or FINAL
-    name = find_pattern_function(call)
-    if name not in ("PREV", "NEXT"):
+        name = find_pattern_function(call)
+    if name is None or name not in PHYSICAL:
         return node
-    value, offset, default = (*call.expressions, None, None)[:3]
-    offset = offset or exp.Literal.number(1)
-    if name == "PREV":
-        exists: exp.Expr = exp.GT(this=_count_rows(semantics), expression=offset.copy())
-    else:
-        position = exp.Add(this=_count_rows(semantics or "RUNNING"), expression=offset.copy())
-        exists = exp.LTE(this=position, expression=_count_rows("FINAL"))
+    value, *options = call.expressions
+    offset = options[0] if options else exp.Literal.number(1)
+    default = options[1] if len(options) > 1 else exp.null()
+    row_exists = _test_row_in_match(name, offset, semantics)
     if semantics == "FINAL":
         value = call_pattern_function("FINAL", call_pattern_function("LAST", value))
     navigation = call_pattern_function(name, value, offset)
-    return exp.If(this=exists, true=navigation, false=default or exp.null())
+    return exp.If(this=row_exists, true=navigation, false=default)
 
 
-def _count_rows(semantics: str) -> exp.Expr:
+def _test_row_in_match(name: str, offset: exp.Expr, semantics: str | None) -> exp.Expr:
+    """Return the condition that the row to which PREV or NEXT goes is in the match.
+
+    Args:
+        name: PREV or NEXT.
+        offset: the number of rows that it goes.
+        semantics: RUNNING or FINAL, if one of them is written: whether it goes from the current row
+            or from the last row of the match.
+    """
+    if name == "PREV":
+        return exp.GT(this=_count_rows(semantics), expression=offset.copy())
+    row_number = exp.Add(this=_count_rows(semantics or "RUNNING"), expression=offset.copy())
+    return exp.LTE(this=row_number, expression=_count_rows("FINAL"))
+
+
+def _count_rows(semantics: str | None) -> exp.Expr:
     """Return `COUNT(*)`, after RUNNING or FINAL if `semantics` is one of them."""
     count = exp.Count(this=exp.Star())
-    return call_pattern_function(semantics, count) if semantics else count
+    return count if semantics is None else call_pattern_function(semantics, count)
 
 
 def rewrite_bare_classifier(node: exp.Column, context: RuleContext) -> exp.Expr:
