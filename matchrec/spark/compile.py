@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql.types import StructField
 
-from matchrec.compile.build_query import TranslatedOutputs, build_compiled_query, translate_outputs
+from matchrec.compile.build_query import build_compiled_query, translate_outputs
 from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.compiled_query import WORKERS_SORT, CompiledQuery, Sorter, SorterKind
 from matchrec.compile.joined_queries import JoinedQueries, join_query
@@ -547,12 +547,15 @@ def build_compiled_rules(
                 check_dividing_columns(query, typed)
             outputs_of_rules.append(translate_outputs(query, typed, indices))
     columns = tuple(indices)
+    options = request.options
     compiled_rules = []
     for rule, query, typed, outputs in zip(
         request.rules, joined.queries, conditions, outputs_of_rules, strict=True
     ):
         with request.locate_rule_errors(rule):
-            compiled_query = compile_rule(request, query, typed, joined, outputs, columns)
+            compiled_query = build_compiled_query(
+                query, typed, joined, outputs, columns, options.algorithm, options.max_steps
+            )
         compiled_rules.append(CompiledRule(rule, query, typed, compiled_query))
     return CompiledRules(
         request=request, preparation=preparation, fields=fields, rules=tuple(compiled_rules)
@@ -574,8 +577,15 @@ def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
     unused_query = clause.query.select_unused_outputs()
     indices = joined.number_shared_columns()
     outputs = translate_outputs(unused_query, clause.conditions, indices)
-    compiled_query = compile_rule(
-        compiled.request, unused_query, clause.conditions, joined, outputs, tuple(indices)
+    options = compiled.request.options
+    compiled_query = build_compiled_query(
+        unused_query,
+        clause.conditions,
+        joined,
+        outputs,
+        tuple(indices),
+        options.algorithm,
+        options.max_steps,
     )
     if compiled.request.is_stream:
         from matchrec.spark.streaming.prepare import check_compiled_query
@@ -607,30 +617,3 @@ def check_dividing_columns(query: SplitQuery, conditions: TypedConditions) -> No
             raise equivalence_test_in_rule_set(
                 column=show_column(column), type_name=column_type.name
             )
-
-
-def compile_rule(  # noqa: PLR0913 -- what earlier steps return
-    request: MatchRequest,
-    query: SplitQuery,
-    conditions: TypedConditions,
-    joined: JoinedQueries,
-    outputs: TranslatedOutputs,
-    columns: tuple[RowColumn, ...],
-) -> CompiledQuery:
-    """Return the compiled query of one rule.
-
-    Args:
-        request: the rules and their options.
-        query: the query of the rule.
-        conditions: its conditions, typed.
-        joined: the queries of all rules.
-        outputs: its output columns, translated.
-        columns: the columns that are sent for all rules.
-
-    Raises:
-        MatchRecognizeError: the options do not allow this rule.
-    """
-    options = request.options
-    return build_compiled_query(
-        query, conditions, joined, outputs, columns, options.algorithm, max_steps=options.max_steps
-    )
