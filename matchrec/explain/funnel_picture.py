@@ -2,9 +2,9 @@
 
     V C P: starting rows that reached each variable
 
-      tried  10  ██████████████████  5 stopped: V's condition was false
+      tried  10  ██████████████████  5 stopped: V's condition was not true
 
-          V   5  █████████           3 stopped: 2 because C's condition was false,
+          V   5  █████████           3 stopped: 2 because C's condition was not true,
                                      1 because the partition ended before C
 
     matches   0
@@ -43,7 +43,7 @@ BAR_HEIGHT, GAP = 1.35, 0.7
 TEXT_SIZE, DIGIT_WIDTH = 9, 6
 
 # The number of characters that fit into a line of the title, and of a reason.
-TITLE_WIDTH, REASON_WIDTH = 80, 46
+TITLE_WIDTH, REASON_WIDTH = 80, 50
 
 
 @dataclass(frozen=True, slots=True)

@@ -337,9 +337,12 @@ def test_long_reasons_of_coverage_are_broken_into_lines() -> None:
     figure = draw_funnels([clause])
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert texts[3:9] == [
-        "2 stopped: C's condition was false",
+        "2 stopped: C's condition was not true",
         *("B", "10"),
-        *("3 stopped: 2 because C's condition was false,", "1 because D's condition was false"),
+        *(
+            "3 stopped: 2 because C's condition was not true,",
+            "1 because D's condition was not true",
+        ),
         "matches",
     ]
     width, height = figure.get_size_inches()

@@ -102,7 +102,7 @@ def test_the_rows_of_a_loop_have_lines_and_bars() -> None:
     (panel,) = draw_funnels([clause]).axes
     _, *texts = [text.get_text() for text in panel.texts]
     assert texts == [
-        *("tried", "9", "A", "9", "A{2}", "9", "2 stopped: A's condition was false"),
+        *("tried", "9", "A", "9", "A{2}", "9", "2 stopped: A's condition was not true"),
         *("A{3}", "7", "matches", "0"),
     ]
     lengths = [round(bar.get_width(), 2) for bar in panel.patches]
