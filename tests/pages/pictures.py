@@ -302,6 +302,7 @@ PAGE_PICTURES = {
     "coverage": PagePicture("coverage", lambda names: names["coverage"].svg()),
     "plot": PagePicture("plots", lambda names: render_svg(names["plot"].figure())),
     "row_pattern": PagePicture("notebooks", lambda names: names["explanation"].svg()),
+    "sweep": PagePicture("sweep", lambda names: names["counts"].svg()),
     "why": PagePicture("why", v_shape_that_fails),
 }
 

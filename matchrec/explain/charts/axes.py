@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The width of a chart in inches. A page of the documentation shows such a chart in its own size.
-WIDTH = 7.7
+WIDTH = 7.0
 
 # The sizes of text in points: of a panel's title, of the label of an axis, of ticks and legends.
-TITLE, LABEL, SMALL = 11, 9, 8
+TITLE, LABEL, SMALL = 12, 10, 9
 
 # The number of characters of a text that fit at an axis that is as wide as the picture.
-MOST_CHARACTERS = 28
+MOST_CHARACTERS = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ CORNERS = ["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d"]  # the rest of th
 
 # The number of ticks of each unit, from years to microseconds, that fit below a panel. The first
 # tuple is for a panel as wide as the picture, the second for a panel half as wide.
-WIDE_TICKS = (11, 11, 9, 11, 11, 8, 5)
-NARROW_TICKS = (8, 6, 5, 6, 6, 5, 3)
+WIDE_TICKS = (10, 10, 8, 9, 9, 7, 4)
+NARROW_TICKS = (6, 6, 4, 5, 5, 4, 3)
 
 
 def show_times(panel: Axes, times: Sequence[Any], *, is_narrow: bool = False) -> None:
@@ -102,13 +102,22 @@ def show_times(panel: Axes, times: Sequence[Any], *, is_narrow: bool = False) ->
         # Otherwise an axis of dates would have ticks for four years around the only time.
         panel.set_xticks([times[0]], [str(times[0])])
     elif isinstance(times[0], date):
-        show_dates(panel, NARROW_TICKS if is_narrow else WIDE_TICKS)
+        if is_narrow:
+            show_dates(panel, least_ticks=2, most_ticks=NARROW_TICKS)
+        else:
+            show_dates(panel, least_ticks=3, most_ticks=WIDE_TICKS)
     else:
         show_numbers(panel.xaxis, times, most_ticks=6 if is_narrow else 10)
 
 
-def show_dates(panel: Axes, most_ticks: Sequence[int]) -> None:
-    """Put the ticks of an axis at dates, with a limit for each unit, from years on."""
+def show_dates(panel: Axes, least_ticks: int, most_ticks: Sequence[int]) -> None:
+    """Put the ticks of an axis at dates.
+
+    Args:
+        panel: the panel, or one of several panels that share the axis.
+        least_ticks: the smallest number of ticks. A unit with fewer ticks is too large.
+        most_ticks: the largest number of ticks of each unit, from years to microseconds.
+    """
     from matplotlib import dates
 
     units: list[int] = [
@@ -116,7 +125,7 @@ def show_dates(panel: Axes, most_ticks: Sequence[int]) -> None:
         *(dates.HOURLY, dates.MINUTELY, dates.SECONDLY, dates.MICROSECONDLY),
     ]
     locator = dates.AutoDateLocator(  # type: ignore[no-untyped-call]
-        minticks=3, maxticks=dict(zip(units, most_ticks, strict=True))
+        minticks=least_ticks, maxticks=dict(zip(units, most_ticks, strict=True))
     )
     # With few ticks, the largest steps of matplotlib are too small.
     for unit, step in ((dates.MONTHLY, 12), (dates.HOURLY, 24)):

@@ -108,9 +108,9 @@ def check_drawable(matches: DataFrame) -> None:
 class Mark(Enum):
     """The meaning of a band or a line of the picture, with its entry in the legend."""
 
-    HIT = "incident that is hit"
-    MISS = "incident that is missed"
-    TRUE_ALARM = "match that overlaps an incident"
+    HIT = "hit incident"
+    MISS = "missed incident"
+    TRUE_ALARM = "match on an incident"
     FALSE_ALARM = "false alarm"
 
     @property

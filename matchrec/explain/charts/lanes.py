@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MOST_TEXT = 16
 
 # The width of a character of a text, and the gap between two texts, in points.
-CHARACTER_WIDTH, TEXT_GAP = 4.6, 3
+CHARACTER_WIDTH, TEXT_GAP = 5.2, 3
 
 # How far a text is above or below its point, in points.
 TEXT_OFFSET = 6
@@ -50,7 +50,7 @@ MARGIN = 0.05
 LANE_HEIGHT, REST_HEIGHT = 0.6, 0.9
 
 # The widths in points: of a character of a lane's name, and of everything else beside the lanes.
-NAME_CHARACTER_WIDTH, REST_WIDTH = 6, 60
+NAME_CHARACTER_WIDTH, REST_WIDTH = 6.5, 64
 
 # How many characters of the label of the y axis fit beside a lane.
 LABEL_CHARACTERS_PER_LANE = 9
@@ -80,8 +80,11 @@ def draw_lanes(
     all_times = [*collect_times(series), *other_times]
     names = [shorten(name) for name in series]
     axis = TimeAxis(first=min(all_times), last=max(all_times), width=measure_lane_width(names))
+    has_others = False
     for lane, (name, points) in enumerate(series.items()):
-        draw_lane(panel, lane, points, [span for span in spans if span.is_in_series(name)], axis)
+        lane_spans = [span for span in spans if span.is_in_series(name)]
+        matched_times = draw_lane(panel, lane, points, lane_spans, axis)
+        has_others |= not matched_times.issuperset(points.times)
     most_label_characters = min(LABEL_CHARACTERS_PER_LANE * len(names), MOST_CHARACTERS)
     lane_labels = AxisLabels(labels.x, labels.series)
     style_panel(panel, "", lane_labels.shorten(MOST_CHARACTERS, most_label_characters))
@@ -90,7 +93,7 @@ def draw_lanes(
     panel.set_ylim(len(names) - 0.5, -0.65)  # the first lane is on top
     panel.margins(x=MARGIN)
     if spans:
-        draw_legend(figure, match_form="o-", other_form="o")
+        draw_legend(figure, match_form="o-", other_form="o", has_others=has_others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +125,10 @@ def measure_lane_width(names: Sequence[str]) -> float:
 
 def draw_lane(
     panel: Axes, lane: int, points: Series, spans: Sequence[MatchSpan], axis: TimeAxis
-) -> None:
+) -> set[Any]:
     """Draw the points of a series on its lane, its matches, and the texts that fit.
+
+    Return the times of the rows of the matches.
 
     Args:
         panel: where to draw.
@@ -137,6 +142,7 @@ def draw_lane(
     for span in spans:
         matched_times.update(draw_span(panel, lane, points, span))
     write_texts(panel, lane, choose_texts(points, matched_times, axis))
+    return matched_times
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 NO_ROWS = "There are no rows to draw."
 
 
-def draw_legend(figure: Figure, *, match_form: str, other_form: str) -> None:
+def draw_legend(figure: Figure, *, match_form: str, other_form: str, has_others: bool) -> None:
     """Write above the panels which colour matches and other rows have.
 
     Args:
@@ -22,6 +22,7 @@ def draw_legend(figure: Figure, *, match_form: str, other_form: str) -> None:
         match_form: how a match is drawn, as matplotlib writes it: `-` is a line, `o` a point, `o-`
             both.
         other_form: how other rows are drawn.
+        has_others: whether there is a row that is in no match.
     """
     from matplotlib.lines import Line2D
 
@@ -31,10 +32,9 @@ def draw_legend(figure: Figure, *, match_form: str, other_form: str) -> None:
         style = "-" if "-" in form else ""
         return Line2D([], [], color=colour, linewidth=width, marker=marker, ls=style, label=label)
 
-    entries = [
-        make_entry("match", match_form, MATCHED, 2.2),
-        make_entry("other rows", other_form, FAINT, 1.2),
-    ]
+    entries = [make_entry("match", match_form, MATCHED, 2.2)]
+    if has_others:
+        entries.append(make_entry("other rows", other_form, FAINT, 1.2))
     figure.legend(
         handles=entries,
         loc="outside upper left",

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,7 @@ BAND_BORDER = 3
 
 # How many characters fit: in a title or below the x axis of a narrow panel, in the title of a wide
 # panel, and beside the y axis.
-MOST_NARROW, MOST_WIDE_TITLE, MOST_Y_LABEL = 18, 70, 20
+MOST_NARROW, MOST_WIDE_TITLE, MOST_Y_LABEL = 12, 56, 18
 
 
 def draw_lines(
@@ -78,7 +79,24 @@ def draw_lines(
         lowest.tick_params(labelbottom=True)
         style_panel(lowest, lowest.get_title(loc="left"), short_labels)
     if spans:
-        draw_legend(figure, match_form="-", other_form="-")
+        has_others = any(
+            has_row_outside(line, [span for span in spans if span.is_in_series(name)])
+            for name, line in series.items()
+        )
+        draw_legend(figure, match_form="-", other_form="-", has_others=has_others)
+
+
+def has_row_outside(line: Series, spans: Iterable[MatchSpan]) -> bool:
+    """Return whether a row of a series is before, between or after its matches."""
+    ordered_spans = deque(sorted(spans, key=lambda span: span.first))
+    latest_end = None
+    for time, value in zip(line.times, line.values, strict=True):
+        while ordered_spans and ordered_spans[0].first <= time:
+            end = ordered_spans.popleft().last
+            latest_end = end if latest_end is None else max(latest_end, end)
+        if value is not None and (latest_end is None or latest_end < time):
+            return True
+    return False
 
 
 def write_title(name: str, match_count: int, *, is_narrow: bool) -> str:

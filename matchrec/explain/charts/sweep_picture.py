@@ -34,7 +34,7 @@ COLOURS, MARKERS, LINE_STYLES = 10, "osD^vph", ("-", "--", ":", "-.")
 MOST_LEGEND_LINES = 14
 
 # The number of characters that fit below the chart, and the largest number for one value.
-MOST_TICK_CHARACTERS, MOST_VALUE = 90, 16
+MOST_TICK_CHARACTERS, MOST_VALUE = 72, 16
 
 
 @dataclass(frozen=True, slots=True)

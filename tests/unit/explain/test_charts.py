@@ -155,12 +155,25 @@ def test_the_axes_have_the_names_of_their_columns() -> None:
     assert (lanes.axes[0].get_xlabel(), lanes.axes[0].get_ylabel()) == ("day", "user")
 
 
-def test_a_legend_says_what_the_colours_are_only_if_there_is_a_match() -> None:
-    for spans, expected in (([MatchSpan(None, 1, 2)], ["match", "other rows"]), ([], [])):
-        figure = make_figure(WIDTH, 1)
-        draw_lines(figure, {"": make_series([1, 2], [5, 6])}, spans, LABELS)
-        texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
-        assert texts == expected
+@pytest.mark.parametrize("draw", [draw_lines, draw_lanes])
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        ([], []),
+        ([MatchSpan(None, 1, 2)], ["match", "other rows"]),
+        ([MatchSpan(None, 1, 1), MatchSpan(None, 3, 3)], ["match", "other rows"]),
+        ([MatchSpan(None, 2, 3)], ["match", "other rows"]),
+        ([MatchSpan(None, 1, 3)], ["match"]),
+        ([MatchSpan(None, 2, 3), MatchSpan(None, 1, 1)], ["match"]),
+        ([MatchSpan("b", 1, 3)], ["match", "other rows"]),
+    ],
+)
+def test_a_legend_has_what_is_drawn(draw: Any, spans: list[MatchSpan], expected: list[str]) -> None:
+    figure = make_figure(WIDTH, 1)
+    series = {name: make_series([1, 2, 3], [5, 6, 7]) for name in "ab"}
+    draw(figure, series, spans, LABELS)
+    texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert texts == expected
 
 
 def test_seconds_and_large_numbers_are_written_out() -> None:
@@ -232,7 +245,7 @@ def test_texts_of_a_backtest_do_not_overlap() -> None:
     assert len(set(names)) == len(names) == 30  # names that differ only at their end
     assert figure.legends[0].get_title().get_text() == "10 more partitions are not drawn"
     explained = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert explained == ["incident that is missed", "false alarm"]  # nothing else is drawn
+    assert explained == ["missed incident", "false alarm"]  # nothing else is drawn
 
 
 def test_texts_of_coverage_do_not_overlap() -> None:
@@ -314,6 +327,12 @@ def test_a_backtest_does_not_rely_on_colours() -> None:
     low, high = panel.get_xlim()
     assert low < 1
     assert high > 6
+    legend = {text.get_text(): text for text in figure.legends[0].get_texts()}
+    assert list(legend) == [
+        *("hit incident", "missed incident", "match on an incident", "false alarm")
+    ]
+    figure.draw_without_rendering()
+    assert max(text.get_window_extent().x1 for text in legend.values()) < figure.bbox.x1
 
 
 def test_equal_lines_of_a_sweep_are_both_visible() -> None:
