@@ -73,16 +73,10 @@ from matchrec.spark.ties import watch_ties
 from matchrec.spark.transport import build_output_schema, plan_worker_output
 from matchrec.spark.types import is_nested, normalize_value
 from matchrec.worker import wire
-from matchrec.worker.query_worker import QueryWorker, TaskInput
-from matchrec.worker.wire import (
-    OrderColumn,
-    PlannedColumn,
-    SelectItem,
-    SortColumn,
-    Sorting,
-    Struct,
-    pack_bit_columns,
-)
+from matchrec.worker.column_roles import OrderColumn, PlannedColumn, SortColumn, Sorting, Struct
+from matchrec.worker.query_worker import QueryWorker
+from matchrec.worker.task_input import TaskInput
+from matchrec.worker.wire import SelectItem, pack_bit_columns
 
 if TYPE_CHECKING:
     from matchrec.worker.rule_set import RuleSetOutput
@@ -331,7 +325,9 @@ class PartitionPreparation(Preparation):
         orders = self.list_order_columns(self.name_columns(columns))
         sent_names = {wire.name_column(index) for index in range(len(columns))}
         are_sent = all(key.name in sent_names for key in orders)
-        return TaskInput(planned=self.plan_columns(columns), orders=orders if are_sent else ())
+        return TaskInput(
+            planned_columns=self.plan_columns(columns), order_columns=orders if are_sent else ()
+        )
 
     def list_order_columns(self, names: ColumnNames) -> tuple[OrderColumn, ...]:
         """Return the ORDER BY keys with the names of their columns."""
@@ -566,8 +562,8 @@ class UnsortedPreparation(PartitionPreparation):
             sorting=sorting,
             structs=self.find_structs(columns),
             task_count=(self.relation.tasks if sorting.keys else None) or 1,
-            planned=self.plan_columns(columns),
-            orders=self.list_order_columns(names),
+            planned_columns=self.plan_columns(columns),
+            order_columns=self.list_order_columns(names),
         )
 
     def find_structs(self, columns: RowColumns) -> tuple[Struct, ...]:

@@ -23,7 +23,7 @@ from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.attempts import ATTEMPT_NOTES, AttemptWorker
 from matchrec.worker.coverage import CoverageWorker, sum_coverage
-from matchrec.worker.query_worker import TaskInput
+from matchrec.worker.task_input import TaskInput
 
 OutputFields = Sequence[spark_types.StructField]
 

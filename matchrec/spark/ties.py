@@ -41,7 +41,7 @@ from matchrec.worker.sorting.ties import (
 
 if TYPE_CHECKING:
     from matchrec.compile.joined_queries import JoinedQueries
-    from matchrec.worker.wire import Sorting
+    from matchrec.worker.column_roles import Sorting
 
 # The attribute of a function of PySpark that we have wrapped.
 WARNS_OF_TIES = "_matchrec_warns_of_ties"

@@ -1,6 +1,8 @@
 """What runs in a Python worker of Spark or Sail: rows in, matches out.
 
     query_worker  the worker of a query: from batches of rows to batches of output rows
+    task_input    the form in which rows reach a worker
+    column_roles  which columns are sorted by, are parts of structs, and so on
     sorting       sorts rows by partition and order
     pieces        groups sorted rows into pieces for the search
     arrays        converts Arrow columns to NumPy arrays, and back

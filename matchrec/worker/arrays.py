@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.worker import wire
-from matchrec.worker.wire import Struct
+from matchrec.worker.column_roles import Struct
 
 if TYPE_CHECKING:  # the module is loaded while a query is planned, without kernels
     from matchrec.search.partitions import BoolArray, FloatArray, IntArray

@@ -20,7 +20,7 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import take_column
 from matchrec.worker.coverage_input import make_batch, prepare_partitions, read_pieces
 from matchrec.worker.pieces import Piece
-from matchrec.worker.query_worker import TaskInput
+from matchrec.worker.task_input import TaskInput
 
 # The columns of `AttemptWorker` about the nearest run of a starting row, in their order.
 ATTEMPT_NOTES = (

@@ -26,7 +26,7 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import decode, take_encoded_column
 from matchrec.worker.coverage_input import make_batch, prepare_partitions, read_pieces
 from matchrec.worker.pieces import Piece
-from matchrec.worker.query_worker import TaskInput
+from matchrec.worker.task_input import TaskInput
 
 
 @dataclass(frozen=True)

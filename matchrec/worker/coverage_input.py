@@ -13,7 +13,7 @@ from matchrec.search.partitions import Partitions
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.locate import check_and_locate, name_large_partitions
 from matchrec.worker.pieces import Piece
-from matchrec.worker.query_worker import TaskInput
+from matchrec.worker.task_input import TaskInput
 
 
 def read_pieces(
@@ -43,7 +43,7 @@ def prepare_partitions(
     """
     compiled_query = task.compiled_query
     partitions = encode_partitions(compiled_query, piece.table, piece.starts, piece.frontier)
-    with check_and_locate(compiled_query, piece, partitions, task_input.orders):
+    with check_and_locate(compiled_query, piece, partitions, task_input.order_columns):
         yield satisfy_nearby(partitions, compiled_query.nearby)
 
 

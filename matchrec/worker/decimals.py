@@ -27,20 +27,20 @@ def has_exact_sums(values: pa.Array) -> bool:
 def find_too_large(
     words: IntArray, doubles: FloatArray, scale: int, limit: int = DECIMAL_LIMIT
 ) -> BoolArray:
-    """Return which sums are not less than a limit, signs aside, as bool[n].
+    """Return which sums are at least a limit, or at most minus the limit: bool[n].
 
     Args:
         words: int64[n, 2], low and high words of the sums, which may have wrapped around.
         doubles: float64[n], the same sums of doubles.
         scale: the number of digits behind the point, which the words do not have.
-        limit: the limit, for the words.
+        limit: the limit, in units of the last digit, as the words are.
     """
     low = words[:, 0].view(np.uint64)
     high = words[:, 1]
-    limit_high, limit_low = divmod(limit, 2**64)
-    is_over = (high > limit_high) | ((high == limit_high) & (low >= np.uint64(limit_low)))
-    limit_high, limit_low = divmod(-limit, 2**64)
-    is_under = (high < limit_high) | ((high == limit_high) & (low <= np.uint64(limit_low)))
+    upper_high, upper_low = divmod(limit, 2**64)
+    is_over = (high > upper_high) | ((high == upper_high) & (low >= np.uint64(upper_low)))
+    lower_high, lower_low = divmod(-limit, 2**64)
+    is_under = (high < lower_high) | ((high == lower_high) & (low <= np.uint64(lower_low)))
     has_wrapped = ~(np.abs(doubles) * 10.0**scale <= SURELY_TOO_LARGE)  # true for NaN
     return np.asarray(is_over | is_under | has_wrapped, np.bool_)
 

@@ -19,10 +19,10 @@ from matchrec.errors.run.location import RowLocation
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.worker import wire
+from matchrec.worker.column_roles import OrderColumn
 from matchrec.worker.pieces import PartitionWithoutRoom, Piece
 from matchrec.worker.python_values import read_value_at
 from matchrec.worker.windows import check_windows
-from matchrec.worker.wire import OrderColumn
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def locate_row(
     table: pa.Table,
     row: int,
     row_number: int | None,
-    orders: tuple[OrderColumn, ...] = (),
+    order_columns: tuple[OrderColumn, ...] = (),
 ) -> RowLocation:
     """Return the location of a row: the keys of its partition, and its number in the partition.
 
@@ -55,13 +55,13 @@ def locate_row(
         table: rows as the worker gets them.
         row: the position of the row in `table`.
         row_number: its number in the partition, from 1; None if it is not known.
-        orders: the ORDER BY keys whose values the location has.
+        order_columns: the columns of the ORDER BY keys whose values the location has.
     """
     keys = {
         name: read_value_at(table, wire.name_column(index), row)
         for name, index in compiled_query.sent_columns.keys
     }
-    order = {key.text: read_value_at(table, key.name, row) for key in orders}
+    order = {key.text: read_value_at(table, key.name, row) for key in order_columns}
     return RowLocation(
         keys, row_number, relevant_only=bool(compiled_query.row_filters), order=order
     )
@@ -72,7 +72,7 @@ def locate_row_of_piece(
     row: int,
     piece: Piece,
     partitions: Partitions,
-    orders: tuple[OrderColumn, ...],
+    order_columns: tuple[OrderColumn, ...],
 ) -> RowLocation:
     """Return the location of a row of a piece.
 
@@ -81,7 +81,7 @@ def locate_row_of_piece(
         row: the position of the row in the table of the piece.
         piece: the piece.
         partitions: the rows of the piece as the search sees them.
-        orders: the ORDER BY keys whose values the location has.
+        order_columns: the columns of the ORDER BY keys whose values the location has.
     """
     row_number: int | None = None
     if piece.rows_before is not None:
@@ -89,7 +89,7 @@ def locate_row_of_piece(
         row_number = row - int(partitions.starts[partition]) + 1
         if partition == 0:  # only the first partition can have rows in earlier pieces
             row_number += piece.rows_before
-    return locate_row(compiled_query, piece.table, row, row_number, orders)
+    return locate_row(compiled_query, piece.table, row, row_number, order_columns)
 
 
 @contextmanager
@@ -97,7 +97,7 @@ def check_and_locate(
     compiled_query: CompiledQuery,
     piece: Piece,
     partitions: Partitions,
-    orders: tuple[OrderColumn, ...] = (),
+    order_columns: tuple[OrderColumn, ...] = (),
 ) -> Iterator[None]:
     """Check the windows of a piece, then name the row of any RunFailure of the `with` block.
 
@@ -106,7 +106,11 @@ def check_and_locate(
             raised a RunFailure.
     """
     locate = partial(
-        locate_row_of_piece, compiled_query, piece=piece, partitions=partitions, orders=orders
+        locate_row_of_piece,
+        compiled_query,
+        piece=piece,
+        partitions=partitions,
+        order_columns=order_columns,
     )
     with locate_failures(locate):
         check_windows(compiled_query, piece.table, piece.starts)

@@ -30,12 +30,12 @@ from matchrec.search.nearby import satisfy_nearby
 from matchrec.search.partitions import NO_EDGE, Partitions
 from matchrec.search.task import NearbyCondition
 from matchrec.worker.chains import request_chains
+from matchrec.worker.column_roles import OrderColumn
 from matchrec.worker.count import Tally, WorkerCounter
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer
 from matchrec.worker.locate import check_and_locate, name_large_partitions
 from matchrec.worker.pieces import Piece
-from matchrec.worker.wire import OrderColumn
 
 # Makes batches of output from the table of a piece, its partitions, some of their matches, and the
 # output rows of these. Picklable. It may raise RunFailure.
@@ -55,7 +55,7 @@ class PieceWorker:
     # Makes the batches of the output; None for batches of the reads of the query.
     batch_maker: BatchMaker | None = None
     # The ORDER BY keys whose values errors show.
-    orders: tuple[OrderColumn, ...] = ()
+    order_columns: tuple[OrderColumn, ...] = ()
 
     def run(self, pieces: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
         """Yield the output of all pieces, then the batch of the counters if there are any.
@@ -97,7 +97,7 @@ class PieceWorker:
         Raises:
             MatchRecognizeRunError: the rows do not allow the search or a measure.
         """
-        with check_and_locate(self.compiled_query, piece, partitions, self.orders):
+        with check_and_locate(self.compiled_query, piece, partitions, self.order_columns):
             with self.tally.measure_time(WorkerCounter.ENCODING):
                 partitions = satisfy(partitions, self.compiled_query.nearby)
             matches = self.find_matches(partitions, piece)

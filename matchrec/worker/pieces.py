@@ -37,7 +37,7 @@ from matchrec.compile.lookaround import Lookaround
 from matchrec.search.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions
 from matchrec.worker import wire
 from matchrec.worker.arrays import Batches, add_structs, read_numbers, take_column
-from matchrec.worker.wire import Structs
+from matchrec.worker.column_roles import Struct
 
 # About how many bytes of rows are searched together, if the number of rows does not limit them.
 BYTES_PER_SEARCH = 64 << 20
@@ -123,7 +123,11 @@ class Piece:
 
 
 def split_into_pieces(
-    batches: Batches, lookaround: Lookaround | None, *, rows_per_call: int, structs: Structs = ()
+    batches: Batches,
+    lookaround: Lookaround | None,
+    *,
+    rows_per_call: int,
+    structs: tuple[Struct, ...] = (),
 ) -> Iterator[Piece]:
     """Yield the rows of a task in pieces.
 
@@ -189,7 +193,7 @@ class WaitingRows:
 
     # The number of rows that make a search worth its fixed cost, however wide they are.
     rows_per_call: int
-    structs: Structs
+    structs: tuple[Struct, ...]
     batches: list[pa.RecordBatch] = field(default_factory=list)
     # The number of rows of `batches`, and their bytes.
     row_count: int = 0

@@ -1,4 +1,4 @@
-"""Check that the rows of a task have the types that the query was planned for.
+"""Check that the columns of a task are as the query was planned for: their types, and NOT NULL.
 
 Over Spark Connect, and so on Sail, a DataFrame keeps the text of its query. The server analyses it
 again for every action. If a view was replaced meanwhile, the columns may have other types than
@@ -10,51 +10,87 @@ those with which the conditions were compiled:
 
 Without the check, the bytes of a DOUBLE would be read as those of an INT. Only types of values
 count here: Arrow has several layouts of one type, such as `string` and `large_string`.
+
+A column that was NOT NULL may have NULLs in the same way. That is an error only if the schema of
+the result says that there are none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from matchrec.errors.run.failures import column_has_null, column_type_changed
 from matchrec.worker.arrays import Batches
 from matchrec.worker.arrow_types import NEWER_TYPES_IN_SPARK
-from matchrec.worker.wire import PlannedColumn
+from matchrec.worker.column_roles import PlannedColumn
 
 
 def check_batches(
     batches: Batches, planned: Sequence[PlannedColumn], never_null: Collection[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of a task. Raises MatchRecognizeRunError if a column is not as planned.
+    """Yield the batches of a task, once each of them is checked.
 
     Args:
         batches: the rows of a task, as the engine sends them.
         planned: the columns as they were when the query was built.
         never_null: names of columns that are NOT NULL in the schema of the result if they were
             NOT NULL in the input.
+
+    Raises:
+        MatchRecognizeRunError: a column has values of another type than planned, or a NULL where
+            the result has none.
     """
-    promised: list[tuple[PlannedColumn, pa.Field]] = []
-    for column in planned:
-        is_promised = column.field.name in never_null
-        field = column.field if is_promised else column.field.with_nullable(True)
-        if forbids_null(field):
-            promised.append((column, field))
-    checked: pa.Schema | None = None
+    null_checks = list_null_checks(planned, never_null)
+    checked_schema: pa.Schema | None = None
     for batch in batches:
         schema = batch.schema  # another object for each batch, but mostly the same schema
-        if checked is None or not schema.equals(checked):
+        if checked_schema is None or not schema.equals(checked_schema):
             check_schema(schema, planned)
-            checked = schema
-        for column, field in promised:
-            if breaks_promise(batch.column(field.name), field):
-                raise column_has_null(column=column.text)
+            checked_schema = schema
+        for check in null_checks:
+            if has_forbidden_null(batch.column(check.field.name), check.field):
+                raise column_has_null(column=check.column.text)
         yield batch
 
 
+class NullCheck(NamedTuple):
+    """A check that a column has no NULL where the result has none."""
+
+    column: PlannedColumn
+    field: pa.Field  # says whether the values, and which parts of them, may be NULL
+
+
+def list_null_checks(
+    planned: Sequence[PlannedColumn], never_null: Collection[str]
+) -> list[NullCheck]:
+    """Return the checks of the columns in which some NULL is forbidden.
+
+    In a column that is not among `never_null`, a value may be NULL, but no part of a value that was
+    planned as NOT NULL.
+
+    Args:
+        planned: see `check_batches`.
+        never_null: see `check_batches`.
+    """
+    checks: list[NullCheck] = []
+    for column in planned:
+        field = column.field
+        if field.name not in never_null:
+            field = field.with_nullable(True)
+        if forbids_null(field):
+            checks.append(NullCheck(column, field))
+    return checks
+
+
 def check_schema(schema: pa.Schema, planned: Sequence[PlannedColumn]) -> None:
-    """Raise MatchRecognizeRunError if a column has values of another type than planned."""
+    """Check that the values of all columns have the types that were planned.
+
+    Raises:
+        MatchRecognizeRunError: a column has another type.
+    """
     for column in planned:
         arrived = schema.field(column.field.name).type
         if not is_same_type(column.field.type, arrived, in_utc=column.in_utc):
@@ -66,10 +102,14 @@ def check_schema(schema: pa.Schema, planned: Sequence[PlannedColumn]) -> None:
 def is_same_type(planned: pa.DataType, arrived: pa.DataType, *, in_utc: bool = False) -> bool:
     """Return whether two Arrow types have the same values, in whatever layout.
 
-    The name of a zone does not change how an instant is stored. `in_utc` says that the session is
-    in UTC, where an instant and a local time are the same number. There Sail can send a TIMESTAMP
-    for a TIMESTAMP_NTZ: its optimizer takes two constants of these types for one if they print
-    alike.
+    The name of a zone does not count, because it does not change how an instant is stored.
+
+    Args:
+        planned: the type when the query was built.
+        arrived: the type of the values that have arrived, which may have a dictionary.
+        in_utc: whether the session is in UTC, where an instant and a local time are the same
+            number. There Sail can send a TIMESTAMP for a TIMESTAMP_NTZ: its optimizer takes two
+            constants of these types for one if they print alike.
 
     >>> is_same_type(pa.list_(pa.string()), pa.large_list(pa.large_string()))
     True
@@ -129,12 +169,12 @@ def name_type(data_type: pa.DataType) -> str:
 
 
 def forbids_null(field: pa.Field) -> bool:
-    """Return whether a column, or a part of its values, was planned as never NULL."""
-    return not field.nullable or any(forbids_null(part) for part in list_nested_fields(field.type))
+    """Return whether the values of a column, or parts of them, must not be NULL."""
+    return not field.nullable or any(map(forbids_null, list_nested_fields(field.type)))
 
 
 def list_nested_fields(data_type: pa.DataType) -> list[pa.Field]:
-    """Return the fields of a struct, the element of an array, or the key and value of a map.
+    """Return the fields of a struct, the element of an array, or the value of a map.
 
     The key of a map is left out: no engine has a NULL there.
     """
@@ -147,16 +187,16 @@ def list_nested_fields(data_type: pa.DataType) -> list[pa.Field]:
     return []
 
 
-def breaks_promise(values: pa.Array, field: pa.Field) -> bool:
+def has_forbidden_null(values: pa.Array, field: pa.Field) -> bool:
     """Return whether there is a NULL where the field allows none, also inside of values."""
     if not field.nullable and values.null_count:
         return True
-    parts = [part for part in list_nested_fields(field.type) if forbids_null(part)]
-    if not parts:
+    inner_fields = [inner for inner in list_nested_fields(field.type) if forbids_null(inner)]
+    if not inner_fields:
         return False
     # Arrow may store anything under a NULL struct or list, so the NULLs are dropped first.
     present = values.drop_null() if values.null_count else values
     if pa.types.is_struct(present.type):
-        return any(breaks_promise(present.field(part.name), part) for part in parts)
-    inner = present.items if pa.types.is_map(present.type) else present.flatten()
-    return breaks_promise(inner, parts[0])
+        return any(has_forbidden_null(present.field(inner.name), inner) for inner in inner_fields)
+    inner_values = present.items if pa.types.is_map(present.type) else present.flatten()
+    return has_forbidden_null(inner_values, inner_fields[0])

@@ -36,7 +36,6 @@ from matchrec.worker.gather import Gatherer, make_lists_of_structs
 from matchrec.worker.locate import name_large_partitions
 from matchrec.worker.match import PieceWorker
 from matchrec.worker.pieces import Piece
-from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.rule_batches import (
     VARIABLE,
     Columns,
@@ -46,6 +45,7 @@ from matchrec.worker.rule_batches import (
     repeat_number,
 )
 from matchrec.worker.shared_rows import SharedRows
+from matchrec.worker.task_input import TaskInput
 
 # Navigations to the first and the last row of a match.
 FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
@@ -147,7 +147,7 @@ class RuleSetWorker:
         worker = PieceWorker(
             compiled_query,
             batch_maker=partial(self.output.make_batches, rule_number),
-            orders=self.task_input.orders,
+            order_columns=self.task_input.order_columns,
         )
         piece = Piece.create_whole(rule_rows.table, rule_rows.starts)
         partitions = encode_partitions(

@@ -31,6 +31,37 @@ from matchrec.worker.decimals import SURELY_TOO_LARGE, find_too_large, make_deci
 SURELY_A_BIGINT = 9.2e18
 
 
+@dataclass(frozen=True, slots=True)
+class WideNumbers:
+    """A number of 128 bits for each of m groups, which may have wrapped.
+
+    If the measure is a double, only `doubles` have a meaning: they are the numbers.
+    """
+
+    words: IntArray  # int64[m, 2], the low and the high word of each number
+    doubles: FloatArray  # float64[m], what was added up, as doubles without their signs
+
+    @property
+    def low(self) -> IntArray:
+        """Return the low words: int64[m]."""
+        return self.words[:, 0]
+
+    @property
+    def high(self) -> IntArray:
+        """Return the high words: int64[m]."""
+        return self.words[:, 1]
+
+    @property
+    def fit_into_low_words(self) -> BoolArray:
+        """Return which numbers are those of their low words: bool[m]."""
+        return np.asarray(self.high == self.low >> 63, np.bool_)
+
+    def to_doubles(self) -> FloatArray:
+        """Return the 128 bits as doubles, rounded once if they fit into 64 bits: float64[m]."""
+        wide = self.high * 2.0**64 + self.low.view(np.uint64)
+        return np.where(self.fit_into_low_words, self.low.astype(np.float64), wide)
+
+
 @dataclass(frozen=True)
 class TotalFiller:
     """A filler of the column of one aggregate over all matches, for m groups."""
@@ -43,11 +74,16 @@ class TotalFiller:
     total: Total
 
     @property
-    def words(self) -> IntArray:
+    def totals(self) -> IntArray:
         """Return int64[m, w], the totals of each group as the search has computed them."""
-        words = self.reader.matches.totals
-        assert words is not None
-        return words
+        totals = self.reader.matches.totals
+        assert totals is not None
+        return totals
+
+    def read_numbers(self, word: int) -> WideNumbers:
+        """Return the numbers that begin at a word of the totals, see `carried_totals`."""
+        words = np.ascontiguousarray(self.totals[:, word : word + DOUBLE_WORD])
+        return WideNumbers(words, view_as_doubles(self.totals[:, word + DOUBLE_WORD]))
 
     @property
     def values(self) -> pa.Array:
@@ -62,79 +98,83 @@ class TotalFiller:
         Raises:
             RunFailure: a number is too large for its type.
         """
-        words = self.words
-        total = self.total
         begin = carried_totals.locate_total(self.index)
         # The number of matches whose measure is not NULL, and the sum or extreme of their measures.
-        known_count = words[:, begin + carried_totals.KNOWN_COUNT :]
-        value = words[:, begin + carried_totals.VALUE :]
-        is_null = known_count[:, DOUBLE_WORD] == 0
-        if total.outer_function is TotalFunction.COUNT:
-            no_nulls = np.zeros(len(words), np.bool_)
-            count = words if self.read.measure is None else known_count
+        known_count = self.read_numbers(begin + carried_totals.KNOWN_COUNT)
+        value = self.read_numbers(begin + carried_totals.VALUE)
+        is_null = np.asarray(known_count.doubles == 0, np.bool_)
+        if self.total.outer_function is TotalFunction.COUNT:
+            no_nulls = np.zeros(len(is_null), np.bool_)
+            counts_matches = self.read.measure is None
+            count = self.read_numbers(carried_totals.PATH_COUNT) if counts_matches else known_count
             return self.make_numbers(count, no_nulls)
-        if total.outer_function is TotalFunction.SUM:
+        if self.total.outer_function is TotalFunction.SUM:
             return self.make_numbers(value, is_null)
-        if total.inner_function in (TotalFunction.COUNT, TotalFunction.SUM):
+        if not self.total.is_row_value:
             return self.make_extremes(value, is_null)
         # The extreme is a value of the column, which may be text. The search knows its row.
-        rows = np.where(is_null, -1, value[:, carried_totals.ROW])
+        row_word = begin + carried_totals.VALUE + carried_totals.ROW
+        rows = np.where(is_null, -1, self.totals[:, row_word])
         return self.values.take(make_array(rows, rows < 0))
 
-    def make_numbers(self, words: IntArray, is_null: BoolArray) -> pa.Array:
+    def make_numbers(self, numbers: WideNumbers, is_null: BoolArray) -> pa.Array:
         """Return counts or sums over all matches.
 
         Args:
-            words: int64[m, 3 or more], the numbers.
+            numbers: the numbers.
             is_null: bool[m], the groups whose number is NULL.
 
         Raises:
             RunFailure: a number is too large for its type.
         """
-        numbers = np.ascontiguousarray(words[:, :2])
-        doubles = view_as_doubles(words[:, DOUBLE_WORD])
         if self.total.is_float or self.read.aggregate.is_double:
-            values, is_too_large = self.convert_to_doubles(numbers, doubles)
-            self.check_sizes(is_too_large & ~is_null, "DOUBLE")
-            return make_array(values, is_null)
+            return self.make_doubles(numbers, is_null)
         number_type = self.find_exact_type()
         if pa.types.is_decimal(number_type):
-            is_too_large = find_too_large(numbers, doubles, 0, 10**number_type.precision)
+            limit = 10**number_type.precision
+            is_too_large = find_too_large(numbers.words, numbers.doubles, 0, limit)
             type_name = f"DECIMAL({number_type.precision}, {number_type.scale})"
             self.check_sizes(is_too_large & ~is_null, type_name)
-            return make_decimals(numbers, is_null, number_type)
-        low, high = numbers[:, 0], numbers[:, 1]
-        is_too_large = find_too_large(numbers, doubles, 0) | (high != low >> 63)
+            return make_decimals(numbers.words, is_null, number_type)
+        is_too_large = find_too_large(numbers.words, numbers.doubles, 0)
+        is_too_large |= ~numbers.fit_into_low_words
         self.check_sizes(is_too_large & ~is_null, "BIGINT")
-        return make_array(low, is_null)
+        return make_array(numbers.low, is_null)
 
-    def convert_to_doubles(
-        self, numbers: IntArray, doubles: FloatArray
-    ) -> tuple[FloatArray, BoolArray]:
-        """Return numbers of 128 bits as doubles, and which of them are too large to be known.
+    def make_doubles(self, numbers: WideNumbers, is_null: BoolArray) -> pa.Array:
+        """Return counts or sums over all matches as DOUBLE.
 
         Args:
-            numbers: int64[m, 2], which may have wrapped.
-            doubles: float64[m], the same numbers added up as doubles without their signs; if the
-                measure is a double, the numbers themselves.
+            numbers: the numbers.
+            is_null: bool[m], the groups whose number is NULL.
+
+        Raises:
+            RunFailure: a number is too large to be known.
         """
+        has_wrapped = ~(numbers.doubles <= SURELY_TOO_LARGE)  # true for NaN
         if self.total.is_float:
-            match_counts = self.words[:, carried_totals.PATH_COUNT + DOUBLE_WORD]
-            return doubles, np.isinf(view_as_doubles(match_counts))
-        low, high = numbers[:, 0], numbers[:, 1]
-        has_wrapped = ~(doubles <= SURELY_TOO_LARGE)
-        large = high * 2.0**64 + low.view(np.uint64)
-        exact = np.where(high == low >> 63, low.astype(np.float64), large)
-        if TotalFunction.COUNT in (self.total.outer_function, self.total.inner_function):
+            values = numbers.doubles
+            match_counts = self.read_numbers(carried_totals.PATH_COUNT).doubles
+            is_unknown = np.isinf(match_counts)
+        elif self.adds_up_counts:
             # no count is negative, so the doubles are the numbers, if only roughly
-            return np.where(has_wrapped, doubles, exact), np.isinf(doubles)
-        return exact, has_wrapped
+            values = np.where(has_wrapped, numbers.doubles, numbers.to_doubles())
+            is_unknown = np.isinf(numbers.doubles)
+        else:
+            values = numbers.to_doubles()
+            is_unknown = has_wrapped
+        self.check_sizes(np.asarray(is_unknown & ~is_null, np.bool_), "DOUBLE")
+        return make_array(values, is_null)
+
+    @property
+    def adds_up_counts(self) -> bool:
+        """Return whether the aggregate counts matches, or is computed from counts of rows."""
+        return TotalFunction.COUNT in (self.total.outer_function, self.total.inner_function)
 
     def find_exact_type(self) -> pa.DataType:
         """Return the type of a count or a sum that is exact: BIGINT or a decimal."""
         total = self.total
-        counts = TotalFunction.COUNT in (total.outer_function, total.inner_function)
-        number_type = pa.int64() if counts else self.values.type
+        number_type = pa.int64() if self.adds_up_counts else self.values.type
         is_decimal = pa.types.is_decimal(number_type)
         if self.read.aggregate.cast is not None:
             return pa.decimal128(38, number_type.scale if is_decimal else 0)
@@ -145,21 +185,26 @@ class TotalFiller:
             return widen_for_sum(type_of_sum)
         return type_of_sum
 
-    def make_extremes(self, words: IntArray, is_null: BoolArray) -> pa.Array:
+    def make_extremes(self, extremes: WideNumbers, is_null: BoolArray) -> pa.Array:
         """Return the least or greatest count or sum of a match in each group.
+
+        Args:
+            extremes: their low words. The doubles bound the values of each sum, added up without
+                their signs.
+            is_null: bool[m], the groups whose extreme is NULL.
 
         Raises:
             RunFailure: a count or sum may be too large for BIGINT, or a sum adds up infinities.
         """
-        bounds = view_as_doubles(words[:, DOUBLE_WORD])
         if self.total.is_float:
-            self.check_groups(np.isinf(bounds) & ~is_null, infinite_values_in_total, {})
-            return make_array(view_as_doubles(words[:, 0]), is_null)
-        is_too_large = (bounds > SURELY_A_BIGINT) & ~is_null
+            is_infinite = np.isinf(extremes.doubles)
+            self.check_groups(is_infinite & ~is_null, infinite_values_in_total, {})
+            return make_array(view_as_doubles(extremes.low), is_null)
+        is_too_large = (extremes.doubles > SURELY_A_BIGINT) & ~is_null
         if is_too_large.any():
             row = self.find_first_row(is_too_large)
             raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
-        return make_array(words[:, 0], is_null)
+        return make_array(extremes.low, is_null)
 
     def check_sizes(self, is_too_large: BoolArray, type_name: str) -> None:
         """Check that no group has a number that is too large for its type.

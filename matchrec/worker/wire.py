@@ -32,16 +32,10 @@ partition. Bit c + 1 says that condition c holds. Every 62 bits another column b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple
 
 from matchrec.compile.compiled_query import CompiledQuery, ResultForm
 from matchrec.shortcuts import current_shortcuts
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from matchrec.search.partitions import IntArray
 
 ROW_NUMBER = "__n"
 COUNTERS = "__counters"
@@ -167,7 +161,7 @@ def pack_bits(tests: Sequence[str]) -> str:
     )
 
 
-# Descriptions of columns.
+# Select lists.
 
 
 class SelectItem(NamedTuple):
@@ -183,76 +177,6 @@ class SelectItem(NamedTuple):
     def __str__(self) -> str:
         """Return the item as it is written in a select list."""
         return self.name if self.sql == self.name else f"{self.sql} AS {self.name}"
-
-
-class Struct(NamedTuple):
-    """A column of structs, never NULL, whose fields are sent as columns of their own."""
-
-    name: str
-    fields: tuple[str, ...]  # the names of the fields
-    field_columns: tuple[str, ...]  # for each field, the name of the column that holds it
-
-
-Structs = tuple[Struct, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SortColumn:
-    """An item of ORDER BY."""
-
-    name: str  # of a column in the batches
-    descending: bool
-    nulls_first: bool
-
-
-class TieCounter(Protocol):
-    """A counter of rows that the order does not tell apart: see `sorting.ties.TieWatch`."""
-
-    def count(self, table: pa.Table, ties: IntArray) -> None:
-        """Count the ties in a table of sorted rows.
-
-        Args:
-            table: the rows.
-            ties: the rows that equal the row before them in all sort columns.
-        """
-
-
-@dataclass(frozen=True, slots=True)
-class Sorting:
-    """The order in which the rows of a task are sorted."""
-
-    # The columns of the partition keys. Here NULL equals NULL.
-    keys: tuple[str, ...]
-    # How rows are sorted in each partition.
-    order: tuple[SortColumn, ...]
-    # Bits of row conditions that Spark computes. A partition without a row for each of them may be
-    # dropped.
-    needed_bits: tuple[int, ...] = ()
-    # Counts the rows that the order does not tell apart; None to leave them uncounted.
-    tie_counter: TieCounter | None = None
-
-    @property
-    def columns(self) -> tuple[SortColumn, ...]:
-        """Return all columns that rows are sorted by: the keys, then the order in a partition."""
-        keys = (SortColumn(key, descending=False, nulls_first=True) for key in self.keys)
-        return (*keys, *self.order)
-
-
-class OrderColumn(NamedTuple):
-    """The column of an ORDER BY key, from which errors read the key of a row."""
-
-    text: str  # the key in SQL
-    name: str  # the name of the column in the batches
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedColumn:
-    """A column that the workers read, as it was when the query was built."""
-
-    text: str  # what the user wrote for it
-    type_name: str  # its type in SQL
-    field: pa.Field  # its name in the batches, its type, and whether it could be NULL
-    in_utc: bool = False  # whether the session was in UTC
 
 
 # Names of the output.

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
 from matchrec.spark import columns
-from matchrec.worker.query_worker import TaskInput
+from matchrec.worker.task_input import TaskInput
 from tests.generators.queries import Batch, Order, Query, random_batch
 from tests.properties.test_queries import (
     INTERPRETED,

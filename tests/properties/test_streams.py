@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.split import RowScope
-from matchrec.worker.wire import SortColumn
+from matchrec.worker.column_roles import SortColumn
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
     ALGORITHMS,

@@ -20,8 +20,8 @@ import matchrec
 from matchrec import MatchRecognizeRunError
 from matchrec.spark.backends import find_backend
 from matchrec.spark.session import is_connect
+from matchrec.worker.column_roles import PlannedColumn
 from matchrec.worker.planned import check_batches, is_same_type
-from matchrec.worker.wire import PlannedColumn
 from tests.properties.test_queries import settings
 
 VIEW = "replaced_view"

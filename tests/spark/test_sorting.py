@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from matchrec.spark.substitutes import encode_columns
 from matchrec.spark.types import sorts_exactly
+from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.sorting.sort import sort_batches
-from matchrec.worker.wire import SortColumn, Sorting
 
 pytestmark = pytest.mark.one_of(8)
 NINES = "9" * 33

@@ -45,7 +45,8 @@ from matchrec.spark.types import to_value_type
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.lower_windows import lower_window
-from matchrec.worker.query_worker import QueryWorker, TaskInput
+from matchrec.worker.query_worker import QueryWorker
+from matchrec.worker.task_input import TaskInput
 from tests.generators.queries import NAMES
 from tests.quick.scale import copies_of
 from tests.tasks.linking import link, split_plan

@@ -19,7 +19,7 @@ from matchrec.spark.streaming.memory import ColumnMap
 from matchrec.spark.streaming.search import ContiguousSearch, ContiguousStates
 from matchrec.spark.streaming.stream_worker import StreamWorker
 from matchrec.worker import wire
-from matchrec.worker.wire import SortColumn
+from matchrec.worker.column_roles import SortColumn
 from tests.tasks.query_batches import Run
 from tests.tasks.stream_pieces import QUERY, Group
 

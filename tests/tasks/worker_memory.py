@@ -28,8 +28,9 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
-from matchrec.worker.query_worker import QueryWorker, TaskInput
-from matchrec.worker.wire import SortColumn, Sorting
+from matchrec.worker.column_roles import SortColumn, Sorting
+from matchrec.worker.query_worker import QueryWorker
+from matchrec.worker.task_input import TaskInput
 from tests.tasks.linking import link, split_plan
 
 V_SHAPE = "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"

@@ -27,10 +27,10 @@ from matchrec.spark.streaming.by_key import KeyedValues
 from matchrec.spark.streaming.memory import BucketMemory, ColumnMap
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_flags, read_integers, take_column
+from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.equal_codes import encode_equal, number_rows
 from matchrec.worker.shared_rows import select_rows_of_version
 from matchrec.worker.sorting.order import find_order
-from matchrec.worker.wire import SortColumn, Sorting
 
 
 @dataclass(frozen=True, slots=True)

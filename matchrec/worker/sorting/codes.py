@@ -31,8 +31,8 @@ from matchrec.search.kernels.sorting import number_distinct
 from matchrec.search.partitions import BoolArray, IntArray, WordArray
 from matchrec.worker import arrays
 from matchrec.worker.arrow_types import is_text, is_whole
+from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.sort_keys import make_sort_keys, rank_repeated_values
-from matchrec.worker.wire import SortColumn, Sorting
 
 WORD_BITS = 64
 ALL_BITS = (1 << WORD_BITS) - 1

@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 from matchrec.search.partitions import BoolArray
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker.arrays import make_array, read_flags, read_numbers, take_column
+from matchrec.worker.column_roles import Sorting
 from matchrec.worker.sorting.codes import SAMPLE_ROWS
 from matchrec.worker.sorting.order import has_unique_representation
-from matchrec.worker.wire import Sorting
 
 
 def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:

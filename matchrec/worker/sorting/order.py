@@ -32,6 +32,7 @@ import pyarrow as pa
 from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrow_types import is_text, is_whole
+from matchrec.worker.column_roles import Sorting, TieCounter
 from matchrec.worker.sorting.codes import encode_table
 from matchrec.worker.sorting.hashed_keys import hash_keys, sort_by_hash
 from matchrec.worker.sorting.words import (
@@ -41,7 +42,6 @@ from matchrec.worker.sorting.words import (
     pack_words,
     sort_words,
 )
-from matchrec.worker.wire import Sorting, TieCounter
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,12 +27,12 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import Batches, take_column
 from matchrec.worker.arrow_types import is_text
+from matchrec.worker.column_roles import Sorting
 from matchrec.worker.pieces import BYTES_PER_SEARCH, estimate_rows, find_partition_starts
 from matchrec.worker.sorting.codes import SAMPLE_ROWS
 from matchrec.worker.sorting.matchless import drop_matchless_partitions
 from matchrec.worker.sorting.order import sort_table
 from matchrec.worker.sorting.spills import Spills
-from matchrec.worker.wire import Sorting
 
 # The greatest and the smallest budget, in bytes of rows.
 MAX_BUDGET = 256 << 20

@@ -43,8 +43,8 @@ import pyarrow as pa
 from matchrec.errors.machine import disk_full, sort_folder_not_writable
 from matchrec.search.partitions import IntArray
 from matchrec.worker import wire
+from matchrec.worker.column_roles import Sorting, TieCounter
 from matchrec.worker.sorting.order import find_order, sort_table
-from matchrec.worker.wire import Sorting, TieCounter
 
 SPILLS_PER_MERGE = 32
 # Errors of a full disk. The last one is a user's limit on the size of a file.

@@ -30,7 +30,8 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
-from matchrec.worker.query_worker import QueryWorker, TaskInput
+from matchrec.worker.query_worker import QueryWorker
+from matchrec.worker.task_input import TaskInput
 from tests.quick.scale import examples
 from tests.tasks.linking import link, split_plan
 

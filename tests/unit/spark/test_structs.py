@@ -13,7 +13,7 @@ from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.tokenize import read_tokens
 from matchrec.worker.arrays import add_structs
-from matchrec.worker.wire import Struct
+from matchrec.worker.column_roles import Struct
 
 SCOPE = Scope(ClausePart.MEASURES, ("A",))
 

@@ -22,9 +22,9 @@ from matchrec.shortcuts import ALL
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.worker import wire
+from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.coverage import CoverageWorker, sum_coverage
-from matchrec.worker.query_worker import TaskInput
-from matchrec.worker.wire import SortColumn, Sorting
+from matchrec.worker.task_input import TaskInput
 from tests.quick.scale import examples
 from tests.tasks.linking import link, split_plan
 

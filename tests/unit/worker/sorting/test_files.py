@@ -15,9 +15,9 @@ import pytest
 
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.worker import wire
+from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.sorting import spills
 from matchrec.worker.sorting.sort import sort_batches
-from matchrec.worker.wire import SortColumn, Sorting
 
 SORTING = Sorting((), (SortColumn("o", descending=False, nulls_first=True),))
 ROWS, BUDGET = 1 << 18, 1000  # of a batch; bytes in memory

@@ -13,8 +13,8 @@ from matchrec.automaton.facts import output_needs_condition
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.worker import wire
+from matchrec.worker.column_roles import Sorting
 from matchrec.worker.sorting.matchless import drop_matchless_partitions
-from matchrec.worker.wire import Sorting
 from tests.tasks.compiled import compile_for_output
 
 PLAIN = Sorting(("k", "j"), ())

@@ -19,12 +19,12 @@ from matchrec.search.kernels import sorting as kernels
 from matchrec.search.partitions import WordArray
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.worker import arrays, wire
+from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.sorting import codes as encoding
 from matchrec.worker.sorting import hashed_keys, sort, spills
 from matchrec.worker.sorting import words as packing
 from matchrec.worker.sorting.order import find_order, sort_table
 from matchrec.worker.sorting.sort import find_budget, sort_batches
-from matchrec.worker.wire import SortColumn, Sorting
 from tests.quick.scale import copies_of, examples
 from tests.references.sorting import mark_first_rows, sort_rows
 from tests.unit.worker.sorting.values import Rows, rows
@@ -309,7 +309,7 @@ def test_a_key_of_many_bits_is_sorted_once(
     table = pa.table(
         {"key": keys, "order": order, "row": range(count), wire.FIRST_BITS: np.zeros(count, int)}
     )
-    item = wire.SortColumn("order", descending=True, nulls_first=True)
+    item = SortColumn("order", descending=True, nulls_first=True)
     sorts: list[int] = []
 
     def count_and_sort(words: list[packing.SortWord], rows: int) -> object:
@@ -319,7 +319,7 @@ def test_a_key_of_many_bits_is_sorted_once(
 
     sort_words = packing.sort_words
     with patch.multiple(hashed_keys, sort_words=count_and_sort, compute_hashes=hashing):
-        sorting = wire.Sorting(("key",), (item,))
+        sorting = Sorting(("key",), (item,))
         (result,) = sort.sort_tables(iter(table.to_batches()), sorting, 1 << 30)
     assert sorts[0] == 1
     assert len(sorts) == (1 if hashing is hash_of else 2)
@@ -340,7 +340,7 @@ def test_numbers_of_units_compare_as_they_are(unit: int, least: int, descending:
     for steps in ([3, 0, 2, 1, 2, 0], [0, 3], [1, 1]):
         numbers = [least + unit * step for step in steps]
         table = pa.table({"at": pa.array(numbers, pa.timestamp("us")), "row": range(len(steps))})
-        sorting = wire.Sorting((), (wire.SortColumn("at", descending, nulls_first=True),))
+        sorting = Sorting((), (SortColumn("at", descending, nulls_first=True),))
         result = sort_table(table, sorting).drop_columns([wire.FIRST_BITS])
         check_columns(table, result)
         by_hand = sorted(
@@ -357,6 +357,6 @@ def test_seconds_are_sorted_at_once() -> None:
     year = 365 * 24 * 3600
     seconds = np.random.default_rng(3).integers(0, 10 * year, 1 << 12) * 1_000_000
     (code,) = encoding.encode_column(
-        pa.array(seconds, pa.timestamp("us")), wire.SortColumn("at", False, False), is_key=False
+        pa.array(seconds, pa.timestamp("us")), SortColumn("at", False, False), is_key=False
     )
     assert code.bits == (10 * year).bit_length()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.worker import wire
+from matchrec.worker.column_roles import SortColumn, Sorting
 from matchrec.worker.sorting import spills
 from matchrec.worker.sorting.sort import sort_batches
 from matchrec.worker.sorting.ties import (
@@ -44,7 +45,7 @@ class TieCollector:
         return sum(ties.number for ties in self.ties.take().values())
 
 
-def watch_ties(sorting: wire.Sorting) -> tuple[wire.Sorting, TieCollector]:
+def watch_ties(sorting: Sorting) -> tuple[Sorting, TieCollector]:
     """Return a sorting that reports its ties, and the collector of them."""
     collector = TieCollector()
     columns = tuple((column.name, column.name) for column in sorting.columns)
@@ -110,8 +111,8 @@ NAN = float("nan")
 )
 def test_a_tie_counts_if_its_rows_differ(values: pa.Array, number: int) -> None:
     table = pa.table({"at": [1, 1], "other": [5, 5], "value": values})
-    item = wire.SortColumn("at", descending=False, nulls_first=True)
-    sorting, collector = watch_ties(wire.Sorting((), (item,)))
+    item = SortColumn("at", descending=False, nulls_first=True)
+    sorting, collector = watch_ties(Sorting((), (item,)))
     _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]
     assert collector.number() == number
 
@@ -119,16 +120,16 @@ def test_a_tie_counts_if_its_rows_differ(values: pa.Array, number: int) -> None:
 @pytest.mark.parametrize(("bits", "number"), [([2, 2], 0), ([2, 4], 1), ([3, 2], 0)])
 def test_conditions_differ_but_for_the_first_bit(bits: list[int], number: int) -> None:
     table = pa.table({"at": [1, 1], wire.FIRST_BITS: np.array(bits)})
-    item = wire.SortColumn("at", descending=False, nulls_first=True)
-    sorting, collector = watch_ties(wire.Sorting((), (item,)))
+    item = SortColumn("at", descending=False, nulls_first=True)
+    sorting, collector = watch_ties(Sorting((), (item,)))
     _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]
     assert collector.number() == number
 
 
 def test_an_example_names_the_partition_and_the_order() -> None:
     table = pa.table({"key": ["b", "a", "b"], "at": [2, None, 2], "value": [1, 2, 3]})
-    item = wire.SortColumn("at", descending=False, nulls_first=True)
-    sorting, collector = watch_ties(wire.Sorting(("key",), (item,)))
+    item = SortColumn("at", descending=False, nulls_first=True)
+    sorting, collector = watch_ties(Sorting(("key",), (item,)))
     _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]
     assert collector.ties.take() == {"query": TiedRows(1, "ORDER BY", "key = 'b', at = 2")}
 

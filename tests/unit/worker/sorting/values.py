@@ -11,7 +11,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from matchrec.worker import wire
-from matchrec.worker.wire import SortColumn, Sorting
+from matchrec.worker.column_roles import SortColumn, Sorting
 from tests.references.sorting import Item
 
 AWKWARD_FLOATS = [0.0, -0.0, float("nan"), float("inf"), -float("inf"), 5e-324, -5e-324, 1.5]
