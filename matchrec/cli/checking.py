@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from matchrec.cli import arguments
+from matchrec.cli import common_options
 from matchrec.cli.command_decorators import pass_checked_request
 from matchrec.cli.failures import ExitCode, label_errors
 from matchrec.cli.messages import print_notice, report_warnings
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=QueryCommand)
-@arguments.QUERY_OPTIONS
-@arguments.SCHEMA_OPTION
+@common_options.QUERY_OPTIONS
+@common_options.SCHEMA_OPTION
 @click.option("--strict", is_flag=True, help="Also exit with code 1 if there is a warning.")
 @pass_checked_request
 def check(request: QueryRequest, strict: bool) -> None:
@@ -55,7 +55,7 @@ def check(request: QueryRequest, strict: bool) -> None:
         warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says
         for statement in request.statements:
             # Several statements are texts. A Pattern is the only statement.
-            content = statement.text if request.earlier else query_content
+            content = statement.text if request.earlier_statements else query_content
             with label_errors(statement.label):
                 check_statement(request, spark, statement, content)
     if strict:

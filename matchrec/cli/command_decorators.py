@@ -1,9 +1,9 @@
 """Decorators of commands: report failures, and build the `QueryRequest` that the options describe.
 
-A command about a query is declared like this, with the options of `arguments`:
+A command about a query is declared like this, with the options of `common_options`:
 
     @click.command(cls=QueryCommand)
-    @arguments.QUERY_OPTIONS
+    @common_options.QUERY_OPTIONS
     @click.option("--strict", is_flag=True)
     @pass_request
     def check(request: QueryRequest, strict: bool) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 import matchrec
-from matchrec.cli import arguments
+from matchrec.cli import common_options
 from matchrec.cli.argument_types import PICTURE_TYPE
 from matchrec.cli.command_decorators import handle_failures
 from matchrec.cli.files import FileFormat
@@ -37,7 +37,7 @@ CLONED_PRICES = Path("sql_examples/data/stocks.csv")
     type=PICTURE_TYPE,
     help="Write the picture to FILE, as png, svg or pdf. [default: matchrec-demo.png]",
 )
-@arguments.ENGINE_OPTION
+@common_options.ENGINE_OPTION
 @handle_failures
 def demo(picture: Path, engine: str | None) -> None:
     """Find V-shapes in share prices and draw them.
@@ -77,8 +77,8 @@ def draw_matches(query: matchrec.Query, picture: Path) -> int:
     """Draw the matches of the demo over the prices, write the picture, and return their number."""
     with show_busy("Drawing"):
         plot = query.plot(x="date", y="close", by="ticker")
-        with replace_when_complete(picture) as part:
-            plot.save(part)
+        with replace_when_complete(picture) as temporary_file:
+            plot.save(temporary_file)
     return len(plot._page.spans)
 
 
@@ -88,12 +88,16 @@ def suggest_next_command() -> str:
     In a clone of the repository, this is the command of its README, which reads the prices of all
     years from short paths.
     """
-    heading, query, prices = "To run the query again", DATA / "v_shapes.sql", DATA / "stocks.csv"
     if CLONED_QUERY.exists() and CLONED_PRICES.exists():
-        heading, query, prices = "To run the query for all years", CLONED_QUERY, CLONED_PRICES
-    table = f"stocks={shorten_path(str(prices))}"
-    arguments = ("run", shorten_path(str(query)), "--table", table)
-    return f"{heading}:\n{show_program()} {shlex.join(arguments)}"
+        heading = "To run the query for all years"
+        query = str(CLONED_QUERY)
+        prices = str(CLONED_PRICES)
+    else:
+        heading = "To run the query again"
+        query = str(DATA / "v_shapes.sql")
+        prices = str(DATA / "stocks.csv")
+    words = ["run", shorten_path(query), "--table", f"stocks={shorten_path(prices)}"]
+    return f"{heading}:\n{show_program()} {shlex.join(words)}"
 
 
 def shorten_path(path: str) -> str:

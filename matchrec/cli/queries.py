@@ -115,7 +115,7 @@ class QueryRequest:
         return self.statements[-1]
 
     @property
-    def earlier(self) -> tuple[Statement, ...]:
+    def earlier_statements(self) -> tuple[Statement, ...]:
         """The statements before the query."""
         return self.statements[:-1]
 
@@ -131,6 +131,11 @@ class QueryRequest:
         return dialect
 
     @property
+    def text_language(self) -> str:
+        """The language of the text, as `check_query` has it: a dialect of SQL, or SASE+."""
+        return self.dialect if self.language is QueryLanguage.SQL else self.language.value
+
+    @property
     def run_options(self) -> matchrec.Options:
         """The options that say how the query runs."""
         return matchrec.Options(**self.run_option_values)
@@ -142,7 +147,7 @@ class QueryRequest:
         Earlier statements run first, except queries, whose rows are not needed.
         """
         with report_warnings(), self.open_content() as (spark, content):
-            for statement in self.earlier:
+            for statement in self.earlier_statements:
                 if not statement.is_query:
                     with label_errors(statement.label):
                         self.build_query(spark, statement.text).to_df()
@@ -196,7 +201,7 @@ class QueryRequest:
 
         If there are several statements, each gets only the values that it names.
         """
-        if not self.earlier:
+        if not self.earlier_statements:
             return list(self.args)
         from matchrec.api.parameters import find_possible_parameters
 
@@ -212,12 +217,11 @@ class QueryRequest:
         from matchrec.api.early_checks import list_partition_keys
 
         text = self.query_statement.text
-        language = self.dialect if self.language is QueryLanguage.SQL else self.language.value
         keys = list(self.query_arguments.get("partition_by", ()))
         if self.language is not QueryLanguage.PATTERN:
             args = {name: read_plain_value(value) for name, value in self.select_args(text)}
             with suppress(MatchRecognizeError):  # a mistake is reported when the query is checked
-                keys += list_partition_keys(text, language, args)
+                keys += list_partition_keys(text, self.text_language, args)
         return keys
 
     def check_texts(self) -> None:
@@ -229,12 +233,11 @@ class QueryRequest:
         from matchrec.api.early_checks import check_query
         from matchrec.api.parameters import reject_unused
 
-        language = self.dialect if self.language is QueryLanguage.SQL else self.language.value
         for statement in self.statements:
             args = {name: read_plain_value(text) for name, text in self.select_args(statement.text)}
             with label_errors(statement.label):
-                check_query(statement.text, language, args)
-        if self.earlier:
+                check_query(statement.text, self.text_language, args)
+        if self.earlier_statements:
             # A value may be for any of the statements.
             all_texts = "\n".join(statement.text for statement in self.statements)
             reject_unused(all_texts, dict(self.args))

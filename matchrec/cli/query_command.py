@@ -49,7 +49,7 @@ OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     "Rows to explain": ("partition", "row"),
     "Incidents": ("labels", "start", "end", "key"),
     "Aggregates over all matches": ("aggregates", "per"),
-    "Output": ("format", "limit", "file", "overwrite", "analyze", "dot", "svg"),
+    "Output": ("format_name", "limit", "file", "overwrite", "analyze", "dot", "svg"),
     "Picture of the matches": ("picture", "x", "y", "series", "between"),
     "Events (only for SASE+ and Patterns)": (*EVENT_PARAMETERS, "output", "timeouts"),
     "Engine and search": ("engine", "conf", "algorithm", "sort", "max_steps"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import click
 
 import matchrec
-from matchrec.cli import arguments
+from matchrec.cli import common_options
 from matchrec.cli.argument_types import (
     CANDIDATES_TYPE,
     FILE_TYPE,
@@ -21,17 +20,14 @@ from matchrec.cli.argument_types import (
     ParsedType,
     WholeNumber,
     check_named_once,
-    is_setting,
-    parse_setting,
-    suggest_setting,
 )
 from matchrec.cli.command_decorators import pass_clause_request, pass_request
 from matchrec.cli.formats import OUTPUT_FORMATS
 from matchrec.cli.messages import print_notice, report_warnings
+from matchrec.cli.partition_option import parse_partition
 from matchrec.cli.queries import QueryRequest, make_missing_events_error
 from matchrec.cli.query_command import QueryCommand, write_other_command
 from matchrec.cli.rows import write_rows
-from matchrec.cli.session import SettingPairs
 from matchrec.cli.table_arguments import parse_labels
 from matchrec.cli.values import read_plain_value
 from matchrec.cli.written_files import write_text
@@ -47,7 +43,7 @@ ValuesByName = Sequence[tuple[str, list[Any]]]
 TabularAnswer: TypeAlias = "matchrec.Why | matchrec.Coverage | matchrec.Backtest | matchrec.Sweep"
 
 
-def make_svg_option(picture: str) -> arguments.OptionDecorator[Any]:
+def make_svg_option(picture: str) -> common_options.OptionDecorator[Any]:
     """Return the option that writes a picture to a file.
 
     Args:
@@ -58,8 +54,8 @@ def make_svg_option(picture: str) -> arguments.OptionDecorator[Any]:
 
 
 @click.command(cls=QueryCommand)
-@arguments.make_result_options("Explain how an aggregate, such as days=sum(n), is computed.")
-@arguments.make_clause_option("explain")
+@common_options.make_result_options("Explain how an aggregate, such as days=sum(n), is computed.")
+@common_options.make_clause_option("explain")
 @click.option(
     "--analyze", is_flag=True, help="Also run the query and show counters. Only on Spark."
 )
@@ -88,10 +84,11 @@ def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | 
 
 
 # The option that prints the table of an answer instead of its text.
-ANSWER_FORMAT_OPTION = arguments.make_choice_option(
+ANSWER_FORMAT_OPTION = common_options.make_choice_option(
     "--format",
     ("text", *(name for name in OUTPUT_FORMATS if name != "table")),
     "Format of the answer",
+    name="format_name",
     default="text",
 )
 
@@ -128,15 +125,15 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
 
 
 @click.command(cls=QueryCommand)
-@arguments.QUERY_OPTIONS
-@arguments.ALGORITHM_OPTION
-@arguments.make_repeatable_option(
+@common_options.QUERY_OPTIONS
+@common_options.ALGORITHM_OPTION
+@common_options.make_repeatable_option(
     "--partition",
     metavar="NAME=VALUE",
     help="Value of a PARTITION BY column. Repeat it for each column. Required if there are"
     " several partitions.",
 )
-@arguments.make_repeatable_option(
+@common_options.make_repeatable_option(
     "--row",
     metavar="VALUE",
     help="Value of the ORDER BY column in the starting row. Repeat it for each column. [default:"
@@ -148,7 +145,7 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
     default=5,
     help="Explain at most N attempts to find a match. [default: 5]",
 )
-@arguments.make_clause_option("explain")
+@common_options.make_clause_option("explain")
 @ANSWER_FORMAT_OPTION
 @make_svg_option("the attempts")
 @pass_request
@@ -157,7 +154,7 @@ def why(  # noqa: PLR0913 -- one for each option
     partition: Sequence[str],
     row: Sequence[str],
     limit: int,
-    format: str,  # noqa: A002 -- the name of the option
+    format_name: str,
     svg: Path | None,
 ) -> None:
     """Explain why rows match or do not match.
@@ -173,59 +170,16 @@ def why(  # noqa: PLR0913 -- one for each option
     order_values = tuple(read_plain_value(value) for value in row) or None
     with request.open_query() as (spark, query):
         answer = query.why(partition=values, row=order_values, limit=limit, clause=request.clause)
-        print_answer(spark, answer, format, svg)
-
-
-def parse_partition(partition: Sequence[str], request: QueryRequest) -> SettingPairs:
-    """Return the names and values of `--partition`.
-
-    Raises:
-        click.BadParameter: one of them is not NAME=VALUE, or a name has two values.
-    """
-    context = click.get_current_context()
-    option = next(param for param in context.command.params if param.name == "partition")
-    for argument in partition:
-        if not is_setting(argument):
-            example = suggest_partition(argument, request.list_partition_keys())
-            error = errors.malformed_setting(argument=argument, example=example)
-            raise click.BadParameter(str(error), context, option)
-    return check_named_once(context, option, tuple(map(parse_setting, partition)))
-
-
-def suggest_partition(argument: str, keys: Sequence[str]) -> str:
-    """Return how to write a `--partition` without a name or a value.
-
-    Args:
-        argument: what the user wrote.
-        keys: the columns that name a partition; empty if they are not known.
-
-    >>> suggest_partition("A1", ["gate"]), suggest_partition("gate", ["gate"])
-    ('--partition gate=A1', '--partition gate=VALUE')
-    >>> suggest_partition("A1", ["gate", "day"])
-    '--partition gate=A1 --partition day=VALUE'
-    """
-    if not keys:
-        return suggest_setting(argument)
-    part = argument.strip("=") or "VALUE"
-    if part in keys:
-        values = {part: "VALUE"}
-    else:
-        values = dict.fromkeys(keys, "VALUE") | {keys[0]: part}
-    settings = (f"{name}={value}" for name, value in values.items())
-    return " ".join(f"--partition {shlex.quote(setting)}" for setting in settings)
+        print_answer(spark, answer, format_name, svg)
 
 
 @click.command(cls=QueryCommand)
-@arguments.SEARCH_OPTIONS
-@arguments.make_clause_option("look at")
+@common_options.SEARCH_OPTIONS
+@common_options.make_clause_option("look at")
 @ANSWER_FORMAT_OPTION
 @make_svg_option("the counts")
 @pass_request
-def coverage(
-    request: QueryRequest,
-    format: str,  # noqa: A002 -- the name of the option
-    svg: Path | None,
-) -> None:
+def coverage(request: QueryRequest, format_name: str, svg: Path | None) -> None:
     """Count how far starting rows get, and what stops them.
 
     QUERY is a file, or - for standard input, as in `matchrec run`.
@@ -237,12 +191,12 @@ def coverage(
     surface = replace(current_surface(), why_command=write_other_command("why"))
     with request.open_query() as (spark, query), use_surface(surface):
         answer = query.coverage(clause=request.clause)
-        print_answer(spark, answer, format, svg)
+        print_answer(spark, answer, format_name, svg)
 
 
 @click.command(cls=QueryCommand)
-@arguments.SEARCH_OPTIONS
-@arguments.ALGORITHM_OPTION
+@common_options.SEARCH_OPTIONS
+@common_options.ALGORITHM_OPTION
 @click.option(
     "--labels", required=True, type=ParsedType("NAME", parse_labels), help="Table of the incidents."
 )
@@ -252,13 +206,13 @@ def coverage(
 @click.option(
     "--end", required=True, metavar="COLUMN", help="Column with the end of each incident."
 )
-@arguments.make_repeatable_option(
+@common_options.make_repeatable_option(
     "--key",
     metavar="COLUMN",
     help="Column of the incidents for a PARTITION BY column. Repeat it for each column. [default:"
     " those with the same names]",
 )
-@arguments.make_clause_option("look at")
+@common_options.make_clause_option("look at")
 @ANSWER_FORMAT_OPTION
 @make_svg_option("the incidents and matches")
 @pass_request
@@ -268,7 +222,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
     start: str,
     end: str,
     key: Sequence[str],
-    format: str,  # noqa: A002 -- the name of the option
+    format_name: str,
     svg: Path | None,
 ) -> None:
     """Compare the matches with labelled incidents.
@@ -290,17 +244,17 @@ def backtest(  # noqa: PLR0913 -- one for each option
             end=end,
             clause=request.clause,
         )
-        print_answer(spark, answer, format, svg)
+        print_answer(spark, answer, format_name, svg)
 
 
 @click.command(cls=QueryCommand)
-@arguments.CLAUSE_OPTIONS
-@arguments.make_repeatable_option(
+@common_options.CLAUSE_OPTIONS
+@common_options.make_repeatable_option(
     "--grid",
     required=True,
     type=CANDIDATES_TYPE,
     callback=check_named_once,
-    shell_complete=arguments.complete_parameters,
+    shell_complete=common_options.complete_parameters,
     help="Values of the parameter :NAME, such as days=3,5,8. Repeatable.",
 )
 @ANSWER_FORMAT_OPTION
@@ -310,7 +264,7 @@ def sweep(
     request: QueryRequest,
     clause_table: str | None,
     grid: ValuesByName,
-    format: str,  # noqa: A002 -- the name of the option
+    format_name: str,
     svg: Path | None,
 ) -> None:
     """Count the matches for each combination of parameter values.
@@ -341,4 +295,4 @@ def sweep(
         answer = matchrec.sweep(
             rows, clause_text, dict(grid), dialect=request.dialect, options=request.run_options
         )
-        print_answer(spark, answer, format, svg)
+        print_answer(spark, answer, format_name, svg)

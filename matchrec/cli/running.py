@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 import matchrec
-from matchrec.cli import arguments
+from matchrec.cli import common_options
 from matchrec.cli.argument_types import PICTURE_TYPE, ParsedType, WholeNumber
 from matchrec.cli.command_decorators import pass_request
 from matchrec.cli.engine_errors import raise_run_errors
@@ -59,9 +59,13 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 
 
 @click.command(cls=QueryCommand)
-@arguments.make_result_options("Return an aggregate, such as days=sum(n), instead of the matches.")
-@arguments.make_clause_option("aggregate")
-@arguments.make_choice_option("--format", tuple(OUTPUT_FORMATS), "Format of printed rows")
+@common_options.make_result_options(
+    "Return an aggregate, such as days=sum(n), instead of the matches."
+)
+@common_options.make_clause_option("aggregate")
+@common_options.make_choice_option(
+    "--format", tuple(OUTPUT_FORMATS), "Format of printed rows", name="format_name"
+)
 @click.option(
     "--output",
     "file",
@@ -98,7 +102,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 @pass_request
 def run(  # noqa: PLR0913 -- one for each option
     request: QueryRequest,
-    format: str | None,  # noqa: A002 -- the name of the option
+    format_name: str | None,
     file: Path | None,
     limit: int | None,
     picture: Path | None,
@@ -123,10 +127,10 @@ def run(  # noqa: PLR0913 -- one for each option
         error = errors.argument_needs_another(argument="--clause", other="--aggregate or --per")
         raise click.UsageError(str(error))
     plot = read_plot_options(picture, x=x, y=y, series=series, between=between)
-    if file is not None and format is not None:
-        check_format_of_file(format, file)
-    output = RowDestination(format or TABLE, file, limit)
-    if request.aggregates or not request.earlier:
+    if file is not None and format_name is not None:
+        check_format_of_file(format_name, file)
+    output = RowDestination(format_name or TABLE, file, limit)
+    if request.aggregates or not request.earlier_statements:
         run_last_statement(request, output, plot)
     else:
         run_statements(request, output, plot)

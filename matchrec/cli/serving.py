@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from matchrec.cli import arguments
+from matchrec.cli import common_options
 from matchrec.cli.argument_types import WholeNumber
 from matchrec.cli.command_decorators import handle_failures, reject_repeated_tables
 from matchrec.cli.messages import PROGRAM, print_notice
@@ -49,7 +49,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--tls-cert", type=FILE, help="Certificate for TLS, in PEM format.")
 @click.option("--tls-key", type=FILE, help="Its private key, in PEM format.")
 @click.option("--allow-anyone", is_flag=True, help="Let other machines connect without a token.")
-@arguments.SESSION_OPTIONS
+@common_options.SESSION_OPTIONS
 @handle_failures
 def serve(  # noqa: PLR0913 -- one for each option
     host: str,

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import click
 
 from matchrec.arguments import DialectName, TargetDialect
-from matchrec.cli import arguments
+from matchrec.cli import common_options
 from matchrec.cli.command_decorators import handle_failures
 from matchrec.cli.queries import QueryContent
 from matchrec.cli.query_command import QueryCommand
@@ -18,19 +18,19 @@ INPUT_LANGUAGES = (*get_args(DialectName), "sase", "pattern")
 
 
 @click.command(cls=QueryCommand)
-@arguments.QUERY_ARGUMENTS
-@arguments.make_choice_option(
+@common_options.QUERY_ARGUMENTS
+@common_options.make_choice_option(
     "--read",
     INPUT_LANGUAGES,
     "Product whose SQL the query is, or another language",
     shown_default="by the file name",
 )
-@arguments.make_choice_option(
+@common_options.make_choice_option(
     "--write", get_args(TargetDialect), "Product whose SQL is written", default="spark"
 )
 @click.option("--events", metavar="TABLE", help="Table that the SQL reads. [default: events]")
-@arguments.EVENT_OPTIONS
-@arguments.make_choice_option(
+@common_options.EVENT_OPTIONS
+@common_options.make_choice_option(
     "--result",
     ("matches", "non_overlapping"),
     "Matches that the SQL returns for SASE+",

@@ -1,7 +1,7 @@
 """The options that several commands have.
 
-An option is a decorator: `@arguments.ENGINE_OPTION` adds `--engine` to a command. Groups of options
-are decorators, too, such as `@arguments.QUERY_OPTIONS`. With `@pass_request` of
+An option is a decorator: `@common_options.ENGINE_OPTION` adds `--engine` to a command. Groups of
+options are decorators, too, such as `@common_options.QUERY_OPTIONS`. With `@pass_request` of
 `command_decorators`, a command gets the `QueryRequest` that these options describe instead of the
 options themselves.
 """
