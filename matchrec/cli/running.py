@@ -16,17 +16,13 @@ from matchrec.cli.command_decorators import pass_request
 from matchrec.cli.engine_errors import raise_run_errors
 from matchrec.cli.failures import label_errors
 from matchrec.cli.formats import OUTPUT_FORMATS
-from matchrec.cli.messages import print_notice, print_notice_at_terminal, report_warnings, show_busy
+from matchrec.cli.messages import print_notice, print_notice_at_terminal, report_warnings
+from matchrec.cli.plot_options import PlotOptions, read_plot_options
 from matchrec.cli.queries import QueryRequest
 from matchrec.cli.query_command import QueryCommand, write_other_command
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.rows import SHOWN_ROWS, ProgressDisplay, write_rows
-from matchrec.cli.written_files import (
-    name_rows_format,
-    parse_rows_file,
-    replace_when_complete,
-    write_rows_file,
-)
+from matchrec.cli.written_files import name_rows_format, parse_rows_file, write_rows_file
 from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
 
@@ -197,65 +193,6 @@ class RowDestination:
         """Print an empty line between the rows of two statements; JSON needs none."""
         if self.format_name not in JSON_FORMATS:
             print()
-
-
-@dataclass(frozen=True, slots=True)
-class PlotOptions:
-    """The picture of --plot and its columns."""
-
-    # The file to which the picture is written.
-    picture: Path
-    # The columns of the axes.
-    x: str
-    y: str
-    # The column with a series for each of its values; None for a single series.
-    series: str | None
-    # The columns of the result with the first and the last x of a match; None to find them.
-    between: tuple[str, str] | None
-
-    def draw(self, query: matchrec.Query) -> None:
-        """Draw the matches of a query over its rows, and write the picture."""
-        with show_busy("Drawing"), raise_run_errors():
-            plot = query.plot(x=self.x, y=self.y, by=self.series, between=self.between)
-        with replace_when_complete(self.picture) as temporary_file:
-            plot.save(temporary_file)
-        print_notice(f"picture written to {self.picture}")
-
-
-def read_plot_options(
-    picture: Path | None,
-    *,
-    x: str | None,
-    y: str | None,
-    series: str | None,
-    between: tuple[str, str] | None,
-) -> PlotOptions | None:
-    """Return the options of a picture; None without --plot.
-
-    Raises:
-        click.UsageError: --plot lacks an axis, or another option lacks --plot.
-    """
-    from matchrec.explain.pictures.figures import check_matplotlib
-
-    if picture is None:
-        columns = {"x": x, "y": y, "series": series, "between": between}
-        for name, value in columns.items():
-            if value is not None:
-                error = errors.argument_needs_another(argument=f"--{name}", other="--plot")
-                raise click.UsageError(str(error))
-        return None
-    if x is None:
-        raise make_missing_axis_error("--x")
-    if y is None:
-        raise make_missing_axis_error("--y")
-    check_matplotlib()
-    return PlotOptions(picture, x, y, series, between)
-
-
-def make_missing_axis_error(option: str) -> click.UsageError:
-    """Return the error for --plot without the option of an axis."""
-    error = errors.missing_option(option=option, value="COLUMN", reader="--plot")
-    return click.UsageError(str(error))
 
 
 def run_last_statement(
