@@ -47,8 +47,8 @@ def find_least_rows(choices_by_state: ChoicesByState) -> tuple[int, ...]:
 def find_live_states(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
     """Return for each state whether a run there can become a match by mapping one more row or more.
 
-    The run has mapped a row already, so it is not before the first row of its partition. If it maps
-    another row, it is not after the last row either.
+    The run has mapped a row already, so `^` does not hold. Before another row, `$` does not hold
+    either.
     """
     possible_choices = tuple(
         tuple(

@@ -124,7 +124,7 @@ def find_choices(program: Program, start: StateId, *, all_matches: bool) -> Iter
 
 
 def is_weaker_or_same(guard: int, other: int) -> bool:
-    """Return whether a guard holds whenever another one does, because it has no bit besides."""
+    """Return whether `guard` holds whenever `other` holds: each of its bits is a bit of `other`."""
     return guard & ~other == 0
 
 
