@@ -6,25 +6,14 @@ A table may be a file, a folder, or a pattern such as `parts/*.csv`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from matchrec.cli.files import (
-    FILE_FORMATS,
-    FileFormat,
-    find_files,
-    has_known_format,
-    read_start,
-    strip_compression,
-    suggest_nearest_file,
-)
+from matchrec.cli.files import has_known_format, suggest_nearest_file
+from matchrec.cli.table_formats import find_common_format
 from matchrec.cli.tables import EmptyTable, Table
 from matchrec.errors import command as errors
 
 WILDCARD = re.compile(r"[*?[]")
-
-# The formats of files by their names in messages, in the order in which they are listed.
-FORMAT_NAMES = {**{known.value: known for known in FileFormat}, "unknown": None}
 
 
 def parse_schema(argument: str) -> EmptyTable:
@@ -98,80 +87,6 @@ def make_table(name: str, path: str) -> Table:
             what="the file", path=path, hint=suggest_nearest_file(path), owner=f" of table `{name}`"
         )
     return Table(name, paths, find_common_format(name, path, paths), root=folder)
-
-
-def find_common_format(name: str, argument: str, paths: Sequence[Path]) -> FileFormat:
-    """Return the format that all files of a table have.
-
-    Args:
-        name: the name of the table, for errors.
-        argument: the path or the pattern, as the user wrote it.
-        paths: the files, or folders of files.
-
-    Raises:
-        MatchRecognizeError: a format is unknown, the files have several, or there are no files.
-    """
-    files_by_format: dict[FileFormat | None, list[Path]] = {}
-    for path in paths:
-        # Spark names a folder by the format of the files that it writes into it.
-        folder_format = FILE_FORMATS.get(path.suffix.lower()) if path.is_dir() else None
-        for file in find_files(path):
-            file_format = recognize_format(file) or folder_format
-            files_by_format.setdefault(file_format, []).append(file)
-    if not files_by_format:
-        reason = "it is a folder without files"
-        raise errors.unreadable_table(name=name, path=argument, reason=reason)
-    if len(files_by_format) > 1:
-        raise errors.several_formats(
-            pattern=argument,
-            files={
-                name: list(map(str, files_by_format[file_format]))
-                for name, file_format in FORMAT_NAMES.items()
-                if file_format in files_by_format
-            },
-            patterns=suggest_patterns(argument, paths, files_by_format),
-        )
-    ((common_format, files),) = files_by_format.items()
-    if common_format is None:
-        raise errors.unknown_format(path=str(files[0]), endings=list(FILE_FORMATS))
-    return common_format
-
-
-def recognize_format(file: Path) -> FileFormat | None:
-    """Return the format of a file; None if it is unknown.
-
-    A Parquet file is recognised by its content, all others by their names.
-    """
-    if read_start(file).startswith(b"PAR1"):
-        return FileFormat.PARQUET
-    return FILE_FORMATS.get(strip_compression(file).suffix.lower())
-
-
-def suggest_patterns(
-    argument: str,
-    paths: Sequence[Path],
-    files_by_format: Mapping[FileFormat | None, Sequence[Path]],
-) -> list[str]:
-    """Return patterns that each match the files of one ending, such as `parts/*.csv`.
-
-    The list is empty unless the user named a folder, or a pattern that ends with `*`.
-
-    Args:
-        argument: the path or the pattern, as the user wrote it.
-        paths: the files, or folders of files.
-        files_by_format: all files. Files of unknown format get no pattern.
-    """
-    files = [file for known, group in files_by_format.items() if known for file in group]
-    endings = sorted({file.name.removeprefix(strip_compression(file).stem) for file in files})
-    folder = Path(argument)
-    if list(paths) == [folder]:
-        is_flat = all(file.parent == folder for file in files)
-        beginning = f"{folder}/*" if is_flat else f"{folder}/**/*"
-    elif argument.endswith("*") and not any(path.is_dir() for path in paths):
-        beginning = argument
-    else:
-        return []
-    return [f"{beginning}{ending}" for ending in endings if ending]
 
 
 def parse_labels(argument: str) -> str:

@@ -1,0 +1,106 @@
+"""The format of the files of a table, and the error for files of several formats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from matchrec.cli.files import FILE_FORMATS, FileFormat, find_files, read_start, strip_compression
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import command as errors
+
+# The files of a table by their formats; those of unknown formats are at None.
+FilesByFormat: TypeAlias = Mapping[FileFormat | None, Sequence[Path]]
+
+# The formats of files by their names in messages, in the order in which they are listed.
+FORMAT_NAMES = {**{known.value: known for known in FileFormat}, "unknown": None}
+
+
+def find_common_format(table_name: str, argument: str, paths: Sequence[Path]) -> FileFormat:
+    """Return the format that all files of a table have.
+
+    Args:
+        table_name: the name of the table, for errors.
+        argument: the path or the pattern, as the user wrote it.
+        paths: the files, or folders of files.
+
+    Raises:
+        MatchRecognizeError: a format is unknown, the files have several, or there are no files.
+    """
+    files_by_format: dict[FileFormat | None, list[Path]] = {}
+    for path in paths:
+        # Spark names a folder by the format of the files that it writes into it.
+        folder_format = FILE_FORMATS.get(path.suffix.lower()) if path.is_dir() else None
+        for file in find_files(path):
+            file_format = recognize_format(file) or folder_format
+            files_by_format.setdefault(file_format, []).append(file)
+    if not files_by_format:
+        reason = "it is a folder without files"
+        raise errors.unreadable_table(name=table_name, path=argument, reason=reason)
+    if len(files_by_format) > 1:
+        raise make_several_formats_error(argument, paths, files_by_format)
+    ((common_format, files),) = files_by_format.items()
+    if common_format is None:
+        raise errors.unknown_format(path=str(files[0]), endings=list(FILE_FORMATS))
+    return common_format
+
+
+def recognize_format(file: Path) -> FileFormat | None:
+    """Return the format of a file; None if it is unknown.
+
+    A Parquet file is recognised by its content, all others by their names.
+    """
+    if read_start(file).startswith(b"PAR1"):
+        return FileFormat.PARQUET
+    return FILE_FORMATS.get(strip_compression(file).suffix.lower())
+
+
+def make_several_formats_error(
+    argument: str, paths: Sequence[Path], files_by_format: FilesByFormat
+) -> MatchRecognizeError:
+    """Return the error for a table whose files have several formats.
+
+    It lists the files of each format, and patterns for the files of a single one.
+
+    Args:
+        argument: the path or the pattern, as the user wrote it.
+        paths: the files, or folders of files.
+        files_by_format: all files.
+    """
+    file_names = {
+        format_name: [str(file) for file in files_by_format[file_format]]
+        for format_name, file_format in FORMAT_NAMES.items()
+        if file_format in files_by_format
+    }
+    files_of_known_format = [
+        file
+        for file_format, files in files_by_format.items()
+        if file_format is not None
+        for file in files
+    ]
+    patterns = suggest_patterns(argument, paths, files_of_known_format)
+    return errors.several_formats(pattern=argument, files=file_names, patterns=patterns)
+
+
+def suggest_patterns(argument: str, paths: Sequence[Path], files: Sequence[Path]) -> list[str]:
+    """Return patterns that each match the files of one ending, such as `parts/*.csv`.
+
+    The list is empty unless the user named a folder, or a pattern that ends with `*`.
+
+    Args:
+        argument: the path or the pattern, as the user wrote it.
+        paths: the files, or folders of files, that it leads to.
+        files: all files of known formats.
+    """
+    folder = Path(argument)
+    if list(paths) == [folder]:
+        is_flat = all(file.parent == folder for file in files)
+        beginning = f"{folder}/*" if is_flat else f"{folder}/**/*"
+    elif argument.endswith("*") and not any(path.is_dir() for path in paths):
+        beginning = argument
+    else:
+        return []
+    # An ending has the suffix of a compression, too: `.csv.gz`.
+    endings = {file.name.removeprefix(strip_compression(file).stem) for file in files}
+    return [f"{beginning}{ending}" for ending in sorted(endings) if ending]
