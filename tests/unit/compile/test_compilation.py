@@ -53,7 +53,7 @@ PLANS = pytest.mark.parametrize(
 def test_the_pattern_is_compiled_and_folded_once(plan: MatchPlan) -> None:
     with (
         mock.patch.object(nfa, "compile_program", wraps=nfa.compile_program) as compiling,
-        mock.patch.object(nfa, "fold", wraps=nfa.fold) as folding,
+        mock.patch.object(nfa, "fold_program", wraps=nfa.fold_program) as folding,
     ):
         compile_plan(plan)
     assert (compiling.call_count, folding.call_count) == (1, 1)
@@ -63,7 +63,7 @@ def test_the_pattern_is_compiled_and_folded_once(plan: MatchPlan) -> None:
 def test_a_worker_compiles_nothing_again(plan: MatchPlan) -> None:
     received = pickle.loads(pickle.dumps(compile_plan(plan)))
     compiled_task.build_task_arrays.cache_clear()
-    with mock.patch.object(nfa, "fold", side_effect=AssertionError):
+    with mock.patch.object(nfa, "fold_program", side_effect=AssertionError):
         first = compiled_task.compile_task(received.task, 1)
         assert compiled_task.compile_task(received.task, 1) is first
 
