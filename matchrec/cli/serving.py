@@ -74,7 +74,9 @@ def serve(  # noqa: PLR0913 -- one for each option
       matchrec serve --table stocks=stocks.csv
       matchrec serve --engine sc://cluster:15002 --port 15003
     """
-    from matchrec.gateway.serve import SERVER_OF_SPARK, Listener, find_server, start_gateway
+    from matchrec.gateway.engines import SERVER_OF_SPARK, find_server
+    from matchrec.gateway.listener import Listener
+    from matchrec.gateway.serve import start_gateway
     from matchrec.spark.sail.start import SPARK, choose_engine
 
     listener = Listener(

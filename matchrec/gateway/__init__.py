@@ -12,8 +12,18 @@ to any server. It forwards every call unchanged, except a call whose plan holds 
    the client. So it sees the client's temporary views, settings and catalog.
 3. The resulting DataFrame is a plan without the clause. It replaces the SQL.
 
-`executions` remembers what was planned, for clients whose connection breaks. `status` writes errors
-as clients of Spark Connect read them.
+The modules:
+
+    serve        starts a gateway
+    listener     where it listens, and who may call
+    engines      finds or starts the server of the engine
+    server       the event loop and the threads of a gateway
+    forward      the calls of clients: forwarded, or answered here
+    executions   what was planned, for clients whose connection breaks
+    statements   finds and replaces SQL in messages
+    planner      plans SQL in the sessions of clients
+    settings     options of matchrec that a session sets with SET
+    status       errors as clients of Spark Connect read them
 
 Source: the protocol, spark/sql/connect/common/src/main/protobuf/spark/connect/base.proto.
 """

@@ -21,7 +21,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 import matchrec
-from matchrec.gateway.serve import Gateway, Listener, start_gateway
+from matchrec.gateway.listener import Listener
+from matchrec.gateway.serve import Gateway, start_gateway
 from tests.spark.gateway.connecting import FALL, FALLS, TICKS, connect
 
 HERE = Path(__file__).parent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors import MatchRecognizePlanError
-from matchrec.gateway.serve import Listener
+from matchrec.gateway.listener import Listener
 
 
 @pytest.mark.parametrize("token", ["", " ", "two words", "line\n", "schlüssel"])

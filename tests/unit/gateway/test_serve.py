@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 pytest.importorskip("grpc_status.rpc_status")
 
 import matchrec
-from matchrec.gateway import serve
+from matchrec.gateway import engines
 
 PYTHONS = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
 
@@ -41,8 +41,8 @@ def test_workers_of_a_new_spark_run_the_python_of_the_program(
 
     for name in PYTHONS:
         monkeypatch.setenv(name, "python3")
-    monkeypatch.setattr(serve.SparkSession, "getActiveSession", lambda: None)
-    monkeypatch.setattr(serve, "start", start)
+    monkeypatch.setattr(engines.SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setattr(engines, "start", start)
     with pytest.raises(StartedError):
         matchrec.serve(engine="spark", port=0)
     assert pythons_at_start == [sys.executable, sys.executable]

@@ -1,0 +1,121 @@
+"""The server of a gateway: its event loop, its threads, and its channel to the engine.
+
+`GatewayServer.run` serves until another thread calls `RunningServer.stop`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import grpc
+
+from matchrec.gateway.forward import TOKEN_KEY, Forwarder
+from matchrec.gateway.listener import Listener
+from matchrec.gateway.planner import Metadata, Planner
+from matchrec.spark.sail.server import UNCOMPRESSED, make_channel_builder
+
+# The number of statements that are planned at once. A thread mostly waits for the engine; for
+# CREATE TABLE AS and INSERT, it waits until they have run.
+PLANNING_THREADS = 256
+
+# Messages may have any length, as in Spark's own server.
+ANY_LENGTH = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
+
+# Two servers must not share a port: a second one would take some of the calls of the first.
+OWN_PORT = ("grpc.so_reuseport", 0)
+
+# The number of seconds for which running calls may go on once the gateway stops.
+GRACE_SECONDS = 1.0
+
+# The number of seconds for which the event loop waits for the last events of gRPC after the server
+# has stopped. An event that finds its loop closed would be an error in the loop of another gateway
+# of this program.
+DRAIN_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server that listens."""
+
+    port: int
+    # Makes the server stop. Any thread may call it.
+    stop: Callable[[], None]
+
+
+@dataclass(slots=True)
+class GatewayServer:
+    """The server of a gateway, with the event loop and the threads that it runs in."""
+
+    listener: Listener
+    # The address of the engine's server, with its parameters.
+    engine: str
+    planner: Planner
+    # Is set once the server listens; or has the error for which it cannot.
+    started: Future[RunningServer] = field(default_factory=Future)
+
+    @property
+    def engine_address(self) -> str:
+        """The address of the engine's server, without its parameters."""
+        return f"sc://{make_channel_builder(self.engine).endpoint}"
+
+    def run(self) -> None:
+        """Serve in this thread until the server is stopped."""
+        asyncio.run(self.serve())
+
+    async def serve(self) -> None:
+        """Serve until the server is stopped."""
+        loop = asyncio.get_running_loop()
+        must_stop = asyncio.Event()
+        threads = ThreadPoolExecutor(PLANNING_THREADS, "matchrec-gateway")
+        try:
+            channel, metadata = open_channel(self.engine)
+            forwarder = Forwarder(
+                engine=self.engine_address,
+                channel=channel,
+                metadata=metadata,
+                planner=self.planner,
+                threads=threads,
+                token=self.listener.token,
+            )
+            server = grpc.aio.server(options=[*ANY_LENGTH, OWN_PORT])
+            server.add_generic_rpc_handlers((forwarder,))
+            port = self.listener.bind(server)
+            await server.start()
+        except Exception as error:  # noqa: BLE001 -- raised by the thread that waits
+            self.started.set_exception(error)
+            return
+
+        def stop() -> None:
+            """Make the server stop, from any thread."""
+            loop.call_soon_threadsafe(must_stop.set)
+
+        self.started.set_result(RunningServer(port, stop))
+        await must_stop.wait()
+        await server.stop(GRACE_SECONDS)
+        await channel.close()
+        await asyncio.sleep(DRAIN_SECONDS)
+        threads.shutdown(wait=False, cancel_futures=True)
+        self.planner.close()
+
+
+def open_channel(engine: str) -> tuple[Any, Metadata]:
+    """Return a channel to an engine's server, and the metadata that each call to it needs.
+
+    PySpark's own channel is not for an event loop, so only its reading of the address is used.
+    """
+    builder = make_channel_builder(engine)
+    options = [*ANY_LENGTH, UNCOMPRESSED]
+    metadata: list[tuple[str, str | bytes]] = list(builder.metadata())
+    token = builder.token if hasattr(builder, "token") else builder._token  # PySpark 3.5
+    if token is not None:
+        metadata.append((TOKEN_KEY, f"Bearer {token}"))
+    # PySpark 4 sends a token without TLS to a server on this machine, as `remote("local")` has.
+    is_local = builder.host == "localhost" and not getattr(builder, "use_ssl", True)
+    if is_local or not builder.secure:
+        return grpc.aio.insecure_channel(builder.endpoint, options), metadata
+    credentials = grpc.ssl_channel_credentials()
+    return grpc.aio.secure_channel(builder.endpoint, credentials, options), metadata
