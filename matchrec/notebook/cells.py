@@ -61,8 +61,8 @@ def run_cell(
     frame = variables[arguments.output] if arguments.output else query.to_df()
     if arguments.plot:
         return plot_matches(query, arguments.plot, arguments.between)
-    asks_for_matches = bool(arguments.events) or may_have_clause(text)
-    return fetch_result(frame, arguments.limit, asks_for_matches)
+    has_matches = bool(arguments.events) or may_have_clause(text)
+    return fetch_result(frame, arguments.limit, has_matches=has_matches)
 
 
 def plot_matches(
@@ -89,13 +89,13 @@ def plot_matches(
     return query.plot(x=x, y=y, by=series, between=(first, last))
 
 
-def fetch_result(frame: DataFrame, limit: int, asks_for_matches: bool) -> Result:
+def fetch_result(frame: DataFrame, limit: int, *, has_matches: bool) -> Result:
     """Return the first rows of a DataFrame, as the notebook shows them.
 
     Args:
         frame: the result of the query.
-        limit: how many rows are shown.
-        asks_for_matches: whether rows of the result are matches, so that there may be none because
+        limit: how many rows are shown. One more row is read, to see whether there are more.
+        has_matches: whether rows of the result are matches, so that there may be none because
             nothing matched.
     """
     rows = [
@@ -106,8 +106,8 @@ def fetch_result(frame: DataFrame, limit: int, asks_for_matches: bool) -> Result
         dataframe=frame,
         names=tuple(frame.columns),
         rows=tuple(rows[:limit]),
-        more=len(rows) > limit,
-        asks_for_matches=asks_for_matches,
+        has_more_rows=len(rows) > limit,
+        has_matches=has_matches,
     )
 
 

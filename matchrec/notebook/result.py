@@ -1,4 +1,4 @@
-"""The rows that a cell shows below itself."""
+"""The result of a cell as the notebook shows it: a table of its first rows, and a note."""
 
 from __future__ import annotations
 
@@ -12,22 +12,27 @@ from matchrec.explain.pictures.html import build_html_table, write_paragraph
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """The result of a cell."""
+    """The result of a query in a cell, of which the notebook shows the first rows."""
 
+    # The whole result.
     dataframe: DataFrame
-    names: tuple[str, ...]  # of the columns
-    rows: tuple[tuple[str, ...], ...]  # the first ones, as texts
-    more: bool  # whether there are more rows
-    asks_for_matches: bool = False  # whether there may be no rows because nothing matched
+    # The names of its columns.
+    names: tuple[str, ...]
+    # The first rows, as texts.
+    rows: tuple[tuple[str, ...], ...]
+    # Whether the result has more rows than `rows`.
+    has_more_rows: bool
+    # Whether its rows are matches, so that there may be none because nothing matched.
+    has_matches: bool = False
 
     @property
     def note(self) -> str:
-        """Return how many rows are shown, and what to do if these are not enough."""
+        """The sentence below the rows: how many are shown, and how to see more."""
         count = len(self.rows)
-        if self.asks_for_matches and not count:
+        if self.has_matches and not count:
             return "0 rows; --coverage shows how far rows get, --why shows what stops them"
         rows = show_count(count, "row")
-        return f"showing {rows}; --limit N shows more" if self.more else rows
+        return f"showing {rows}; --limit N shows more" if self.has_more_rows else rows
 
     def _repr_html_(self) -> str:
         """Return a table of the rows for notebooks."""

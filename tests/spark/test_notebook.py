@@ -77,7 +77,7 @@ def test_the_text_of_a_cell_is_no_f_string(
 
 def test_a_cell_shows_its_first_rows(shell: InteractiveShell) -> None:
     result = shell.run_cell_magic("matchrec", "--limit 1", RISES + "ORDER BY a")
-    assert (result.names, result.rows, result.more) == (("a", "b"), (("1", "2"),), True)
+    assert (result.names, result.rows, result.has_more_rows) == (("a", "b"), (("1", "2"),), True)
     without_rows = shell.run_cell_magic("matchrec", "", RISES.replace("+ :least", "+ 99"))
     assert (
         without_rows.note
