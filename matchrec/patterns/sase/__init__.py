@@ -1,7 +1,7 @@
 """SASE+, a language of event patterns: from the text of a query to a `MatchPlan`.
 
-    parser       reads a text to a `SaseQuery`, with the help of `query_tokens`, `expressions` and
-                 `windows`
+    parser       reads a text to a `SaseQuery`, with the help of `query_tokens`, `expressions`,
+                 `windows` and, for its errors, `component_repairs`
     nodes        the parts of a `SaseQuery`
     lower        makes a `MatchPlan` of it, with the help of `conjuncts` and `test_points`:
                  components become variables, predicates their conditions

@@ -15,9 +15,7 @@ instead of the unexpected token.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from string import ascii_lowercase
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
@@ -26,6 +24,11 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import expression_nested_too_deep
+from matchrec.patterns.sase.component_repairs import (
+    add_commas,
+    are_bare_components,
+    complete_components,
+)
 from matchrec.patterns.sase.expressions import NAME_KINDS, EventReader
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
 from matchrec.patterns.sase.query_tokens import quote_singly, read_query_tokens
@@ -84,65 +87,6 @@ EXPECTED_AFTER_CLAUSE = {
     "WITHIN": "RETURN or the end",
     "RETURN": "an operator, AND, AS, OR, `,` or the end",
 }
-
-
-# Components without SEQ around them: `Shelf a, Exit+ b[]`, `Shelf a+`.
-BARE_COMPONENTS = re.compile(r"\w+\+?\s+\w+(\[\]|\+)?(\s*,\s*\w+\+?\s+\w+(\[\]|\+)?)*")
-# Event types with variables, with other signs than commas between them or none.
-COMPONENTS_WITHOUT_COMMAS = re.compile(r"\s*\b\w+\s+\w+\b(\s*(,|->|;|\s)\s*\b\w+\s+\w+\b)*\s*")
-# A component, which may lack its variable or have `+` in the wrong place.
-COMPONENT = re.compile(
-    r"""(?P<negation>[~!]\s*)?
-        (?P<opening>\(\s*)?
-        (?P<type>\w+|'[^']*'|`[^`]*`|\*)\s*
-        (?P<plus>\+)?\s*
-        (?P<name>\w+)?\s*
-        (?P<brackets>\[\]|\+)?
-        (?(opening)\s*\))""",
-    re.VERBOSE,
-)
-
-
-def add_commas(text: str) -> str:
-    """Return event types with variables, and with a comma between two components.
-
-    Return "" if the components have any other form.
-
-    >>> add_commas("Shelf a Exit b"), add_commas("Shelf a -> Exit b"), add_commas("Shelf Exit b")
-    ('Shelf a, Exit b', 'Shelf a, Exit b', '')
-    """
-    if not COMPONENTS_WITHOUT_COMMAS.fullmatch(text):
-        return ""
-    words = re.findall(r"\w+", text)
-    pairs = zip(words[::2], words[1::2], strict=True)
-    return ", ".join(f"{event_type} {name}" for event_type, name in pairs)
-
-
-def complete_components(text: str) -> str:
-    """Return components with variables, and with each Kleene plus as SEQ has it.
-
-    If a component has another form, all stay as they are.
-
-    >>> complete_components("Shelf, Exit+"), complete_components("Shelf a+")
-    ('Shelf a, Exit+ b[]', 'Shelf+ a[]')
-    >>> complete_components("Shelf b, ~Register, Exit"), complete_components("Shelf, {Exit}")
-    ('Shelf b, ~(Register a), Exit c', 'Shelf, {Exit}')
-    """
-    components = [COMPONENT.fullmatch(part.strip()) for part in text.split(",")]
-    names = {component["name"] for component in components if component is not None}
-    free_names = iter([letter for letter in ascii_lowercase if letter not in names])
-    completed: list[str] = []
-    for component in components:
-        if component is None:
-            return " ".join(text.split())
-        name = component["name"] or next(free_names, "a1")
-        if component["negation"]:
-            completed.append(f"~({component['type']} {name})")
-        elif component["plus"] or component["brackets"]:
-            completed.append(f"{component['type']}+ {name}[]")
-        else:
-            completed.append(f"{component['type']} {name}")
-    return ", ".join(completed)
 
 
 class QueryReader(EventReader):
@@ -280,7 +224,7 @@ class QueryReader(EventReader):
         while end < self.end and self.key_at(end) not in ("WHERE", "WITHIN", "RETURN"):
             end += 1
         text = self.text.text_at(self.text.span(start, end)) if end > start else ""
-        return text if BARE_COMPONENTS.fullmatch(text) else None
+        return text if are_bare_components(text) else None
 
     def read_component(self) -> Component:
         """Read a component, which may be negated: `~(Stock a)`, `!(Stock a)` or `~Stock a`."""
