@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from matchrec.explain.tracing.why import Why as Why
     from matchrec.gateway.serve import Gateway as Gateway
     from matchrec.gateway.serve import serve as serve
-    from matchrec.patterns.stages.builder import AfterMatch as AfterMatch
+    from matchrec.patterns.stages.after_match import AfterMatch as AfterMatch
     from matchrec.patterns.stages.builder import Pattern as Pattern
     from matchrec.spark.actions import progress as progress
     from matchrec.spark.counters import Counters as Counters
@@ -103,7 +103,8 @@ _HOMES = {
     "matchrec.explain.explanation": ("Explanation",),
     "matchrec.explain.tracing.why": ("Why",),
     "matchrec.gateway.serve": ("Gateway", "serve"),
-    "matchrec.patterns.stages.builder": ("AfterMatch", "Pattern"),
+    "matchrec.patterns.stages.after_match": ("AfterMatch",),
+    "matchrec.patterns.stages.builder": ("Pattern",),
     "matchrec.spark.actions": ("progress",),
     "matchrec.spark.counters": ("Counters",),
     "matchrec.spark.tuning": ("TunedSetting", "TuningReport", "tune"),

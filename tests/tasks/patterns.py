@@ -25,7 +25,7 @@ from matchrec.compile.split_query import SplitQuery
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors import MatchRecognizeError
 from matchrec.output.measure_sql import ReadInSql
-from matchrec.patterns.stages.builder import AfterMatch
+from matchrec.patterns.stages.after_match import AfterMatch
 from matchrec.patterns.stages.lower import lower_pattern
 from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan.resolve import InputColumns

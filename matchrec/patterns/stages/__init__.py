@@ -5,6 +5,7 @@
 builds two stages, of which the second one is a loop. A group is a stage that has stages.
 
     builder       the calls: `Pattern`
+    after_match   where a search resumes after a match: `AfterMatch`
     tree          the stages that they build
     calls         stages as the calls that build them
     steps         stages as the steps of a plan

@@ -1,4 +1,4 @@
-"""`Pattern` and `AfterMatch`: patterns of stages that users build by calls.
+"""`Pattern`: a pattern of stages that users build by calls.
 
 Each call returns a new pattern, with one more stage or with a changed last stage.
 
@@ -8,7 +8,7 @@ Source: Flink CEP, "The Pattern API".
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from matchrec import arguments
 from matchrec.arguments import (
@@ -22,113 +22,12 @@ from matchrec.arguments import (
 from matchrec.errors import stages as errors
 from matchrec.errors.calls import no_attribute
 from matchrec.patterns.stages import checks
+from matchrec.patterns.stages.after_match import AfterMatch
 from matchrec.patterns.stages.calls import show_pattern
 from matchrec.patterns.stages.steps import PictureStepBuilder
 from matchrec.patterns.stages.tree import Stage, list_single_stages
-from matchrec.plan.clauses import SkipTo
 from matchrec.plan.stages import Contiguity
 from matchrec.syntax.durations import DURATION_ARGUMENT, Duration, read_positive_duration
-
-# The kinds of the arguments of `AfterMatch`.
-
-SKIP_TARGET = ArgumentKind(
-    "what to skip to",
-    lambda value: value is None or isinstance(value, SkipTo),
-    'write AfterMatch.SKIP_TO_NEXT, or AfterMatch.skip_to_first("stage")',
-)
-NO_STAGE = ArgumentKind(
-    "None", make_class_test(type(None)), 'write AfterMatch.skip_to_first("stage")'
-)
-
-
-# No public class has slots: `help` would show the methods that dataclasses add for pickling them.
-@dataclass(frozen=True)
-class AfterMatch:
-    """Where the search resumes after a match of a Pattern, and so which other matches are dropped.
-
-    Except with NO_SKIP, the result has the matches in the order of their first events.
-
-    - `NO_SKIP` returns all matches.
-    - `SKIP_TO_NEXT` returns one match for each first event.
-    - `SKIP_PAST_LAST_EVENT` drops matches that start before the last match has ended.
-    - `skip_to_first(stage)` and `skip_to_last(stage)` drop matches that start before the first, or
-      last, event of that stage in the last match.
-
-    >>> AfterMatch.skip_to_last("b").throw_on_miss()
-    AfterMatch.skip_to_last('b').throw_on_miss()
-    """
-
-    # Private to users. The modules that lower and write a Pattern read these fields.
-    # The row to skip to; None for NO_SKIP.
-    _to: SkipTo | None = None
-    # The name of the stage, for skip_to_first and skip_to_last.
-    _stage: str | None = None
-    # Whether `throw_on_miss` was called.
-    _throws: bool = False
-
-    NO_SKIP: ClassVar[AfterMatch]
-    SKIP_TO_NEXT: ClassVar[AfterMatch]
-    SKIP_PAST_LAST_EVENT: ClassVar[AfterMatch]
-
-    def __post_init__(self) -> None:
-        """Check the types of the fields, and that `throw_on_miss` has a stage."""
-        SKIP_TARGET.check("`AfterMatch`", "to", self._to)
-        needs_stage = self._to in (SkipTo.FIRST, SkipTo.LAST)
-        stage_kind = arguments.TEXT if needs_stage else NO_STAGE
-        stage_kind.check("`AfterMatch`", "stage", self._stage)
-        arguments.FLAG.check("`AfterMatch`", "throws", self._throws)
-        if self._throws and self._stage is None:
-            raise errors.throw_without_stage(strategy=repr(self))
-
-    @staticmethod
-    @check_arguments(stage=arguments.TEXT)
-    def skip_to_first(stage: str) -> AfterMatch:
-        """Drop matches that start before the first event of `stage` in the last match.
-
-        A last match without such an event drops no other match, as with NO_SKIP.
-
-        >>> AfterMatch.skip_to_first("b")
-        AfterMatch.skip_to_first('b')
-        """
-        return AfterMatch(SkipTo.FIRST, stage)
-
-    @staticmethod
-    @check_arguments(stage=arguments.TEXT)
-    def skip_to_last(stage: str) -> AfterMatch:
-        """Drop matches that start before the last event of `stage` in the last match.
-
-        A last match without such an event drops no other match, as with NO_SKIP.
-
-        >>> AfterMatch.skip_to_last("b")
-        AfterMatch.skip_to_last('b')
-        """
-        return AfterMatch(SkipTo.LAST, stage)
-
-    def throw_on_miss(self) -> AfterMatch:
-        """Raise an error if a match has no event of the stage, or starts with that event.
-
-        >>> AfterMatch.skip_to_first("b").throw_on_miss()
-        AfterMatch.skip_to_first('b').throw_on_miss()
-        """
-        return replace(self, _throws=True)
-
-    def __repr__(self) -> str:
-        if self._stage is None:
-            return f"AfterMatch.{CONSTANT_NAMES[self._to]}"
-        function = "skip_to_first" if self._to is SkipTo.FIRST else "skip_to_last"
-        suffix = ".throw_on_miss()" if self._throws else ""
-        return f"AfterMatch.{function}({self._stage!r}){suffix}"
-
-
-# The names of the strategies without a stage.
-CONSTANT_NAMES = {
-    None: "NO_SKIP",
-    SkipTo.NEXT_ROW: "SKIP_TO_NEXT",
-    SkipTo.PAST_LAST_ROW: "SKIP_PAST_LAST_EVENT",
-}
-AfterMatch.NO_SKIP = AfterMatch()
-AfterMatch.SKIP_TO_NEXT = AfterMatch(SkipTo.NEXT_ROW)
-AfterMatch.SKIP_PAST_LAST_EVENT = AfterMatch(SkipTo.PAST_LAST_ROW)
 
 # The kinds of the arguments of `Pattern`.
 
@@ -157,6 +56,7 @@ STAGES = ArgumentKind(
 )
 
 
+# No public class has slots: `help` would show the methods that dataclasses add for pickling them.
 @dataclass(frozen=True, repr=False)
 class Pattern:
     """A pattern of events: stages, one after the other.
