@@ -16,7 +16,9 @@
     function_masks      prefixes for functions of row patterns, which sqlglot would misread
     masked_fragments    names instead of what sqlglot cannot read in a fragment
     fragment_errors     errors about fragments
-    sqlglot_translation one fragment: parsed, rewritten by our rules, and printed
+    sqlglot_translation one fragment: parsed, rewritten by our rules, and printed by
+                        `sqlglot_printing`
+    sqlglot_dialects    sqlglot's dialects of the products, and their tokens
     rules               what sqlglot gets wrong and we rewrite
     differences         what sqlglot gets wrong and we warn about or reject
     edits               edits of a text, which keep positions, and notes

@@ -11,7 +11,8 @@ from sqlglot.errors import ParseError, TokenError, UnsupportedError
 from matchrec.dialects.masked_fragments import MaskedFragment
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules.context import RuleContext
-from matchrec.dialects.sqlglot_translation import tokenize, translate_fragment
+from matchrec.dialects.sqlglot_dialects import tokenize
+from matchrec.dialects.sqlglot_translation import translate_fragment
 from matchrec.errors import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
 from matchrec.errors.sql import window as errors

@@ -29,7 +29,8 @@ from matchrec.dialects.masked_fragments import Hole, MaskedFragment, mask_holes
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules.context import RuleContext, RuleFindings
 from matchrec.dialects.rules.visible_columns import TableLookup, VisibleColumns, find_no_table
-from matchrec.dialects.sqlglot_translation import tokenize, translate_fragment
+from matchrec.dialects.sqlglot_dialects import tokenize
+from matchrec.dialects.sqlglot_translation import translate_fragment
 from matchrec.dialects.token_edits import TokenizedText, find_edits
 from matchrec.errors.sql import window as errors
 from matchrec.source import Span

@@ -7,8 +7,8 @@ both get a prefix before sqlglot parses a text:
     FINAL LAST(START.x)
     ROW_PATTERN_FUNCTION_FINAL(ROW_PATTERN_FUNCTION_LAST(ROW_PATTERN_VARIABLE_START.x))
 
-`mask_functions` adds the prefixes. `sqlglot_translation` removes them from the tree before it is
-printed. The rules in between read and write the functions with `rules.function_calls`, and never
+`mask_functions` adds the prefixes. `sqlglot_printing` removes them from the tree before it
+is printed. The rules in between read and write the functions with `rules.function_calls`, and never
 see a prefix.
 """
 

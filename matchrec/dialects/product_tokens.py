@@ -6,7 +6,7 @@ from sqlglot import TokenType
 from sqlglot.errors import TokenError
 
 from matchrec.dialects.products import Product
-from matchrec.dialects.sqlglot_translation import tokenize
+from matchrec.dialects.sqlglot_dialects import tokenize
 from matchrec.errors.sql.tokens import unclosed_text
 from matchrec.source import Span
 from matchrec.syntax.tokenize import make_token_sequence, replace_token

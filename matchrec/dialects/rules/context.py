@@ -136,7 +136,24 @@ class RuleContext:
 RewriteRule = Callable[[Any, RuleContext], exp.Expr]
 
 
+def apply_rule(rule: RewriteRule, tree: exp.Expr, context: RuleContext) -> exp.Expr:
+    """Return the tree with a rule applied to each node of its type.
+
+    Inner nodes come first. They are still in the tree, so a rule sees the nodes around its node.
+    """
+    types = _find_node_types(rule)
+    nodes = [node for node in tree.dfs() if isinstance(node, types)]
+    for node in reversed(nodes):
+        rewritten = rule(node, context)
+        if rewritten is node:
+            continue
+        if node is tree:
+            return rewritten
+        node.replace(rewritten)
+    return tree
+
+
 @cache
-def find_node_types(rule: RewriteRule) -> Any:
+def _find_node_types(rule: RewriteRule) -> Any:
     """Return the class, or union of classes, of the nodes that a rule rewrites."""
     return next(iter(get_type_hints(rule).values()))
