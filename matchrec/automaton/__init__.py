@@ -13,7 +13,7 @@
 
 `compile.compile_pattern` takes these steps for a plan:
 
-    program             states and edges: the program of a row pattern
+    program             states and edges: the program of a row pattern, and their numbers
     compile_program     compiles the row pattern of a query
     compile_stages      compiles stages, which SASE+ text and the Pattern API describe
     folding             the choices of each state, without proceed edges
@@ -23,7 +23,6 @@
 
 These modules do a part of a step:
 
-    state_order         numbers the states of a program
     remaining_steps     keys of the states of stages: what is still to come
     explore_states      finds and numbers the states that can be reached
     facts               facts about the states of a folding, whatever the rows are

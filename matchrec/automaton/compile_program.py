@@ -26,8 +26,17 @@ from itertools import permutations
 
 from typing_extensions import assert_never
 
-from matchrec.automaton.program import GUARD_END, GUARD_START, Action, Edge, Program, State, StateId
-from matchrec.automaton.state_order import order_states, renumber_states
+from matchrec.automaton.program import (
+    GUARD_END,
+    GUARD_START,
+    Action,
+    Edge,
+    Program,
+    State,
+    StateId,
+    order_states,
+    renumber_states,
+)
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.plan.clauses import EventSelection
 from matchrec.plan.pattern import (

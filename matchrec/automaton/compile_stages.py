@@ -93,7 +93,15 @@ from dataclasses import dataclass, field, replace
 
 from typing_extensions import assert_never
 
-from matchrec.automaton.program import Action, Edge, Program, State, StateId
+from matchrec.automaton.program import (
+    Action,
+    Edge,
+    Program,
+    State,
+    StateId,
+    order_states,
+    renumber_states,
+)
 from matchrec.automaton.remaining_steps import (
     NO_CONSTRAINTS,
     Constraints,
@@ -105,7 +113,6 @@ from matchrec.automaton.remaining_steps import (
     has_only_nots_left,
     name_part,
 )
-from matchrec.automaton.state_order import order_states, renumber_states
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.plan.stages import Contiguity, ForbiddenEvent, SingleStage, Steps
 
