@@ -18,7 +18,7 @@ Source: ISO/IEC 19075-5, row pattern syntax.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import pattern as errors
@@ -39,34 +39,6 @@ _OPENING_BRACKETS = {")": "(", "-}": "{-"}
 
 # A bound of a quantifier as it is written; None if it is left out.
 QuantifierBound = int | patterns.Parameter | None
-
-
-@dataclass(frozen=True, slots=True)
-class QuantifierBounds:
-    """Both bounds of a quantifier as they are written: 2 and `:most` in `{2,:most}`."""
-
-    least: QuantifierBound
-    most: QuantifierBound
-
-    @property
-    def least_number(self) -> int:
-        """The least number of repetitions; 0 if it is left out or a parameter."""
-        return self.least if isinstance(self.least, int) else 0
-
-    @property
-    def most_number(self) -> int | None:
-        """The most repetitions; None, which is no bound, if it is left out or a parameter."""
-        return self.most if isinstance(self.most, int) else None
-
-    @property
-    def least_parameter(self) -> patterns.Parameter | None:
-        """The parameter that is the lower bound; None if a number is."""
-        return self.least if isinstance(self.least, patterns.Parameter) else None
-
-    @property
-    def most_parameter(self) -> patterns.Parameter | None:
-        """The parameter that is the upper bound; None if a number is."""
-        return self.most if isinstance(self.most, patterns.Parameter) else None
 
 
 def parse_row_pattern(text: str, span: Span | None = None) -> patterns.RowPattern:
@@ -163,26 +135,26 @@ class _Parser(Cursor):
         if isinstance(part, patterns.Negation):
             raise errors.negation_with_quantifier(self.find_span_from(start).to(self.token.span))
         quantifier = self.position
-        bounds = self.read_quantifier()
+        quantified = self.read_quantifier(part)
         bounds_span = self.find_span_from(quantifier)
         greedy = not self.accept("?")
         if self.is_at_quantifier():
-            raise self.explain_second_quantifier(quantifier)
-        return patterns.Quantified(
-            part,
-            bounds.least_number,
-            bounds.most_number,
-            greedy,
-            span=self.find_span_from(start),
-            least_parameter=bounds.least_parameter,
-            most_parameter=bounds.most_parameter,
-            bounds_span=bounds_span,
+            raise self.explain_second_quantifier(quantified, quantifier)
+        return replace(
+            quantified, greedy=greedy, span=self.find_span_from(start), bounds_span=bounds_span
         )
 
-    def explain_second_quantifier(self, first: int) -> MatchRecognizeError:
-        """Return the error for a quantifier at the position, after another one at `first`."""
+    def explain_second_quantifier(
+        self, quantified: patterns.Quantified, first: int
+    ) -> MatchRecognizeError:
+        """Return the error for a quantifier at the position, after another one.
+
+        Args:
+            quantified: the part with the first quantifier.
+            first: the token at which that quantifier begins.
+        """
         second = self.position
-        self.read_quantifier()
+        self.read_quantifier(quantified)
         first_span = self.text.span(first, second)
         second_span = self.text.span(second, self.position)
         return errors.two_quantifiers(
@@ -233,11 +205,14 @@ class _Parser(Cursor):
         """Return whether a quantifier comes next."""
         return self.key in ("*", "+", "?", "{")
 
-    def read_quantifier(self) -> QuantifierBounds:
-        """Read a quantifier without the `?` that makes it reluctant, and return its bounds."""
+    def read_quantifier(self, part: patterns.RowPattern) -> patterns.Quantified:
+        """Read a quantifier without the `?` that makes it reluctant, and return the part with it.
+
+        The spans of the returned part are not set.
+        """
         token = self.advance()
         if token.key in patterns.QUANTIFIER_SIGNS:
-            return QuantifierBounds(*patterns.QUANTIFIER_SIGNS[token.key])
+            return patterns.Quantified(part, *patterns.QUANTIFIER_SIGNS[token.key])
         self.reject_doubled_braces(token)
         least = self.read_bound()
         has_comma = self.accept(",")
@@ -249,10 +224,16 @@ class _Parser(Cursor):
             text = self.text.text_at(braces)
             raise errors.malformed_quantifier(braces, text=text)
         span = token.span.to(self.tokens[self.position - 1].span)
-        bounds = QuantifierBounds(least, most)
-        if bounds.least_parameter is None and bounds.most_parameter is None:
-            check_quantifier_bounds(bounds.least_number, bounds.most_number, span)
-        return bounds
+        quantified = patterns.Quantified(
+            part,
+            least=least if isinstance(least, int) else 0,
+            most=most if isinstance(most, int) else None,
+            least_parameter=least if isinstance(least, patterns.Parameter) else None,
+            most_parameter=most if isinstance(most, patterns.Parameter) else None,
+        )
+        if not quantified.has_parameters:
+            check_quantifier_bounds(quantified.least, quantified.most, span)
+        return quantified
 
     def reject_doubled_braces(self, brace: Token) -> None:
         """Raise an error for `{{3,5}}`, as it is written in f-strings; `brace` is its first `{`."""
@@ -320,7 +301,7 @@ class _Parser(Cursor):
         before = self.tokens[start - 1] if start else self.token
         if self.key == "?" and before.key == "(":  # as in the groups `(?:` of regular expressions
             return errors.regex_group_in_pattern(before.span.to(self.token.span))
-        self.read_quantifier()
+        self.read_quantifier(patterns.Empty())
         span = self.find_span_from(start)
         return errors.nothing_to_repeat(span, quantifier=self.text.text_at(span))
 
