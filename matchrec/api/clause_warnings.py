@@ -52,12 +52,14 @@ def find_nanosecond_warnings(
     """Yield a warning for each frame with rows that are equal in ORDER BY without nanoseconds."""
     columns = request.columns
     relation = request.relation
+    frames = [relation.runner.frames[name] for name in list_holes(relation.write_query(["*"]))]
+    if not frames:
+        return  # tables and views have no nanoseconds
 
     def find_name(expression: RowExpression) -> str:
         """Return the name of the column that an expression is; "" if it is not a column."""
         return columns.find_by_text(expression.text) or columns.find(expression.names) or ""
 
-    frames = [relation.runner.frames[name] for name in list_holes(relation.write_query(["*"]))]
     order = [find_name(item.expression) for item in plan.order_by]
     keys = [find_name(key) for key in plan.partition_keys]
     for ambiguous_times, column, count in find_nanosecond_ties(frames, order, keys):
