@@ -111,6 +111,20 @@ class MatchPlan:
         return (*match_window, *(gap.interval for gap in self.gaps))
 
     @property
+    def computed_lengths(self) -> tuple[clauses.RowExpression, ...]:
+        """The `window_lengths` that are not literals."""
+        return tuple(
+            length for length in self.window_lengths if length.text and length.amount is None
+        )
+
+    @property
+    def constant_lengths(self) -> tuple[clauses.RowExpression, ...]:
+        """The `window_lengths` that are constants whose value only the engine can compute."""
+        return tuple(
+            length for length in self.window_lengths if length.is_constant and length.amount is None
+        )
+
+    @property
     def all_window_lengths(self) -> tuple[clauses.RowExpression, ...]:
         """The `window_lengths`, then the lengths of windows between stages."""
         if self.staging is None:

@@ -43,7 +43,6 @@ from matchrec.spark.kept_results import ResultSlot, open_slot
 from matchrec.spark.request import MatchRequest, Purpose, Rule
 from matchrec.spark.session_errors import QUERY_ERRORS
 from matchrec.spark.types import sorts_exactly, to_value_type
-from matchrec.spark.window_lengths import find_constants
 
 
 @dataclass(frozen=True)
@@ -160,7 +159,7 @@ def can_be_kept(request: MatchRequest) -> bool:
     if request.is_rule_set or request.is_stream or request.purpose is not Purpose.RESULT:
         return False
     (rule,) = request.rules
-    has_constants = rule.plan.frame_length is not None or find_constants(rule.plan)
+    has_constants = rule.plan.frame_length is not None or rule.plan.constant_lengths
     return not has_constants and request.options.counters is None
 
 

@@ -38,14 +38,14 @@ from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.errors.refused_operations import find_refusal
-from matchrec.spark.errors.type_checks import check_window_types, list_computed_lengths
+from matchrec.spark.errors.type_checks import check_window_types
 from matchrec.spark.errors.users_terms import put_in_plain_words
 from matchrec.spark.kept_results import ResultSlot, open_slot
 from matchrec.spark.relation import Relation
 from matchrec.spark.runner import Runner
 from matchrec.spark.sail.probes import find_spark_version
 from matchrec.spark.types import find_char_length, to_value_type
-from matchrec.spark.window_lengths import check_constant_lengths, check_frame_length, find_constants
+from matchrec.spark.window_lengths import check_constant_lengths, check_frame_length
 
 if TYPE_CHECKING:
     from matchrec.spark.counters import Counters
@@ -310,7 +310,7 @@ class MatchRequest:
             for expression in plan.sorted_by
             if self.columns.find(expression.names) is None
         ]
-        expressions += [length.text for length in list_computed_lengths(plan)]
+        expressions += [length.text for length in plan.computed_lengths]
         self.relation.find_fields(expressions)
 
     def check_lengths(self, plan: MatchPlan) -> None:
@@ -320,10 +320,9 @@ class MatchRequest:
             MatchRecognizePlanError: a type or a constant cannot be a length.
         """
         check_window_types(plan, self.relation)
-        constants = find_constants(plan)
-        if constants:
+        if plan.constant_lengths:
             order = self.find_order_type(plan.order_by[0].expression.text)
-            check_constant_lengths(constants, order, self.runner)
+            check_constant_lengths(plan.constant_lengths, order, self.runner)
         if plan.frame_length is not None:
             check_frame_length(plan.frame_length, self.runner)
 

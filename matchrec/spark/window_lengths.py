@@ -16,7 +16,6 @@ from matchrec.conditions.window_columns import OrderType
 from matchrec.errors.rules import within_not_positive
 from matchrec.errors.sql.window import wrong_frame_length
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.templates import join_template, nest_in_with_clauses
 from matchrec.spark.runner import Runner
 from matchrec.spark.session_errors import SESSION_ERRORS
@@ -34,15 +33,6 @@ _START_SQL = {
 
 # Spark's names of numeric types.
 _NUMERIC_TYPES = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double")
-
-
-def find_constants(plan: MatchPlan) -> tuple[RowExpression, ...]:
-    """Return the lengths of windows that are constants whose value is not known."""
-    return tuple(
-        interval
-        for interval in plan.window_lengths
-        if interval.is_constant and interval.amount is None
-    )
 
 
 def check_constant_lengths(

@@ -151,14 +151,9 @@ def check_window_types(plan: MatchPlan, relation: Relation) -> None:
     Raises:
         MatchRecognizeError: a length is not a distance along the key of ORDER BY.
     """
-    for interval in list_computed_lengths(plan):
+    for interval in plan.computed_lengths:
         if not can_be_distance(plan, relation, interval):
             raise make_window_type_error(plan, relation, interval)
-
-
-def list_computed_lengths(plan: MatchPlan) -> list[RowExpression]:
-    """Return the lengths of windows that are not literals."""
-    return [length for length in plan.window_lengths if length.text and length.amount is None]
 
 
 def can_be_distance(plan: MatchPlan, relation: Relation, interval: RowExpression) -> bool:
