@@ -30,7 +30,7 @@ from matchrec.cli.queries import (
 from matchrec.cli.query_sources import QuerySource
 from matchrec.cli.session import SettingPairs
 from matchrec.cli.tables import EmptyTable, Table
-from matchrec.errors import command as errors
+from matchrec.errors import tables as errors
 from matchrec.errors.language import (
     ADVICE_ON_NO_HEADER,
     CHECKED_COMMAND_LINE,

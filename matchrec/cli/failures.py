@@ -20,7 +20,7 @@ import click
 from matchrec.cli.engine_errors import is_engine_error, is_rejected_query, reword_engine_error
 from matchrec.cli.messages import PROGRAM, print_failure
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
-from matchrec.errors import command as errors
+from matchrec.errors import written_files as errors
 from matchrec.loading import MISSING_SPARK, MODULES_OF_SPARK
 
 # The exceptions that click raises to end the program. It prints these itself.

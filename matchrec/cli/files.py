@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import IO, Any
 
-from matchrec.errors import command as errors
+from matchrec.errors import tables as errors
 from matchrec.errors.misspellings import find_nearest
 
 

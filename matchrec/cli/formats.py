@@ -25,7 +25,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, TypeAlias
 
 from matchrec.cli.json_sql import JsonField, JsonSqlWriter
-from matchrec.errors import command as errors
+from matchrec.errors import written_files as errors
 from matchrec.errors.sql.type_kinds import NUMBER_TYPES
 from matchrec.source import replace_control_characters
 

@@ -16,6 +16,7 @@ import matchrec
 from matchrec.cli.files import has_known_format, strip_compression, suggest_nearest_file
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
+from matchrec.errors import tables as table_errors
 from matchrec.errors.wording import shorten
 from matchrec.source import record_path
 
@@ -102,7 +103,9 @@ def read_query_text(path: str) -> str:
     if path != "-" and not Path(path).is_file():
         if len(path.split()) > 1:  # the text of a query, without -c
             raise errors.no_such_query(path=shorten(path))
-        raise errors.no_such_file(what="the query file", path=path, hint=suggest_nearest_file(path))
+        raise table_errors.no_such_file(
+            what="the query file", path=path, hint=suggest_nearest_file(path)
+        )
     content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:
         return content.decode("utf-8-sig")
@@ -135,7 +138,7 @@ def check_pattern_location(location: str) -> None:
         raise errors.malformed_pattern(where=location, module=module_name)
     if module.endswith(".py") and not Path(module).is_file():
         hint = suggest_nearest_file(module)
-        raise errors.no_such_file(what="the query file", path=module, hint=hint)
+        raise table_errors.no_such_file(what="the query file", path=module, hint=hint)
 
 
 def load_pattern(location: str) -> matchrec.Pattern:

@@ -24,6 +24,7 @@ from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.rows import SHOWN_ROWS, ProgressDisplay, write_rows
 from matchrec.cli.written_files import name_rows_format, parse_rows_file, write_rows_file
 from matchrec.errors import command as errors
+from matchrec.errors import written_files as output_errors
 from matchrec.errors.wording import show_count
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
         error = errors.argument_needs_another(argument="--overwrite", other="--output FILE")
         raise click.UsageError(str(error))
     if file is not None and file.exists() and not may_replace:
-        raise click.BadParameter(str(errors.file_exists(path=str(file))))
+        raise click.BadParameter(str(output_errors.file_exists(path=str(file))))
     return file
 
 
@@ -140,7 +141,7 @@ def check_format_of_file(format_name: str, file: Path) -> None:
     """
     file_format = name_rows_format(file)
     if format_name != file_format:
-        error = errors.format_not_for_file(
+        error = output_errors.format_not_for_file(
             option_value=format_name, path=str(file), file_format=file_format
         )
         raise click.UsageError(str(error))
@@ -202,7 +203,7 @@ def run_last_statement(
     aggregates = request.aggregates
     has_rows = bool(aggregates) or request.has_rows
     if output.file and not has_rows:
-        raise click.UsageError(str(errors.not_one_query(count="none")))
+        raise click.UsageError(str(output_errors.not_one_query(count="none")))
     with request.open_query() as (spark, query):
         if aggregates:
             frame = query.aggregate(**aggregates, clause=request.clause)
@@ -222,7 +223,7 @@ def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOpti
     """
     queries = [statement for statement in request.statements if statement.is_query]
     if output.file and len(queries) != 1:
-        raise click.UsageError(str(errors.not_one_query(count=len(queries) or "none")))
+        raise click.UsageError(str(output_errors.not_one_query(count=len(queries) or "none")))
     if output.file is None:
         written_statements = [statement for statement in request.statements if statement.has_rows]
     else:

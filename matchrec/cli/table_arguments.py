@@ -11,7 +11,8 @@ from pathlib import Path
 from matchrec.cli.files import has_known_format, suggest_nearest_file
 from matchrec.cli.table_formats import find_common_format
 from matchrec.cli.tables import EmptyTable, Table
-from matchrec.errors import command as errors
+from matchrec.errors import tables as errors
+from matchrec.errors.schemas import malformed_schema
 
 WILDCARD = re.compile(r"[*?[]")
 
@@ -24,7 +25,7 @@ def parse_schema(argument: str) -> EmptyTable:
     """
     name, colon, columns = argument.partition(":")
     if not (colon and columns.strip() and name.strip().isidentifier()):
-        raise errors.malformed_schema(argument=argument, example=suggest_schema(name, columns))
+        raise malformed_schema(argument=argument, example=suggest_schema(name, columns))
     return EmptyTable(name.strip(), columns.strip())
 
 

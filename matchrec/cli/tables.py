@@ -31,7 +31,7 @@ from matchrec.cli.files import (
 from matchrec.cli.messages import print_notice, show_busy
 from matchrec.cli.schemas import make_empty_frame
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import command as errors
+from matchrec.errors import tables as errors
 from matchrec.plan.text import quote_name
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from matchrec.cli.files import (
 from matchrec.cli.formats import OUTPUT_FORMATS, check_distinct_names
 from matchrec.cli.rows import NO_PROGRESS, arrives_as_arrow, cache_rows, write_rows
 from matchrec.errors import written_files as errors
-from matchrec.errors.command import unknown_format
+from matchrec.errors.tables import unknown_format
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

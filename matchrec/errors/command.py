@@ -1,20 +1,17 @@
-"""Errors in the arguments of the command line, of `plot` and of `%%matchrec`.
+"""Errors in the commands, options and queries of the command line.
 
-The first errors are about commands, options and files of the command line.
+`tables` and `schemas` have the errors in tables and their columns, `written_files` those of results
+that are written, and `cells` those of `%%matchrec`.
 """
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from matchrec.errors.kinds import MatchRecognizeError, MatchRecognizePlanError
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import join_alternatives, join_names, shorten, show_count, write_name
-
-# What is missing, or does not go together.
+from matchrec.errors.wording import join_names, shorten
 
 
 def not_a_command(*, argument: str) -> MatchRecognizeError:
@@ -162,18 +159,6 @@ def repeated_name(*, option: str, name: str) -> MatchRecognizeError:
     return MatchRecognizeError(f"{option} has `{name}` twice", hint=hint, code="repeated-name")
 
 
-def duplicate_table(*, name: str) -> MatchRecognizeError:
-    """Return the error for two tables, of --table or --schema, with the same name."""
-    return MatchRecognizeError(
-        f"two tables are named `{name}`",
-        hint=(
-            "give one of them another name; for several files of one table, write a folder or a "
-            f"pattern, such as --table {name}='{name}-*.csv'"
-        ),
-        code="duplicate-table",
-    )
-
-
 def not_a_whole_number(*, argument: str, least: int) -> MatchRecognizeError:
     """Return the error for a number in an option that is too small, or for another text."""
     return MatchRecognizeError(
@@ -190,27 +175,12 @@ def number_too_large(*, argument: str, most: int) -> MatchRecognizeError:
     )
 
 
-# Tables, files and values.
-
-
-def malformed_table(*, argument: str, example: str) -> MatchRecognizeError:
-    """Return the error for --table without a name or a path.
-
-    Args:
-        argument: the argument.
-        example: NAME=PATH with the part that the argument has.
-    """
+def no_such_query(*, path: str) -> MatchRecognizeError:
+    """Return the error for a query that is neither a file nor passed with -c."""
     return MatchRecognizeError(
-        f"`{argument}` is not NAME=PATH", hint=f"write --table {example}", code="malformed-table"
-    )
-
-
-def file_for_table(*, path: str) -> MatchRecognizeError:
-    """Return the error for a path instead of a table's name, as in --labels labels.csv."""
-    return MatchRecognizeError(
-        f"`{path}` is a file, but the name of a table is needed",
-        hint=f"write --table labels={path} --labels labels",
-        code="file-for-table",
+        f"the query `{path}` does not exist",
+        hint="write -c before it if it is the query itself",
+        code="no-such-query",
     )
 
 
@@ -232,26 +202,12 @@ def folder_for_query(*, path: str) -> MatchRecognizeError:
     )
 
 
-def no_such_file(*, what: str, path: str, hint: str | None, owner: str = "") -> MatchRecognizeError:
-    """Return the error for a file that does not exist.
-
-    Args:
-        what: "the file" or "the query file".
-        path: the path.
-        hint: what to write instead; None if that is not known.
-        owner: whose file it is, such as " of table `t`"; may be empty.
-    """
+def not_a_text_file(*, path: str) -> MatchRecognizeError:
+    """Return the error for a file with a query that is not UTF-8."""
     return MatchRecognizeError(
-        f"{what} `{path}`{owner} does not exist", hint=hint, code="no-such-file"
-    )
-
-
-def no_such_query(*, path: str) -> MatchRecognizeError:
-    """Return the error for a query that is neither a file nor passed with -c."""
-    return MatchRecognizeError(
-        f"the query `{path}` does not exist",
-        hint="write -c before it if it is the query itself",
-        code="no-such-query",
+        f"the query `{path}` is not a text file in UTF-8",
+        hint="save the file in UTF-8",
+        code="not-a-text-file",
     )
 
 
@@ -307,223 +263,6 @@ def missing_candidate(*, argument: str, example: str) -> MatchRecognizeError:
     )
 
 
-def not_a_text_file(*, path: str) -> MatchRecognizeError:
-    """Return the error for a file with a query that is not UTF-8."""
-    return MatchRecognizeError(
-        f"the query `{path}` is not a text file in UTF-8",
-        hint="save the file in UTF-8",
-        code="not-a-text-file",
-    )
-
-
-def unknown_format(
-    *, path: str, endings: Sequence[str], is_written: bool = False
-) -> MatchRecognizeError:
-    """Return the error for a file whose ending says no format.
-
-    Args:
-        path: the file.
-        endings: the endings that say a format.
-        is_written: whether the file is for the result, so that the user can choose its name.
-    """
-    hint = "name a file that ends with one of these"
-    if is_written:
-        hint = f"write {path.removesuffix(Path(path).suffix)}{endings[0]}"
-    return MatchRecognizeError(
-        f"unknown format of `{path}`",
-        notes=(f"known endings: {join_names(endings)}",),
-        hint=hint,
-        code="unknown-format",
-    )
-
-
-def several_formats(
-    *, pattern: str, files: Mapping[str, Sequence[str]], patterns: Sequence[str]
-) -> MatchRecognizeError:
-    """Return the error for files of one table that have several formats.
-
-    Args:
-        pattern: the folder, or the pattern of files.
-        files: the files of each format, by its name, or of "unknown" format.
-        patterns: patterns that match the files of one ending; may be empty.
-    """
-    hint = "make one table for each format"
-    if patterns:
-        quoted = join_alternatives([shlex.quote(one_format) for one_format in patterns])
-        hint = f"write {quoted} for the files of one format"
-    return MatchRecognizeError(
-        f"the files of `{pattern}` have several formats: {join_names(files)}",
-        notes=tuple(
-            f"{format_name}: {_list_first(format_files)}"
-            for format_name, format_files in files.items()
-        ),
-        hint=hint,
-        code="several-formats",
-    )
-
-
-# A note names this number of files of a format.
-_MOST_FILES = 3
-
-
-def _list_first(files: Sequence[str]) -> str:
-    """Return the first files, and how many more there are."""
-    first_files = join_names(files[:_MOST_FILES])
-    others = len(files) - _MOST_FILES
-    return f"{first_files} and {others:,} more" if others > 0 else first_files
-
-
-def empty_table(*, name: str, path: str) -> MatchRecognizeError:
-    """Return the error for a file of a table without any rows or names."""
-    return MatchRecognizeError(
-        f"the file `{path}` of table `{name}` is empty",
-        hint=(
-            "write a line of column names into a csv file, or a row and pass --no-header; write "
-            "an object into a json file"
-        ),
-        code="empty-table",
-    )
-
-
-def unreadable_table(*, name: str, path: str, reason: str) -> MatchRecognizeError:
-    """Return the error for a file that the engine cannot read."""
-    hint = "check the path, and that the file is complete and has the ending of its format"
-    if "\n  help: " in reason:  # the reason already says what to write
-        hint = ""
-    return MatchRecognizeError(
-        f"the file `{shorten(path)}` of table `{name}` cannot be read: {reason}",
-        hint=hint,
-        code="unreadable-table",
-    )
-
-
-def different_columns(
-    *, name: str, first: str, of_first: Sequence[str], other: str, of_other: Sequence[str]
-) -> MatchRecognizeError:
-    """Return the error for two files of a table with different columns.
-
-    Args:
-        name: the table.
-        first: a file.
-        of_first: its columns.
-        other: another file.
-        of_other: the columns of that file.
-    """
-    return MatchRecognizeError(
-        f"the files of table `{name}` have different columns",
-        notes=(f"`{first}` has: {join_names(of_first)}", f"`{other}` has: {join_names(of_other)}"),
-        hint="make one table for the files with each set of columns",
-        code="different-columns",
-    )
-
-
-def time_zone_not_for_csv(*, zone: str) -> MatchRecognizeError:
-    """Return the error for a session's time zone in which times of csv files cannot be read."""
-    return MatchRecognizeError(
-        f"time zone `{zone}` is not supported for csv files",
-        hint=(
-            "pass --conf spark.sql.session.timeZone= with a region such as Europe/Paris, or an "
-            "offset such as +03:00"
-        ),
-        code="time-zone-not-for-csv",
-    )
-
-
-def not_in_utf8(  # noqa: PLR0913 -- each is a part of the sentence
-    *, name: str, path: str, line: int, encoding: str, plain: str, suffix: str
-) -> MatchRecognizeError:
-    """Return the error for a csv file in another encoding than UTF-8.
-
-    Args:
-        name: the table.
-        path: the file.
-        line: the first line that is not in UTF-8.
-        encoding: the encoding that the file probably has.
-        plain: the path without the ending of a compression, quoted for a shell.
-        suffix: the ending of the file.
-    """
-    return MatchRecognizeError(
-        f"the file `{path}` of table `{name}` is not in UTF-8: see line {line:,}",
-        hint=(
-            f"convert it, if it is in {encoding}: iconv -f {encoding} -t utf-8 {plain} > "
-            f"utf8.{suffix}, and name the new file"
-        ),
-        code="not-in-utf8",
-    )
-
-
-def malformed_json(*, name: str, path: str, reason: object) -> MatchRecognizeError:
-    """Return the error for a json file that is not an array of objects."""
-    return MatchRecognizeError(
-        f"the file `{path}` of table `{name}` is not an array of objects: {reason}",
-        hint="write an object on each line, or all of them in one array",
-        code="malformed-json",
-    )
-
-
-def malformed_delimiter(*, argument: str) -> MatchRecognizeError:
-    """Return the error for --delimiter with more than one character."""
-    return MatchRecognizeError(
-        f"the delimiter `{argument}` is not a single character",
-        hint="write one character, or tab",
-        code="malformed-delimiter",
-    )
-
-
-def file_exists(*, path: str) -> MatchRecognizeError:
-    """Return the error for --output with a file that exists, without --overwrite."""
-    return MatchRecognizeError(
-        f"`{path}` already exists", hint="add --overwrite, or name another file", code="file-exists"
-    )
-
-
-def format_not_for_file(*, option_value: str, path: str, file_format: str) -> MatchRecognizeError:
-    """Return the error for --format with --output and a file of another format.
-
-    Args:
-        option_value: the value of --format.
-        path: the file.
-        file_format: the format in which rows are written to it.
-    """
-    return MatchRecognizeError(
-        f"--format {option_value} is not allowed with --output {path}",
-        notes=(f"the name of the file chooses its format, which is {file_format}",),
-        hint=f"leave --format out, or leave --output out to print the rows as {option_value}",
-        code="format-not-for-file",
-    )
-
-
-def malformed_schema(*, argument: str, example: str) -> MatchRecognizeError:
-    """Return the error for --schema without a name or columns.
-
-    Args:
-        argument: the argument.
-        example: a schema with the part that the argument has.
-    """
-    return MatchRecognizeError(
-        f"`{argument}` is not NAME: COLUMNS",
-        hint=(
-            "write the name of the table, a colon, and the columns with their types: "
-            f"--schema '{example}'"
-        ),
-        code="malformed-schema",
-    )
-
-
-def not_one_query(*, count: int | str) -> MatchRecognizeError:
-    """Return the error for --output with a text that has no query or several."""
-    return MatchRecognizeError(
-        f"--output writes the rows of one query, but the text has {count}",
-        hint="make the other queries views with CREATE TEMPORARY VIEW, or leave them out",
-        code="not-one-query",
-    )
-
-
-def result_not_written(*, reason: str) -> MatchRecognizeError:
-    """Return the error for a result that cannot be written, such as onto a full disk."""
-    return MatchRecognizeError(f"the result cannot be written: {reason}", code="result-not-written")
-
-
 def malformed_setting(*, argument: str, example: str) -> MatchRecognizeError:
     """Return the error for --conf or --arg without a name or `=`.
 
@@ -542,15 +281,6 @@ def unknown_engine(*, argument: str) -> MatchRecognizeError:
         f"unknown engine `{argument}`",
         hint="write sail, spark, or the address of a server, sc://HOST:PORT",
         code="unknown-engine",
-    )
-
-
-def repeated_column(*, name: str, file_format: str) -> MatchRecognizeError:
-    """Return the error for two columns of one name in a format that forbids them."""
-    return MatchRecognizeError(
-        f"the result has two columns named `{name}`, but {file_format} allows each name only once",
-        hint="rename one of them with AS, or write csv",
-        code="repeated-column",
     )
 
 
@@ -593,110 +323,6 @@ def no_such_pattern(*, name: str, module: str, patterns: Sequence[str]) -> Match
     )
 
 
-# Errors of `plot`, such as missing columns for the begin and end of matches, and of `%%matchrec`.
-
-
-def unknown_plot_column(
-    *, argument: str, name: str, columns: Sequence[str]
-) -> MatchRecognizePlanError:
-    """Return the error for an argument of `plot` that names no column, or several."""
-    option = current_surface().name_option(argument)
-    lower_names = [column.lower() for column in columns]
-    if lower_names.count(name.lower()) > 1:
-        return MatchRecognizePlanError(
-            f"column `{name}` in `{option}` of `plot` is ambiguous",
-            notes=(f"the columns are: {join_names(columns)}",),
-            hint="rename one of these columns in the query",
-            code="ambiguous-plot-column",
-        )
-    near = find_nearest(name, columns)
-    return MatchRecognizePlanError(
-        f"unknown column `{name}` in `{option}` of `plot`",
-        notes=(f"the columns are: {join_names(columns)}",),
-        hint=f"write {write_name(near)}" if near else "name one of these",
-        code="unknown-plot-column",
-    )
-
-
-def wrong_axis_type(*, name: str, kind: str) -> MatchRecognizePlanError:
-    """Return the error for `x` of `plot` with a type that has no axis."""
-    surface = current_surface()
-    return MatchRecognizePlanError(
-        f"column `{name}` in `{surface.name_option('x')}` of `plot` has type {kind}",
-        notes=("the horizontal axis needs a date, a timestamp or a number",),
-        hint="name a column of one of these types",
-        code="wrong-axis-type",
-    )
-
-
-def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlanError:
-    """Return the error for a result whose matches have no begin and end that `plot` can find.
-
-    Args:
-        x: the column of the horizontal axis.
-        candidates: the columns of the same type.
-    """
-    surface = current_surface()
-    ends = candidates if len(candidates) == 2 else surface.example_match_ends
-    return MatchRecognizePlanError(
-        "the result has no columns that say where a match begins and ends",
-        notes=(
-            f"`plot` needs arrays of events with `{x}`, or columns such as first_{x} and last_{x}",
-            f"for ALL ROWS PER MATCH `plot` needs `{x}` and match_number",
-            f"columns of the type of `{x}`: {join_names(candidates)}",
-        ),
-        hint=surface.advice_on_match_ends.format(first=ends[0], last=ends[1]),
-        code="no-match-columns",
-    )
-
-
-def series_column_missing(*, name: str) -> MatchRecognizePlanError:
-    """Return the error for `by` of `plot` with a column that the result does not have."""
-    option = current_surface().name_option("by")
-    return MatchRecognizePlanError(
-        f"the result has no column `{name}`, which `{option}` of `plot` names",
-        hint=f"add {write_name(name)} to PARTITION BY or MEASURES",
-        code="series-column-missing",
-    )
-
-
-def backtest_not_drawable(*, kind: str) -> MatchRecognizePlanError:
-    """Return the error for incidents of a back-test whose order has a type without an axis."""
-    return MatchRecognizePlanError(
-        f"incidents cannot be drawn along an order of type {kind}",
-        hint="sort by a number, a date or a timestamp, or print the figures",
-        code="backtest-not-drawable",
-    )
-
-
-def unknown_plot_page(*, page: int, pages: int) -> MatchRecognizePlanError:
-    """Return the error for `page` of `plot` with a number that is too small or too large."""
-    return MatchRecognizePlanError(
-        f"unknown page {page} of `plot`: there {'is' if pages == 1 else 'are'} "
-        f"{show_count(pages, 'page')}",
-        hint=f"write page={pages}",
-        code="unknown-plot-page",
-    )
-
-
-def wrong_cell_arguments(*, sentence: str) -> MatchRecognizePlanError:
-    """Return the error for a first line of a cell that argparse cannot read."""
-    return MatchRecognizePlanError(
-        f"wrong arguments of %%matchrec: {sentence}",
-        hint="run %%matchrec? to list the arguments",
-        code="wrong-cell-arguments",
-    )
-
-
-def empty_cell() -> MatchRecognizePlanError:
-    """Return the error for %%matchrec in a cell without a query."""
-    return MatchRecognizePlanError(
-        "missing query in %%matchrec",
-        hint="write the query into the cell, below the line of %%matchrec, or after %matchrec",
-        code="empty-cell",
-    )
-
-
 def argument_needs_another(*, argument: str, other: str) -> MatchRecognizePlanError:
     """Return the error for an option of a command, or of %%matchrec, that needs another one."""
     name = f"`{argument}` of %%matchrec" if current_surface().is_cell else argument
@@ -704,78 +330,4 @@ def argument_needs_another(*, argument: str, other: str) -> MatchRecognizePlanEr
         f"{name} is not allowed without {other}",
         hint=f"add {other}, or leave {argument} out",
         code="argument-needs-another",
-    )
-
-
-def wrong_plot_columns(*, value: str, names: str) -> MatchRecognizePlanError:
-    """Return the error for --plot of %%matchrec with too few or too many columns."""
-    return MatchRecognizePlanError(
-        f"`--plot {value}` of %%matchrec has {names}",
-        notes=(
-            (
-                "it needs the column of the horizontal axis, the column of the vertical axis and, "
-                "if there are several series, their column"
-            ),
-        ),
-        hint="write --plot X Y, or --plot X Y SERIES, with names of columns",
-        code="wrong-plot-columns",
-    )
-
-
-def unknown_dataframe(*, name: str, dataframes: Sequence[str]) -> MatchRecognizePlanError:
-    """Return the error for --events of %%matchrec with a name that is not a DataFrame."""
-    near = find_nearest(name, dataframes)
-    hint = "write %%matchrec --events stocks, where stocks is a DataFrame"
-    if near:
-        hint = f"write %%matchrec --events {near}"
-    return MatchRecognizePlanError(
-        f"`--events {name}` of %%matchrec is not the variable of a DataFrame",
-        notes=(f"DataFrames: {join_names(dataframes)}" if dataframes else "",),
-        hint=hint,
-        code="unknown-dataframe",
-    )
-
-
-def order_by_missing_in_cell(*, events: str) -> MatchRecognizePlanError:
-    """Return the error for SASE+ or a Pattern in a cell without --order-by."""
-    return MatchRecognizePlanError(
-        "missing --order-by for SASE+ or a Pattern in a cell",
-        hint=(
-            f"write %%matchrec --events {events} --order-by COLUMN, with the column that sorts the "
-            "events"
-        ),
-        code="order-by-missing-in-cell",
-    )
-
-
-def option_not_for_cell(*, option: str, what: str) -> MatchRecognizePlanError:
-    """Return the error for an option of %%matchrec that does not apply to this kind of query."""
-    return MatchRecognizePlanError(
-        f"`{option}` of %%matchrec is not allowed for {what}",
-        hint="remove it",
-        code="option-not-for-cell",
-    )
-
-
-def argument_name_in_braces(*, name: str) -> MatchRecognizePlanError:
-    """Return the error for `{options}` in a cell of %%matchrec, where `options` is an argument."""
-    return MatchRecognizePlanError(
-        f"`{{{name}}}` is not allowed in %%matchrec",
-        notes=(f"`{name}` is the name of an argument of matchrec.sql",),
-        hint=f"write {{my_{name}}} in the query, and my_{name} = {name} in the cell before",
-        code="argument-name-in-braces",
-    )
-
-
-def partition_without_value(*, value: str, example: str) -> MatchRecognizePlanError:
-    """Return the error for --partition of %%matchrec with a name but no value.
-
-    Args:
-        value: the argument.
-        example: NAME=VALUE with the part that the argument has.
-    """
-    return MatchRecognizePlanError(
-        f"missing value in `--partition {value}` of %%matchrec",
-        hint=f"write --partition {example}",
-        code="partition-without-value",
     )

@@ -1,4 +1,4 @@
-"""Errors in the columns of `--schema` on the command line."""
+"""Errors in `--schema` on the command line: its form, and the columns in it."""
 
 from __future__ import annotations
 
@@ -60,4 +60,21 @@ def invalid_schema(*, name: str, reason: str) -> MatchRecognizeError:
         f"the columns of --schema for `{name}` are not SQL: {reason}",
         hint="write a name and a type for each column, such as ticker STRING, price DOUBLE",
         code="invalid-schema",
+    )
+
+
+def malformed_schema(*, argument: str, example: str) -> MatchRecognizeError:
+    """Return the error for --schema without a name or columns.
+
+    Args:
+        argument: the argument.
+        example: a schema with the part that the argument has.
+    """
+    return MatchRecognizeError(
+        f"`{argument}` is not NAME: COLUMNS",
+        hint=(
+            "write the name of the table, a colon, and the columns with their types: "
+            f"--schema '{example}'"
+        ),
+        code="malformed-schema",
     )

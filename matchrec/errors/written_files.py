@@ -67,3 +67,49 @@ def no_such_folder(*, path: str) -> MatchRecognizeError:
     return MatchRecognizeError(
         f"the folder of `{path}` does not exist", hint="create it first", code="no-such-folder"
     )
+
+
+def file_exists(*, path: str) -> MatchRecognizeError:
+    """Return the error for --output with a file that exists, without --overwrite."""
+    return MatchRecognizeError(
+        f"`{path}` already exists", hint="add --overwrite, or name another file", code="file-exists"
+    )
+
+
+def format_not_for_file(*, option_value: str, path: str, file_format: str) -> MatchRecognizeError:
+    """Return the error for --format with --output and a file of another format.
+
+    Args:
+        option_value: the value of --format.
+        path: the file.
+        file_format: the format in which rows are written to it.
+    """
+    return MatchRecognizeError(
+        f"--format {option_value} is not allowed with --output {path}",
+        notes=(f"the name of the file chooses its format, which is {file_format}",),
+        hint=f"leave --format out, or leave --output out to print the rows as {option_value}",
+        code="format-not-for-file",
+    )
+
+
+def not_one_query(*, count: int | str) -> MatchRecognizeError:
+    """Return the error for --output with a text that has no query or several."""
+    return MatchRecognizeError(
+        f"--output writes the rows of one query, but the text has {count}",
+        hint="make the other queries views with CREATE TEMPORARY VIEW, or leave them out",
+        code="not-one-query",
+    )
+
+
+def result_not_written(*, reason: str) -> MatchRecognizeError:
+    """Return the error for a result that cannot be written, such as onto a full disk."""
+    return MatchRecognizeError(f"the result cannot be written: {reason}", code="result-not-written")
+
+
+def repeated_column(*, name: str, file_format: str) -> MatchRecognizeError:
+    """Return the error for two columns of one name in a format that forbids them."""
+    return MatchRecognizeError(
+        f"the result has two columns named `{name}`, but {file_format} allows each name only once",
+        hint="rename one of them with AS, or write csv",
+        code="repeated-column",
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from matchrec.arguments import COUNT, Algorithm
 from matchrec.cli.argument_types import suggest_setting
 from matchrec.cli.values import PlainValue, read_plain_value
+from matchrec.errors import cells as cell_errors
 from matchrec.errors import command as errors
 
 # The first words of SQL queries, SASE+ queries and clauses.
@@ -77,7 +78,7 @@ class CellArguments:
             text = remove_quotes(argument)
             name, equals_sign, value = text.partition("=")
             if not equals_sign:
-                raise errors.partition_without_value(value=text, example=suggest_setting(text))
+                raise cell_errors.partition_without_value(value=text, example=suggest_setting(text))
             values[name] = parse_argument_value(value)
         return values
 

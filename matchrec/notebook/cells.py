@@ -12,7 +12,7 @@ from matchrec.api.text_kinds import IS_SASE
 from matchrec.arguments import is_dataframe, is_foreign_table
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.rows import fetch_first_texts
-from matchrec.errors import command as errors
+from matchrec.errors import cells as errors
 from matchrec.errors.language import current_surface
 from matchrec.errors.wording import show_count
 from matchrec.notebook.arguments import CellArguments

@@ -27,7 +27,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from matchrec.errors import command as errors
+from matchrec.errors import tables as errors
 from matchrec.plan.text import quote_name
 from matchrec.spark.csv_types import ArrowArray, CsvColumn, build_type_chains, find_arrow_zone
 

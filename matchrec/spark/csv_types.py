@@ -28,7 +28,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.errors import command as errors
+from matchrec.errors import tables as errors
 from matchrec.spark.time_zones import find_offset, find_region
 
 ArrowArray = Any  # an array of pyarrow, which has no type hints

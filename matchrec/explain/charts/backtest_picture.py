@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from matchrec.errors import command as errors
+from matchrec.errors import plots as errors
 from matchrec.explain.charts.axes import (
     LABEL,
     MOST_CHARACTERS,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matchrec.errors import command as errors
+from matchrec.errors import plots as errors
 from matchrec.errors.sql.type_kinds import NUMBER_TYPES
 from matchrec.plan.text import quote_name
 

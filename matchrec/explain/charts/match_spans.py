@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from matchrec.errors import command as errors
+from matchrec.errors import plots as errors
 from matchrec.explain.charts.columns import (
     find_column,
     name_comparable_type,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from matchrec.errors import command as errors
+from matchrec.errors import plots as errors
 from matchrec.explain.charts.columns import (
     FLOATS,
     find_column,

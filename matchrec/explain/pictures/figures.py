@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from matchrec.arguments import ArgumentKind, check_arguments
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
-from matchrec.errors.command import unknown_format
+from matchrec.errors.tables import unknown_format
 from matchrec.explain.pictures.html import wrap_in_scroll_block, write_preformatted
 
 if TYPE_CHECKING:

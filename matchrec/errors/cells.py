@@ -1,0 +1,101 @@
+"""Errors in the first line of `%%matchrec`, which has the arguments, and in its cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matchrec.errors.kinds import MatchRecognizePlanError
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import join_names
+
+
+def wrong_cell_arguments(*, sentence: str) -> MatchRecognizePlanError:
+    """Return the error for a first line of a cell that argparse cannot read."""
+    return MatchRecognizePlanError(
+        f"wrong arguments of %%matchrec: {sentence}",
+        hint="run %%matchrec? to list the arguments",
+        code="wrong-cell-arguments",
+    )
+
+
+def empty_cell() -> MatchRecognizePlanError:
+    """Return the error for %%matchrec in a cell without a query."""
+    return MatchRecognizePlanError(
+        "missing query in %%matchrec",
+        hint="write the query into the cell, below the line of %%matchrec, or after %matchrec",
+        code="empty-cell",
+    )
+
+
+def wrong_plot_columns(*, value: str, names: str) -> MatchRecognizePlanError:
+    """Return the error for --plot of %%matchrec with too few or too many columns."""
+    return MatchRecognizePlanError(
+        f"`--plot {value}` of %%matchrec has {names}",
+        notes=(
+            (
+                "it needs the column of the horizontal axis, the column of the vertical axis and, "
+                "if there are several series, their column"
+            ),
+        ),
+        hint="write --plot X Y, or --plot X Y SERIES, with names of columns",
+        code="wrong-plot-columns",
+    )
+
+
+def unknown_dataframe(*, name: str, dataframes: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for --events of %%matchrec with a name that is not a DataFrame."""
+    near = find_nearest(name, dataframes)
+    hint = "write %%matchrec --events stocks, where stocks is a DataFrame"
+    if near:
+        hint = f"write %%matchrec --events {near}"
+    return MatchRecognizePlanError(
+        f"`--events {name}` of %%matchrec is not the variable of a DataFrame",
+        notes=(f"DataFrames: {join_names(dataframes)}" if dataframes else "",),
+        hint=hint,
+        code="unknown-dataframe",
+    )
+
+
+def order_by_missing_in_cell(*, events: str) -> MatchRecognizePlanError:
+    """Return the error for SASE+ or a Pattern in a cell without --order-by."""
+    return MatchRecognizePlanError(
+        "missing --order-by for SASE+ or a Pattern in a cell",
+        hint=(
+            f"write %%matchrec --events {events} --order-by COLUMN, with the column that sorts the "
+            "events"
+        ),
+        code="order-by-missing-in-cell",
+    )
+
+
+def option_not_for_cell(*, option: str, what: str) -> MatchRecognizePlanError:
+    """Return the error for an option of %%matchrec that does not apply to this kind of query."""
+    return MatchRecognizePlanError(
+        f"`{option}` of %%matchrec is not allowed for {what}",
+        hint="remove it",
+        code="option-not-for-cell",
+    )
+
+
+def argument_name_in_braces(*, name: str) -> MatchRecognizePlanError:
+    """Return the error for `{options}` in a cell of %%matchrec, where `options` is an argument."""
+    return MatchRecognizePlanError(
+        f"`{{{name}}}` is not allowed in %%matchrec",
+        notes=(f"`{name}` is the name of an argument of matchrec.sql",),
+        hint=f"write {{my_{name}}} in the query, and my_{name} = {name} in the cell before",
+        code="argument-name-in-braces",
+    )
+
+
+def partition_without_value(*, value: str, example: str) -> MatchRecognizePlanError:
+    """Return the error for --partition of %%matchrec with a name but no value.
+
+    Args:
+        value: the argument.
+        example: NAME=VALUE with the part that the argument has.
+    """
+    return MatchRecognizePlanError(
+        f"missing value in `--partition {value}` of %%matchrec",
+        hint=f"write --partition {example}",
+        code="partition-without-value",
+    )

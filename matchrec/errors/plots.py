@@ -1,0 +1,93 @@
+"""Errors in the arguments of `plot`, such as columns that it cannot draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matchrec.errors.kinds import MatchRecognizePlanError
+from matchrec.errors.language import current_surface
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import join_names, show_count, write_name
+
+
+def unknown_plot_column(
+    *, argument: str, name: str, columns: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for an argument of `plot` that names no column, or several."""
+    option = current_surface().name_option(argument)
+    lower_names = [column.lower() for column in columns]
+    if lower_names.count(name.lower()) > 1:
+        return MatchRecognizePlanError(
+            f"column `{name}` in `{option}` of `plot` is ambiguous",
+            notes=(f"the columns are: {join_names(columns)}",),
+            hint="rename one of these columns in the query",
+            code="ambiguous-plot-column",
+        )
+    near = find_nearest(name, columns)
+    return MatchRecognizePlanError(
+        f"unknown column `{name}` in `{option}` of `plot`",
+        notes=(f"the columns are: {join_names(columns)}",),
+        hint=f"write {write_name(near)}" if near else "name one of these",
+        code="unknown-plot-column",
+    )
+
+
+def wrong_axis_type(*, name: str, kind: str) -> MatchRecognizePlanError:
+    """Return the error for `x` of `plot` with a type that has no axis."""
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"column `{name}` in `{surface.name_option('x')}` of `plot` has type {kind}",
+        notes=("the horizontal axis needs a date, a timestamp or a number",),
+        hint="name a column of one of these types",
+        code="wrong-axis-type",
+    )
+
+
+def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for a result whose matches have no begin and end that `plot` can find.
+
+    Args:
+        x: the column of the horizontal axis.
+        candidates: the columns of the same type.
+    """
+    surface = current_surface()
+    ends = candidates if len(candidates) == 2 else surface.example_match_ends
+    return MatchRecognizePlanError(
+        "the result has no columns that say where a match begins and ends",
+        notes=(
+            f"`plot` needs arrays of events with `{x}`, or columns such as first_{x} and last_{x}",
+            f"for ALL ROWS PER MATCH `plot` needs `{x}` and match_number",
+            f"columns of the type of `{x}`: {join_names(candidates)}",
+        ),
+        hint=surface.advice_on_match_ends.format(first=ends[0], last=ends[1]),
+        code="no-match-columns",
+    )
+
+
+def series_column_missing(*, name: str) -> MatchRecognizePlanError:
+    """Return the error for `by` of `plot` with a column that the result does not have."""
+    option = current_surface().name_option("by")
+    return MatchRecognizePlanError(
+        f"the result has no column `{name}`, which `{option}` of `plot` names",
+        hint=f"add {write_name(name)} to PARTITION BY or MEASURES",
+        code="series-column-missing",
+    )
+
+
+def backtest_not_drawable(*, kind: str) -> MatchRecognizePlanError:
+    """Return the error for incidents of a back-test whose order has a type without an axis."""
+    return MatchRecognizePlanError(
+        f"incidents cannot be drawn along an order of type {kind}",
+        hint="sort by a number, a date or a timestamp, or print the figures",
+        code="backtest-not-drawable",
+    )
+
+
+def unknown_plot_page(*, page: int, pages: int) -> MatchRecognizePlanError:
+    """Return the error for `page` of `plot` with a number that is too small or too large."""
+    return MatchRecognizePlanError(
+        f"unknown page {page} of `plot`: there {'is' if pages == 1 else 'are'} "
+        f"{show_count(pages, 'page')}",
+        hint=f"write page={pages}",
+        code="unknown-plot-page",
+    )
