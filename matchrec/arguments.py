@@ -20,7 +20,7 @@ from functools import wraps
 from math import isfinite
 from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeGuard, TypeVar
 
-from matchrec.errors.calls import option_as_argument, unknown_option_value, wrong_argument
+from matchrec.errors.arguments import option_as_argument, unknown_option_value, wrong_argument
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import shorten
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 
 from matchrec.api.evaluate import ParsedQuery
-from matchrec.errors import calls as errors
+from matchrec.errors import arguments as errors
 from matchrec.spark.request import NO_OPTIONS, Options
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 from matchrec.arguments import Arguments, NamedArguments, is_dataframe
 from matchrec.errors import frames as errors
-from matchrec.errors.calls import wrong_number_of_values
 from matchrec.errors.kinds import with_source
 from matchrec.errors.machine import stopped_session
+from matchrec.errors.parameters import wrong_number_of_values
 from matchrec.errors.wording import describe_value, show_count
 from matchrec.plan.parameters import name_parameter
 from matchrec.plan.templates import View

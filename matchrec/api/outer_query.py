@@ -8,8 +8,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import unbound_parameter
 from matchrec.errors.kinds import with_source
+from matchrec.errors.parameters import unbound_parameter
 from matchrec.plan.templates import Template
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.diagnose import make_lost_value_error

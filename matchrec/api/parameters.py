@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from matchrec.errors.calls import unknown_clause_parameter, unknown_parameter
 from matchrec.errors.kinds import locate_errors
+from matchrec.errors.parameters import unknown_clause_parameter, unknown_parameter
 from matchrec.errors.rule_sets import unbound_rule_parameter
 from matchrec.source import Source, Span
 from matchrec.syntax.named_parameters import find_parameters

@@ -36,7 +36,7 @@ from matchrec.arguments import (
     TargetDialect,
     check_arguments,
 )
-from matchrec.errors import calls as errors
+from matchrec.errors import arguments as errors
 from matchrec.errors.inspection import missing_clause
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import current_surface

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from matchrec.arguments import DATAFRAME, TEXT, check_arguments
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import rule_sets as errors
-from matchrec.errors.calls import no_attribute
+from matchrec.errors.arguments import no_attribute
 from matchrec.errors.streams import cache_over_stream
 from matchrec.explain.explanation import Explanation
 from matchrec.explain.pictures.html import wrap_in_details, write_paragraph, write_preformatted

@@ -17,6 +17,7 @@ from matchrec.api.inputs import Frames, build_relation, build_runner, find_quote
 from matchrec.api.query import Query
 from matchrec.api.text_kinds import IS_SASE, NO_QUERY
 from matchrec.arguments import Arguments, DialectName, NamedArguments
+from matchrec.errors import arguments as argument_errors
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import locate_errors, with_source
 from matchrec.source import Source, Span
@@ -44,7 +45,7 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
             in_braces = set(re.findall(r"{\s*([^\W\d]\w*)\s*}", query)).difference(frames)
             arguments = ("args", "dialect", "options")
-            raise errors.unknown_argument(name, arguments, OPTIONS, sorted(in_braces))
+            raise argument_errors.unknown_argument(name, arguments, OPTIONS, sorted(in_braces))
     front_end = SqlText(spark, query, args, convert_frames(spark, frames))
     return Query(query, "SQL", dialect, resolve_options("sql", options), front_end)
 

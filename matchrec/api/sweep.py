@@ -39,6 +39,7 @@ from matchrec.arguments import (
 )
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
+from matchrec.errors import parameters as parameter_errors
 from matchrec.errors.kinds import locate_errors, with_source
 from matchrec.errors.warn_caller import warn_caller
 from matchrec.explain.charts.sweep import Sweep
@@ -156,7 +157,9 @@ def check_parameters(clause: str, grid: Grid) -> None:
     check_parameter_names(clause, grid)
     for name, span in find_clause_parameters(clause):
         if name not in grid:
-            error = errors.sweep_parameter_without_values(span, name=name, parameters=tuple(grid))
+            error = parameter_errors.sweep_parameter_without_values(
+                span, name=name, parameters=tuple(grid)
+            )
             raise with_source(error, Source(clause))
 
 

@@ -11,6 +11,7 @@ from matchrec.dialects.products import PRODUCTS
 from matchrec.dialects.translate import translate_query
 from matchrec.dialects.writing.convert import Conversion, convert_to_sql
 from matchrec.dialects.writing.read_queries import read_pattern, read_sase
+from matchrec.errors import arguments as argument_errors
 from matchrec.errors import calls as errors
 from matchrec.errors.language import current_surface, use_surface
 from matchrec.patterns.sase import Streams
@@ -102,7 +103,7 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
     if isinstance(query, Pattern) and read != "spark":
         raise errors.pattern_as_text()
     if not order_by:
-        raise errors.empty_order_by()
+        raise argument_errors.empty_order_by()
     is_overlapping = output != "non_overlapping"
     match_output = MatchOutput.ALL if is_overlapping else MatchOutput.NON_OVERLAPPING
     streams = Streams(

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from matchrec.automaton.explore_states import number_states
 from matchrec.automaton.folding import ANCHORS, Choice, Folding, find_forbidden_variables
 from matchrec.automaton.program import VariableId, VariableIds
-from matchrec.errors.sql.pattern import negation_at_start, several_negations_at_end
+from matchrec.errors.sql.negations import negation_at_start, several_negations_at_end
 from matchrec.plan.pattern import RowPattern, list_first_negations, list_last_negations
 
 NO_VARIABLES: VariableIds = frozenset()

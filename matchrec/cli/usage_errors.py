@@ -15,7 +15,7 @@ import click
 
 from matchrec.cli.messages import print_failure
 from matchrec.errors import command as errors
-from matchrec.errors.calls import unknown_option_value
+from matchrec.errors.arguments import unknown_option_value
 from matchrec.errors.language import COMMAND_LINE, use_surface
 from matchrec.errors.misspellings import find_nearest
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from matchrec.conditions.residual import NO_SPAN
-from matchrec.errors.sql.pattern import reads_row_under_negation
+from matchrec.errors.sql.negations import reads_row_under_negation
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors import rules as errors
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.sql import pattern as pattern_errors
+from matchrec.errors.sql import negations as negation_errors
 from matchrec.errors.sql.expression import unknown_variable
 from matchrec.plan.clauses import (
     ONE_MATCH_PER_START,
@@ -113,7 +113,9 @@ def check_negated_variables(plan: MatchPlan) -> None:
         return
     for use in iterate_variable_uses(plan):
         if use.name is not None and use.name in plan.variables_without_rows:
-            raise pattern_errors.variable_under_negation(use.span, name=use.name, clause=use.clause)
+            raise negation_errors.variable_under_negation(
+                use.span, name=use.name, clause=use.clause
+            )
 
 
 def iterate_variable_uses(plan: MatchPlan) -> Iterator[VariableUse]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matchrec.errors import MatchRecognizeParseError
-from matchrec.errors import calls as calls_errors
+from matchrec.errors import arguments as argument_errors
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import Language
 from matchrec.plan.clauses import RowExpression
@@ -31,7 +31,7 @@ def read_order_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple
     """
     expressions = _read_argument(texts, ClausePart.ORDER_BY, dialect)
     if not expressions:
-        raise calls_errors.empty_order_by()
+        raise argument_errors.empty_order_by()
     return expressions
 
 
@@ -64,11 +64,11 @@ def _read_argument(
                 span = error.span or Span(0, 0)
                 unexpected = text[span.start : span.end].upper()
                 if unexpected == ",":
-                    raise calls_errors.several_expressions_in_one_text(
+                    raise argument_errors.several_expressions_in_one_text(
                         span, argument=argument
                     ) from None
                 if unexpected in _DIRECTIONS:
-                    raise calls_errors.direction_in_order_by(
+                    raise argument_errors.direction_in_order_by(
                         span, word=unexpected, argument=argument
                     ) from None
                 raise

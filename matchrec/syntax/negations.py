@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from matchrec.errors.sql import pattern as errors
+from matchrec.errors.sql import negations as errors
 from matchrec.plan import expression
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import ONE_MATCH_PER_START, Absence, EventSelection, MatchOutput

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing_extensions import override
 
 from matchrec.arguments import is_whole
-from matchrec.errors.calls import positional_parameter_without_value, unbound_parameter
+from matchrec.errors.parameters import positional_parameter_without_value, unbound_parameter
 from matchrec.errors.sql import pattern as errors
 from matchrec.errors.wording import describe_value
 from matchrec.plan import pattern as patterns

@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeError
+from matchrec.errors.sql import negations as negation_errors
 from matchrec.errors.sql import pattern as errors
 from matchrec.errors.wording import shorten
 from matchrec.plan import pattern as patterns
@@ -133,7 +134,9 @@ class _Parser(Cursor):
         if not self.is_at_quantifier():
             return part
         if isinstance(part, patterns.Negation):
-            raise errors.negation_with_quantifier(self.find_span_from(start).to(self.token.span))
+            raise negation_errors.negation_with_quantifier(
+                self.find_span_from(start).to(self.token.span)
+            )
         quantifier = self.position
         quantified = self.read_quantifier(part)
         bounds_span = self.find_span_from(quantifier)
@@ -314,7 +317,7 @@ class _Parser(Cursor):
         names = [part.name for part in alternatives if isinstance(part, patterns.Variable)]
         has_other_parts = len(names) < len(alternatives)
         if has_other_parts:
-            raise errors.malformed_negation(span)
+            raise negation_errors.malformed_negation(span)
         return patterns.Negation(tuple(dict.fromkeys(names)), span)
 
     def read_group(self, opening: Token, closing: str) -> patterns.RowPattern:

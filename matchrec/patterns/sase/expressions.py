@@ -21,7 +21,8 @@ from typing import NamedTuple
 from typing_extensions import override
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import sase as errors
+from matchrec.errors import sase as query_errors
+from matchrec.errors import sase_predicates as errors
 from matchrec.patterns.sase.nodes import Component, Components, Identifier, Index
 from matchrec.patterns.sase.query_tokens import quote_singly
 from matchrec.plan import expression
@@ -123,9 +124,13 @@ class EventReader(ScalarReader):
         if self.position < self.end:
             span = self.tokens[self.position].span
             text = self.text.text_at(span)
-            return errors.unexpected_token(span, text=text, where=self.where, expected=expected)
+            return query_errors.unexpected_token(
+                span, text=text, where=self.where, expected=expected
+            )
         end = self.text.full_span.end
-        return errors.query_ends_early(Span(end, end + 1), where=self.where, expected=expected)
+        return query_errors.query_ends_early(
+            Span(end, end + 1), where=self.where, expected=expected
+        )
 
     def require(self, key: str, expected: str | None = None) -> None:
         """Read a keyword or a sign.

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from matchrec.errors import sase as errors
+from matchrec.errors import sase_predicates as errors
 from matchrec.patterns.sase import nodes
 from matchrec.patterns.sase.nodes import Component, Components
 from matchrec.plan.expression import Aggregate, ColumnReference, Reference, Scalar, find_variable

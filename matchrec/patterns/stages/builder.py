@@ -20,7 +20,7 @@ from matchrec.arguments import (
     make_class_test,
 )
 from matchrec.errors import stages as errors
-from matchrec.errors.calls import no_attribute
+from matchrec.errors.arguments import no_attribute
 from matchrec.patterns.stages import checks
 from matchrec.patterns.stages.after_match import AfterMatch
 from matchrec.patterns.stages.calls import show_pattern

@@ -19,7 +19,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql.types import NumericType
 
 from matchrec.conditions.window_columns import build_window_columns
-from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
+from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, conditions
+from matchrec.errors import parameters as parameter_errors
 from matchrec.errors.kinds import point_at
 from matchrec.errors.sql import engine_errors
 from matchrec.errors.sql import unknown_names as errors
@@ -314,8 +315,8 @@ def make_unbound_error(
         return make_lost_value_error(name, expression.span)
     question_mark = find_positional_parameter(name)
     if question_mark is not None:
-        return calls.positional_parameter_without_value(question_mark)
-    error = calls.unbound_parameter(expression.span, name=name, parameters=parameters)
+        return parameter_errors.positional_parameter_without_value(question_mark)
+    error = parameter_errors.unbound_parameter(expression.span, name=name, parameters=parameters)
     return point_at(error, f":{name}")
 
 
@@ -328,6 +329,8 @@ def make_lost_value_error(name: str, span: Span | None) -> MatchRecognizeError:
     """
     question_mark = find_positional_parameter(name)
     if question_mark is not None:
-        return calls.parameter_value_lost(question_mark, parameter="positional parameter `?`")
-    error = calls.parameter_value_lost(span, parameter=f"parameter `:{name}`")
+        return parameter_errors.parameter_value_lost(
+            question_mark, parameter="positional parameter `?`"
+        )
+    error = parameter_errors.parameter_value_lost(span, parameter=f"parameter `:{name}`")
     return point_at(error, f":{name}")

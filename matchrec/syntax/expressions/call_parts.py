@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import expression as errors
-from matchrec.errors.sql import pattern as pattern_errors
+from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, split_items
 from matchrec.syntax.function_names import AGGREGATES, LOGICAL
@@ -62,7 +62,7 @@ def check_arguments_of_call(
         is_suffix = key in _SUFFIXES and modifier > closing
         if is_distinct or is_suffix:
             span = reader.tokens[modifier].span
-            raise pattern_errors.modifier_after_navigation(name, key, reader.where, span)
+            raise navigation_errors.modifier_after_navigation(name, key, reader.where, span)
     arguments = find_arguments(reader, index)
     if len(arguments) not in numbers:
         raise explain_wrong_number(reader, index, name, expected, len(arguments))
@@ -73,7 +73,7 @@ def explain_wrong_number(
     reader: ExpressionCursor, index: int, function: str, expected: str, number: int
 ) -> MatchRecognizeError:
     """Return the error for a wrong number of arguments of the call at `index`."""
-    return pattern_errors.wrong_number_of_arguments(
+    return navigation_errors.wrong_number_of_arguments(
         reader.text.find_call_span(index),
         function=function,
         clause=reader.where,

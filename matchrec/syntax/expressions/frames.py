@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import expression as errors
-from matchrec.errors.sql import pattern as pattern_errors
+from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.plan.expression import MATCH_NUMBER, Aggregate, Frame, list_inner_references
 from matchrec.plan.show import show_frame
 from matchrec.syntax.amounts import read_whole_number
@@ -31,14 +31,14 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
     opening = index + 1
     closing = reader.text.pairs.get(opening)
     if reader.key_at(opening) != "(" or closing is None:
-        raise pattern_errors.over_without_frame(
+        raise navigation_errors.over_without_frame(
             reader.tokens[index].span, frame=show_frame(EXAMPLE_FRAME)
         )
     span = reader.text.span(opening, closing + 1)
     if aggregate.variable is not None:
-        raise pattern_errors.over_with_variable(aggregate.span or span, name=aggregate.variable)
+        raise navigation_errors.over_with_variable(aggregate.span or span, name=aggregate.variable)
     if aggregate.distinct:
-        raise pattern_errors.distinct_with_over(aggregate.span or span)
+        raise navigation_errors.distinct_with_over(aggregate.span or span)
     for reference in list_inner_references(aggregate):
         if reference == MATCH_NUMBER and reference.span is not None:
             raise errors.nested_match_function(
@@ -52,9 +52,9 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
         frame = _read_bounds(reader.text, opening + 2, closing)
     if frame is None:
         suggestion = _suggest_frame(reader.text, opening + 1, closing)
-        raise pattern_errors.over_without_frame(span, frame=show_frame(suggestion))
+        raise navigation_errors.over_without_frame(span, frame=show_frame(suggestion))
     if frame.start is not None and frame.end is not None and frame.start > frame.end:
-        raise pattern_errors.empty_frame(span)
+        raise navigation_errors.empty_frame(span)
     start = reader.text.index_at[(aggregate.span or span).start]
     with_frame = replace(aggregate, frame=frame, span=reader.text.span(start, closing + 1))
     return with_frame, closing + 1

@@ -21,7 +21,7 @@ from functools import partial
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import expression as errors
-from matchrec.errors.sql import pattern as pattern_errors
+from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
@@ -68,7 +68,7 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
         word = find_nulls_word(reader, end)
         if word:
             span = reader.text.span(end - 2, end)
-            raise pattern_errors.modifier_after_navigation(name, word, reader.where, span)
+            raise navigation_errors.modifier_after_navigation(name, word, reader.where, span)
     default = 1 if name in PHYSICAL else 0
     offset = default
     if len(arguments) == 2:
@@ -170,7 +170,7 @@ def _explain_missing_column(
     if end == start + 1 and token.in_double_quotes:
         return errors.column_in_double_quotes(token.span, clause=reader.where, text=token.text)
     call = reader.text.find_call_span(index)
-    return pattern_errors.navigation_without_column(
+    return navigation_errors.navigation_without_column(
         call, function=reader.key_at(index), clause=reader.where
     )
 
@@ -202,11 +202,11 @@ def _read_offset(
     rows = reader.tokens[end - 1].text
     value = reader.write_span(reader.text.span(*arguments[0]))
     if token.key == "-" and end == start + 2 and rows.isdigit():
-        raise pattern_errors.negative_offset(
+        raise navigation_errors.negative_offset(
             span, function=name, clause=reader.where, value=value, rows=rows
         )
     if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
-        raise pattern_errors.malformed_offset(
+        raise navigation_errors.malformed_offset(
             span,
             function=name,
             clause=reader.where,
@@ -216,7 +216,7 @@ def _read_offset(
         )
     offset = read_whole_number(token.text)
     if offset is None:
-        raise pattern_errors.offset_too_large(
+        raise navigation_errors.offset_too_large(
             span, function=name, clause=reader.where, limit=MOST_ROWS
         )
     return offset

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 
 from matchrec.errors.sql import expression as errors
-from matchrec.errors.sql import pattern as pattern_errors
+from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.plan.expression import Scalar, Semantics, Term, map_references
 from matchrec.syntax.expressions.aggregates import read_aggregate
 from matchrec.syntax.expressions.call_parts import find_arguments, reject_semantics
@@ -107,7 +107,7 @@ def _reject_nested_call(reader: ExpressionCursor, function: int, index: int) -> 
                 reader.write_span(reader.text.span(*argument))
                 for argument in find_arguments(reader, index)
             ]
-            raise pattern_errors.wrong_navigation_nesting(
+            raise navigation_errors.wrong_navigation_nesting(
                 *spans, inner=key, outer=name, clause=clause, arguments=arguments
             )
         case _:

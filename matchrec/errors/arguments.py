@@ -1,0 +1,223 @@
+"""Errors in the arguments of a call: unknown names, wrong types and wrong values.
+
+`parameters` has the errors in values that a call passes for parameters of the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from matchrec.errors.kinds import MatchRecognizePlanError
+from matchrec.errors.language import current_surface
+from matchrec.errors.misspellings import find_nearest, find_nearest_choice
+from matchrec.errors.wording import SHORT, describe_value, find_frame_library, join_names
+from matchrec.source import Span
+
+
+def empty_order_by() -> MatchRecognizePlanError:
+    """Return the error for an empty order_by."""
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"missing {surface.name_option('order_by')}, which sorts the events",
+        hint=f"write {surface.write_option('order_by', 'ts')}, with the column of the order",
+        code="empty-order-by",
+    )
+
+
+def several_expressions_in_one_text(span: Span, argument: str) -> MatchRecognizePlanError:
+    """Return the error for several expressions, with commas between them, in one text."""
+    surface = current_surface()
+    name = surface.name_option(argument)
+    example = f'{argument}=["a", "b"]' if surface.is_python else f"{name} a {name} b"
+    return MatchRecognizePlanError(
+        f"one text in {name} must be one expression",
+        span,
+        hint=f"write each expression on its own: {example}",
+        code="several-expressions-in-one-text",
+    )
+
+
+def direction_in_order_by(span: Span, *, word: str, argument: str) -> MatchRecognizePlanError:
+    """Return the error for ASC, DESC or NULLS in order_by or partition_by."""
+    surface = current_surface()
+    note = "events come in ascending order, NULL first"
+    hint = f"remove {word}; for another order, sort by an expression, such as -rank"
+    if argument == "partition_by":
+        note = "partitions have no order"
+        hint = f"remove {word}"
+    return MatchRecognizePlanError(
+        f"{word} is not allowed in {surface.name_option(argument)}",
+        span,
+        notes=(note,),
+        hint=hint,
+        code="direction-in-order-by",
+    )
+
+
+# Methods that users expect from other libraries, and the methods that do the same here.
+METHODS_INSTEAD = {"execute": ("show", "to_df"), "run": ("show", "to_df"), "toDF": ("to_df",)}
+
+
+def no_attribute(
+    owner: object, name: str, frame: str = "", of_frames: type | None = None
+) -> AttributeError:
+    """Return the error for an attribute that an object of ours does not have.
+
+    It suggests the most similar attribute. A name in camel case is similar, too: for `followedBy`
+    of Flink it suggests `followed_by`.
+
+    Args:
+        owner: the object.
+        name: the attribute.
+        frame: how a DataFrame is made from the object, such as `to_df()`; "" if none can be made.
+        of_frames: the class of that DataFrame, whose attributes are suggested, too.
+    """
+    near = None
+    # Python and notebooks look for private names, such as `_repr_html_`: they get no suggestion
+    if not name.startswith("_"):
+        public_names = find_public_names(type(owner))
+        near = find_nearest(name, public_names)
+        methods = METHODS_INSTEAD.get(name, ())
+        if methods and set(methods) <= set(public_names):
+            near = " or .".join(f"{method}()" for method in methods)
+        elif of_frames and hasattr(of_frames, name):
+            near = f"{frame}.{name}"
+        elif of_frames and near is None:
+            frame_attribute = find_nearest(name, find_public_names(of_frames))
+            near = frame_attribute and f"{frame}.{frame_attribute}"
+    hint = f"; write .{near}" if near else ""
+    return AttributeError(f"a {type(owner).__name__} has no `{name}`{hint}")
+
+
+def find_public_names(class_: type) -> list[str]:
+    """Return the attributes of a class whose names do not begin with an underscore."""
+    return [name for name in dir(class_) if not name.startswith("_")]
+
+
+def unknown_argument(
+    name: str, arguments: Iterable[str], options: Iterable[str], in_braces: Iterable[str]
+) -> MatchRecognizePlanError:
+    """Return the error for `name=` if the function has no such argument and the query no {name}.
+
+    Args:
+        name: the name before `=`.
+        arguments: the arguments of the function.
+        options: the fields of `Options`.
+        in_braces: the names in braces in the query for which nothing was passed.
+    """
+    argument = find_nearest(name, arguments)
+    option = find_nearest(name, options)
+    in_braces = list(in_braces)
+    misspelt = find_nearest(name, in_braces)
+    if misspelt is None and argument is None and option is None and len(in_braces) == 1:
+        misspelt = in_braces[0]
+    headline = f"`{name}` is not an argument, and the query has no {{{name}}}"
+    if misspelt:
+        headline = f"the query has {{{misspelt}}}, but the call passes {name}"
+        hint = f"write {{{name}}} instead of {{{misspelt}}} in the query, or pass {misspelt}="
+    elif argument:
+        hint = f"write {argument}="
+    elif option:
+        hint = f"write options=matchrec.Options({option}=...)"
+    else:
+        hint = f"write {{{name}}} in the query, pass the value of :{name} in args, "
+        hint += f"or leave {name}= out"
+    return MatchRecognizePlanError(headline, hint=hint, code="unknown-argument")
+
+
+def option_as_argument(*, name: str, call: str, argument: str) -> MatchRecognizePlanError:
+    """Return the error for an option that is passed to a function as an argument.
+
+    Args:
+        call: the function.
+        name: the option.
+        argument: the argument that takes the options.
+    """
+    return MatchRecognizePlanError(
+        f"`{name}` is an option, not an argument of {call}",
+        hint=f"write {argument}=matchrec.Options({name}=...)",
+        code="option-as-argument",
+    )
+
+
+def option_not_for_call(*, name: str, call: str) -> MatchRecognizePlanError:
+    """Return the error for an option that has no meaning for a call."""
+    return MatchRecognizePlanError(
+        f"option `{name}` is not allowed in {call}",
+        hint=f"remove {name}",
+        code="option-not-for-call",
+    )
+
+
+# Errors about arguments of a wrong type.
+
+# For libraries of frames: how to make a DataFrame of Spark.
+_FRAMES = {
+    "pandas": "write spark.createDataFrame(...) around it; a Series has to_frame(), and groups are "
+    "made by PARTITION BY",
+    "Polars": "write spark.createDataFrame(...) around its to_pandas(); a LazyFrame has collect()",
+    "pyarrow": "write spark.createDataFrame(...) around its to_pandas()",
+    "pandas-on-Spark": "write .to_spark() after it",
+}
+
+# For other types that users pass instead of a DataFrame: what to write.
+_NO_FRAMES = {
+    **dict.fromkeys(("list", "dict", "ndarray"), "write pandas.DataFrame(...) around it"),
+    "GroupedData": "pass the DataFrame itself: groups are made by PARTITION BY",
+    "Pattern": "pass the DataFrame first, and then the Pattern",
+    "SparkSession": "pass a DataFrame, such as spark.table(...); a query over the tables of the "
+    "session goes to matchrec.sql(spark, query)",
+}
+
+
+def wrong_argument(
+    call: str, argument: str, value: object, expected: str, hint: str
+) -> MatchRecognizePlanError:
+    """Return the error for an argument of a wrong type.
+
+    Args:
+        call: the function.
+        argument: the argument.
+        value: what the user passed.
+        expected: the types that the argument can have, in words, such as "a DataFrame".
+        hint: what to write, unless the type of the value shows something better.
+    """
+    if expected.startswith("a DataFrame"):
+        hint = _NO_FRAMES.get(type(value).__name__, hint)
+        if isinstance(value, str) and "PATTERN" in value.upper():
+            hint = "pass the DataFrame first, and then this text"
+    if "DataFrame" in expected:
+        hint = _FRAMES.get(find_frame_library(value) or "", hint)
+    return MatchRecognizePlanError(
+        f"`{argument}` of {call} is {describe_value(value)}",
+        notes=(f"it must be {expected}",),
+        hint=hint,
+        code="wrong-argument",
+    )
+
+
+def unknown_option_value(
+    call: str, argument: str, value: str, words: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for an argument that is none of the words that it can be.
+
+    Args:
+        call: the function.
+        argument: the argument.
+        value: the word that the user passed.
+        words: the words that the argument can be.
+    """
+    surface = current_surface()
+    near = find_nearest_choice(value, words)
+    hint = f"write one of these, such as {surface.write_option(argument, words[0])}"
+    if near:
+        hint = f"write {surface.write_option(argument, near)}"
+    if argument == "write" and value in ("sase", "pattern"):
+        hint = "SASE+ and Patterns can be read, but not written"
+    written = SHORT.repr(value)[1:-1]
+    return MatchRecognizePlanError(
+        f"unknown value `{written}` for `{surface.name_option(argument)}` of {call}",
+        notes=(f"it must be one of {join_names(words)}",),
+        hint=hint,
+        code="unknown-option-value",
+    )

@@ -1,0 +1,145 @@
+"""Errors in the parameters of a query, `:low` or `?`, and in the values for them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from matchrec.errors.kinds import MatchRecognizePlanError
+from matchrec.errors.language import current_surface
+from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.wording import join_names, show_count, show_list
+from matchrec.source import Span
+
+
+def unknown_clause_parameter(*, name: str, parameters: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for a name in the grid of a sweep that is not in the clause."""
+    near = find_nearest(name, parameters)
+    hint = f"write {near}, or :{name} in the clause" if near else f"write :{name} in the clause"
+    return MatchRecognizePlanError(
+        f"the clause has no parameter `:{name}`",
+        notes=(
+            show_list(
+                "the clause has", [f":{parameter}" for parameter in parameters], "parameters"
+            ),
+        ),
+        hint=f"{hint}, or leave {name} out",
+        code="unknown-clause-parameter",
+    )
+
+
+def sweep_parameter_without_values(
+    span: Span, *, name: str, parameters: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for a parameter in the clause of a sweep whose grid has no values for it."""
+    near = find_nearest(name, parameters)
+    grid = current_surface().name_option("grid")
+    hint = f"add values of {name} to {grid}, or write a value instead of :{name}"
+    if near:
+        hint = f"write :{near}, or add values of {name}"
+    return MatchRecognizePlanError(
+        f"missing values of parameter `:{name}`",
+        span,
+        notes=(
+            f"there are values of: {join_names(parameters)}"
+            if parameters
+            else "there are no values",
+        ),
+        hint=hint,
+        code="sweep-parameter-without-values",
+    )
+
+
+def wrong_number_of_values(
+    args: str, count: int, *first_without_value: Span
+) -> MatchRecognizePlanError:
+    """Return the error for more or fewer values than the query has positional parameters (?).
+
+    Only calls of Python pass values by position.
+
+    Args:
+        args: a description of the values, such as "has 2 values".
+        count: the number of positional parameters in the query.
+        first_without_value: the first of them without a value, if there is one.
+    """
+    if first_without_value and not current_surface().is_python:
+        return positional_parameter_without_value(first_without_value[0])
+    if count:
+        parameters = show_count(count, "positional parameter")
+        hint = "pass a list with one value for each ?, in their order"
+    else:
+        parameters = "no positional parameters"
+        hint = 'write ? for each value, or :name and args={"name": value}, or leave args out'
+    return MatchRecognizePlanError(
+        f"the query has {parameters} (?), but args {args}",
+        *first_without_value,
+        hint=hint,
+        code="wrong-number-of-values",
+    )
+
+
+def positional_parameter_without_value(span: Span) -> MatchRecognizePlanError:
+    """Return the error for `?` in a text for a function that takes no list of values."""
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        "positional parameter `?` has no value",
+        span,
+        hint=f"write the value itself, or {surface.advice_on_positional_parameter}",
+        code="positional-parameter-without-value",
+    )
+
+
+def unbound_parameter(
+    span: Span | None, *, name: str, parameters: Collection[str]
+) -> MatchRecognizePlanError:
+    """Return the error for `:name` in a query whose args have no such name."""
+    surface = current_surface()
+    near = find_nearest(name, parameters)
+    hint = f"{surface.advice_on_parameter.format(name=name)}, or write the value itself"
+    if near:
+        hint = f"write :{near}, or {surface.advice_on_parameter.format(name=name)}"
+    note = ""
+    if parameters:
+        note = f"{surface.source_of_values} has: {join_names(parameters)}"
+    elif surface.is_python:
+        note = f"{surface.source_of_values} has no values"
+    return MatchRecognizePlanError(
+        f"parameter `:{name}` has no value",
+        span,
+        notes=(note,),
+        hint=hint,
+        code="parameter-without-value",
+    )
+
+
+def parameter_value_lost(span: Span | None, *, parameter: str) -> MatchRecognizePlanError:
+    """Return the error for a parameter that the session replaces by nothing."""
+    surface = current_surface()
+    return MatchRecognizePlanError(
+        f"this session ignores the value of {parameter} in {surface.source_of_values}",
+        span,
+        notes=(
+            "spark.sql without a clause ignores it too; the cause is an extension such as Delta's",
+        ),
+        hint=(
+            "write the value itself, or set "
+            "spark.sql.legacy.parameterSubstitution.constantsOnly=true"
+        ),
+        code="parameter-value-lost",
+    )
+
+
+def unknown_parameter(*, name: str, parameters: Sequence[str]) -> MatchRecognizePlanError:
+    """Return the error for a value in args whose name the query does not have."""
+    surface = current_surface()
+    near = find_nearest(name, parameters)
+    hint = (
+        surface.advice_on_parameter.format(name=near)
+        if near
+        else f"leave {name} out of {surface.source_of_values}"
+    )
+    return MatchRecognizePlanError(
+        f"the query has no `:{name}`",
+        notes=(f"its parameters are: {join_names(parameters)}" if parameters else "",),
+        hint=hint,
+        code="unknown-parameter",
+    )
