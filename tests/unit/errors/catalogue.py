@@ -91,6 +91,7 @@ ARGUMENTS = {
     "Collection[str]": ["<a>", "<b>"],
     "Iterable[str]": ["<a>", "<b>"],
     "Mapping[str, str]": {"<a>": "<A>"},
+    "Mapping[str, Sequence[str]]": {"<a>": ["<A>"]},
     "tuple[str, str]": ("<a>", "<b>"),
     "tuple[str, str] | None": ("<a>", "<b>"),
     "RowLocation": RowLocation({"`sym`": "X"}, 3),
