@@ -14,9 +14,8 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import current_language, current_surface, name_part
 from matchrec.errors.run.origins import read_users_text
-from matchrec.errors.sql.type_kinds import TypeKind
+from matchrec.errors.sql.type_kinds import TypedText, TypeKind
 from matchrec.errors.sql.type_mismatches import find_number_example, find_operator_hint
-from matchrec.errors.sql.wrong_types import TypedText
 from matchrec.errors.wording import join_alternatives, shorten
 from matchrec.source import Span
 

@@ -1,4 +1,4 @@
-"""Errors in how the MATCH_RECOGNIZE clause is put together."""
+"""Errors in the parts of the MATCH_RECOGNIZE clause: their order, brackets, options and items."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from matchrec.errors.wording import join_lines, join_names, quote_in_backticks, 
 from matchrec.source import Span
 
 _ORDER = f"the order is: {PARTS_IN_ORDER}"
+
+
+# The beginning of the clause, and its row pattern.
 
 
 def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
@@ -165,6 +168,9 @@ def sase_as_clause(span: Span) -> MatchRecognizeParseError:
     )
 
 
+# Brackets.
+
+
 def list_comment_notes(query: str) -> tuple[str, ...]:
     """Return the notes on a missing bracket that a comment may have swallowed.
 
@@ -256,6 +262,9 @@ def clause_closed_too_early(*spans: Span, keyword: str) -> MatchRecognizeParseEr
     )
 
 
+# Parts of the clause: their place and order.
+
+
 def part_outside_clause(span: Span, *, part: str) -> MatchRecognizeParseError:
     """Return the error for a part of the clause that is written after its `)`."""
     match part.upper():
@@ -329,6 +338,9 @@ def extra_comma(span: Span, *, part: str) -> MatchRecognizeParseError:
     return MatchRecognizeParseError(
         f"{part} has a comma too many", span, hint="remove the comma", code="extra-comma"
     )
+
+
+# WITHIN and FIRST n MATCHES.
 
 
 def duplicate_within(*spans: Span) -> MatchRecognizeParseError:
@@ -458,6 +470,8 @@ def interval_with_parameter(
     )
 
 
+# Output options and AFTER MATCH SKIP.
+
 _OUTPUTS = (
     "ONE ROW PER MATCH",
     "ALL ROWS PER MATCH",
@@ -520,6 +534,9 @@ def malformed_skip(span: Span, *, text: str) -> MatchRecognizeParseError:
     if words in ("AFTER MATCH SKIP", "AFTER MATCH SKIP TO"):
         headline = f"missing row to skip to after {words} in MATCH_RECOGNIZE"
     return MatchRecognizeParseError(headline, span, hint=hint, code="malformed-skip")
+
+
+# Items of MEASURES, SUBSET and DEFINE.
 
 
 def measure_without_name(span: Span, *, text: str, name: str) -> MatchRecognizeParseError:

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from matchrec.errors.kinds import MatchRecognizePlanError, point_at
 from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.sql.operand_hints import SPARK_FUNCTIONS
 from matchrec.errors.sql.tokens import find_look_alike_hint
 from matchrec.errors.sql.type_kinds import TypeKind, classify_type
 from matchrec.errors.sql.type_mismatches import find_number_example, name_types_as_spark
-from matchrec.errors.sql.wrong_types import SPARK_FUNCTIONS
 from matchrec.errors.wording import join_alternatives, write_name
 from matchrec.source import Span
 

@@ -1,8 +1,13 @@
-"""Kinds of types. Types of one kind get the same advice and are compared in the same way."""
+"""Kinds of types, and values of the user with their types.
+
+Types of one kind get the same advice and are compared in the same way.
+"""
 
 from __future__ import annotations
 
+import re
 from enum import Enum
+from typing import NamedTuple
 
 # Spark's numeric types. DECIMAL has a precision and a scale, which are left out.
 NUMBER_TYPES = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
@@ -66,3 +71,22 @@ def classify_type(type_name: str) -> TypeKind:
         has_months = "month" in name or "year" in name
         return TypeKind.MONTHS if has_months else TypeKind.INTERVAL
     return TypeKind.OTHER
+
+
+class TypedText(NamedTuple):
+    """A value in the user's text, and its type."""
+
+    # As the user wrote it, or as a query would have it.
+    text: str
+    # In Spark's words, such as `array<string>`.
+    type_name: str
+
+    @property
+    def kind(self) -> TypeKind:
+        """The kind of the type."""
+        return classify_type(self.type_name)
+
+    @property
+    def outer_type(self) -> str:
+        """The type without what is in its brackets: `array` for `array<string>`."""
+        return re.split(r"[<(]", self.type_name, maxsplit=1)[0]

@@ -14,68 +14,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 from matchrec.errors.kinds import MatchRecognizePlanError
-from matchrec.errors.language import current_surface, name_part
+from matchrec.errors.language import name_part
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.sql.foreign_names import find_arguments_hint, write_arguments
-from matchrec.errors.sql.type_kinds import LENGTHS_OF_TIME, TIMES, TypeKind, classify_type
+from matchrec.errors.sql.operand_hints import (
+    CHOICES,
+    COMPARISONS,
+    EXAMPLES,
+    EXPECTED_ARGUMENTS,
+    LOGIC,
+    SPARK_FUNCTIONS,
+    find_operands_hint,
+)
+from matchrec.errors.sql.type_kinds import TypedText
 from matchrec.errors.wording import join_alternatives, shorten, write_name
 from matchrec.source import Span
 
-# The page that lists the functions of Spark SQL with their arguments.
-SPARK_FUNCTIONS = "https://spark.apache.org/docs/latest/api/sql/"
-
-COMPARISONS = frozenset(
-    ("=", "<=>", "<>", "<", "<=", ">", ">=", "IN", "NOT IN", "BETWEEN", "NOT BETWEEN")
-) | {"IS DISTINCT FROM", "IS NOT DISTINCT FROM"}
-_ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "DIV"))
-_BIT_OPERATORS = frozenset(("&", "|", "^", "~"))
-# Operators and functions that return the value of one of their operands.
-_CHOICES = frozenset(
-    ("CASE", "CASE OF", "IF", "COALESCE", "NVL", "NVL2", "IFNULL", "NULLIF", "GREATEST", "LEAST")
-) | {"DECODE", "NANVL"}
-_LOGIC = frozenset(("AND", "OR", "NOT"))
-# How operators are written whose names here are other ones.
-_WRITTEN = {"NEG": "-", "CASE OF": "CASE"}
+# How queries write the operators whose names in `plan.operators` differ from that.
+_OPERATORS_AS_WRITTEN = {"NEG": "-", "CASE OF": "CASE"}
 # Operators and other words that are written in capitals. Functions are not.
-_WORDS = frozenset(("DIV", "LIKE", "ILIKE", "RLIKE", "CASE", "CAST", "TRY_CAST")) | _LOGIC
+_WORDS = frozenset(("DIV", "LIKE", "ILIKE", "RLIKE", "CASE", "CAST", "TRY_CAST")) | LOGIC
 
 # An error lists at most this many numbers of arguments.
 MOST_COUNTS = 3
-
-# A literal of each kind of times and lengths of time.
-_EXAMPLES = {
-    TypeKind.DATE: "DATE'2026-01-31'",
-    TypeKind.TIMESTAMP: "TIMESTAMP'2026-01-31 12:00:00'",
-    TypeKind.TIMESTAMP_NTZ: "TIMESTAMP_NTZ'2026-01-31 12:00:00'",
-    TypeKind.INTERVAL: "INTERVAL '10' MINUTE",
-    TypeKind.MONTHS: "INTERVAL '3' MONTH",
-}
-_INTEGER = re.compile(r"\d+")
-_PARAMETER = re.compile(r":\w+|\?")
-_WORD = re.compile(r"[\w.]+(?:\(.*\))?|'[^']*'", re.DOTALL)
-
-
-class TypedText(NamedTuple):
-    """A value in the user's text, and its type."""
-
-    # As the user wrote it, or as a query would have it.
-    text: str
-    # In Spark's words, such as `array<string>`.
-    type_name: str
-
-    @property
-    def kind(self) -> TypeKind:
-        """The kind of the type."""
-        return classify_type(self.type_name)
-
-    @property
-    def outer_type(self) -> str:
-        """The type without what is in its brackets: `array` for `array<string>`."""
-        return re.split(r"[<(]", self.type_name, maxsplit=1)[0]
 
 
 def incompatible_types(  # noqa: PLR0913 -- what is known about an operation
@@ -101,7 +64,7 @@ def incompatible_types(  # noqa: PLR0913 -- what is known about an operation
     return MatchRecognizePlanError(
         headline,
         span,
-        notes=(_list_types(operands), _EXPECTED_ARGUMENTS.get(operator, expected)),
+        notes=(_list_types(operands), EXPECTED_ARGUMENTS.get(operator, expected)),
         hint=find_operands_hint(operator, operands, target),
         code="incompatible-types",
     )
@@ -117,17 +80,17 @@ def _write_types_headline(
     *first_types, last_type = type_names
     types = f"{', '.join(first_types)} and {last_type}" if first_types else last_type
     is_function = operator.isidentifier() and operator not in _WORDS | COMPARISONS
-    name = operator.lower() if is_function else _WRITTEN.get(operator, operator)
+    name = operator.lower() if is_function else _OPERATORS_AS_WRITTEN.get(operator, operator)
     subject = f"`{name}` in {name_part(clause)}"
     is_conditional = operator in ("CASE", "IF") and len(operands) == 1
     if operator in ("CAST", "TRY_CAST") and target:
         return f"{subject} cannot convert {types} to {target.lower()}"
     if operator in COMPARISONS:
         return f"{subject} cannot compare {types}"
-    if operator in _LOGIC or is_conditional:
+    if operator in LOGIC or is_conditional:
         wrong_types = " and ".join(name for name in type_names if name != "boolean")
         return f"{subject} needs boolean, not {wrong_types}"
-    if len(operands) > 1 and (operator in _CHOICES or not is_function):
+    if len(operands) > 1 and (operator in CHOICES or not is_function):
         return f"{subject} cannot combine {types}"
     return f"{subject} does not take {types}"
 
@@ -168,7 +131,7 @@ def unreadable_literal(
     elif column is not None:
         hint = f"quotes make it a string: write {write_name(column)} for the column"
     else:
-        example = _EXAMPLES.get(value.kind, "a number without quotes")
+        example = EXAMPLES.get(value.kind, "a number without quotes")
         hint = f"write {example} instead of {string}, or compare CAST({value.text} AS STRING)"
     return MatchRecognizePlanError(
         f"{shorten(string)} in {name_part(clause)} cannot be compared with {value.type_name}",
@@ -207,478 +170,3 @@ def wrong_number_of_function_arguments(
         hint=hint or f"write {function} with {takes if expected else 'other arguments'}",
         code="wrong-number-of-arguments",
     )
-
-
-def find_operands_hint(
-    operator: str, operands: Sequence[TypedText], target: str = ""
-) -> str | None:
-    """Return what to write instead of an operation, with the user's operands.
-
-    Args:
-        operator: the name of the operator or the function.
-        operands: the values.
-        target: the type of a CAST.
-
-    >>> find_operands_hint("-", [TypedText("sym", "string"), TypedText("1", "int")])
-    'write CAST(sym AS DOUBLE) - 1'
-    >>> find_operands_hint(">", [TypedText("tags", "array<string>"), TypedText("3", "int")])
-    'write size(tags) > 3 for the number of elements, or tags[0] > 3 for one element'
-    """
-    if operator in ("<<", ">>") and len(operands) == 2:
-        comparison = f"{operands[0].text} {operator[0]} {operands[1].text}"
-        return f"write {comparison} to compare them; {operator} moves bits"
-    if operator in ("CAST", "TRY_CAST"):
-        return _find_cast_hint(operands[0], target)
-    if operator in _LOGIC:
-        return _find_condition_hint(operator, operands)
-    if operator in ("CASE", "IF") and len(operands) == 1:
-        return f"write a condition: {' or '.join(write_conditions(operands[0]))}"
-    if operator in ("LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"):
-        return _find_like_hint(operator, operands)
-    if operator in ("NEG", "~"):
-        return _find_sign_hint(operator, operands[0])
-    is_infix = operator in COMPARISONS or operator == "DIV" or not operator.isidentifier()
-    if is_infix and len(operands) == 2:
-        left, right = operands
-        return _find_infix_hint(_Infix(left, operator, right))
-    if operator in COMPARISONS:
-        return _find_list_hint(operands[0], _find_other_kind(operands))
-    if operator in _CHOICES:
-        return _find_choice_hint(operands)
-    return _find_function_hint(operator, operands)
-
-
-def write_conditions(value: TypedText) -> list[str]:
-    """Return conditions about a value that is not one, the likeliest first.
-
-    >>> write_conditions(TypedText("price", "double"))
-    ['price > 0', 'price IS NOT NULL']
-    """
-    text = _in_parentheses(value)
-    is_not_null = f"{text} IS NOT NULL"
-    match value.kind:
-        case TypeKind.NUMBER:
-            return [f"{text} > 0", is_not_null]
-        case TypeKind.STRING:
-            return [f"{text} = 'a'", is_not_null]
-        case kind if kind in _EXAMPLES:
-            return [f"{text} > {_EXAMPLES[kind]}", is_not_null]
-    return [is_not_null]
-
-
-def _is_parameter(value: TypedText) -> bool:
-    """Return whether a value is a parameter, whose value is not in the query: `:gap` or `?`."""
-    return _PARAMETER.fullmatch(value.text) is not None
-
-
-def _cast(value: TypedText, type_name: str) -> str:
-    """Return a value cast to a type, or as it is if it has a type of this kind."""
-    if value.kind is classify_type(type_name):
-        return value.text
-    cannot_be_number = LENGTHS_OF_TIME | {TypeKind.OTHER, TypeKind.BINARY}
-    if type_name == "DOUBLE" and value.kind in cannot_be_number:
-        return value.text
-    return f"CAST({value.text} AS {type_name})"
-
-
-def _in_parentheses(value: TypedText) -> str:
-    """Return a value as the operand of `.`, `[` or an operator: in parentheses if it needs them."""
-    return value.text if _WORD.fullmatch(value.text) else f"({value.text})"
-
-
-def _find_cast_hint(value: TypedText, target: str) -> str:
-    """Return what to write instead of a CAST that no value of a type allows."""
-    text = value.text
-    operand = _in_parentheses(value)
-    target_kind = classify_type(target)
-    match value.outer_type:
-        case "array":
-            return f"write CAST({operand}[0] AS {target}) for one element"
-        case "map":
-            return f"write CAST({operand}['key'] AS {target}) for one value"
-        case "struct":
-            return f"write CAST({_write_field(value, target_kind)} AS {target}) for one field"
-    match value.kind, target_kind:
-        case TypeKind.DATE, TypeKind.NUMBER:
-            return f"write unix_date({text}) for the number of days since 1970"
-        case TypeKind.NUMBER, TypeKind.DATE:
-            return f"write date_from_unix_date({text}) for a number of days since 1970"
-        case TypeKind.BOOLEAN, _:
-            return f"write CAST(CAST({text} AS INT) AS {target})"
-    return f"write CAST(CAST({text} AS STRING) AS {target})"
-
-
-def _find_like_hint(operator: str, operands: Sequence[TypedText]) -> str:
-    """Return what to write instead of LIKE of values that are not strings."""
-    value, *patterns = operands
-    string = _cast(value, "STRING")
-    if not patterns:
-        return f"write {string} {operator}"
-    pattern = patterns[0]
-    pattern_text = pattern.text if pattern.kind is TypeKind.STRING else f"'{pattern.text}%'"
-    return f"write {string} {operator} {pattern_text}"
-
-
-def _find_condition_hint(operator: str, operands: Sequence[TypedText]) -> str:
-    """Return what to write instead of AND, OR or NOT of values that are not conditions."""
-    wrong = next((value for value in operands if value.kind is not TypeKind.BOOLEAN), operands[0])
-    conditions = write_conditions(wrong)
-    if operator == "NOT":
-        return f"write NOT ({conditions[0]})"
-    return f"write a condition instead of {wrong.text}: {' or '.join(conditions)}"
-
-
-def _find_sign_hint(operator: str, value: TypedText) -> str | None:
-    """Return what to write instead of `-` or `~` before a value."""
-    if value.kind is TypeKind.BOOLEAN:
-        return f"write NOT {_in_parentheses(value)}"
-    number = _write_number(value)
-    return f"write {operator if operator == '~' else '-'}{number}" if number else None
-
-
-def _find_list_hint(first: TypedText, other: TypedText) -> str | None:
-    """Return what to write instead of IN or BETWEEN with values of other types than the first."""
-    if first.kind in _EXAMPLES:
-        return f"write values such as {_EXAMPLES[first.kind]} instead of {shorten(other.text)}"
-    if other.kind in TIMES and first.kind is TypeKind.STRING:
-        return f"write CAST({first.text} AS {other.type_name.upper()})"
-    number = _write_number(first)
-    if number is not None and other.kind is TypeKind.NUMBER:
-        return f"write {number} instead of {shorten(first.text)}"
-    return f"write values of type {first.type_name} instead of {shorten(other.text)}"
-
-
-def _find_choice_hint(operands: Sequence[TypedText]) -> str:
-    """Return what to write instead of a choice between values of several types."""
-    kept = operands[0]
-    replaced = _find_other_kind(operands)
-    if kept.kind is TypeKind.OTHER or replaced.kind is TypeKind.STRING:
-        kept, replaced = replaced, kept
-    replacement = f"CAST({replaced.text} AS {kept.type_name.upper()})"
-    if replaced.kind is TypeKind.OTHER:
-        replacement = _write_part(replaced, kept.kind)
-    elif kept.kind in _EXAMPLES and replaced.kind in (TypeKind.NUMBER, TypeKind.BOOLEAN):
-        replacement = _EXAMPLES[kept.kind]
-    elif kept.kind is TypeKind.BOOLEAN:
-        replacement = "TRUE or FALSE"
-    return f"write {replacement} instead of {replaced.text}"
-
-
-def _find_other_kind(operands: Sequence[TypedText]) -> TypedText:
-    """Return the first operand of another kind than the first one, or else the last operand."""
-    first_kind = operands[0].kind
-    return next((operand for operand in operands if operand.kind is not first_kind), operands[-1])
-
-
-def _write_part(nested: TypedText, kind: TypeKind) -> str:
-    """Return one value of an array, a map or a struct. Other values are cast to a string.
-
-    Args:
-        nested: the array, the map or the struct.
-        kind: the kind that the field of a struct should have.
-    """
-    operand = _in_parentheses(nested)
-    match nested.outer_type:
-        case "array":
-            return f"{operand}[0]"
-        case "map":
-            return f"{operand}['key']"
-        case "struct":
-            return _write_field(nested, kind)
-    return f"CAST({nested.text} AS STRING)"
-
-
-@dataclass(frozen=True, slots=True)
-class _Infix:
-    """An operator between two values, such as `day > 5`."""
-
-    left: TypedText
-    operator: str
-    right: TypedText
-
-    @property
-    def kinds(self) -> frozenset[TypeKind]:
-        """The kinds of the two values."""
-        return frozenset((self.left.kind, self.right.kind))
-
-    def find(self, *kinds: TypeKind) -> TypedText | None:
-        """Return the first value that is of one of these kinds, or None."""
-        return next((value for value in (self.left, self.right) if value.kind in kinds), None)
-
-    def find_other(self, value: TypedText) -> TypedText:
-        """Return the value that is not this one."""
-        return self.right if value is self.left else self.left
-
-    def write(self, value: TypedText, text: str) -> str:
-        """Return the operation with another text for one of its values.
-
-        >>> day = TypedText("day", "date")
-        >>> _Infix(day, ">", TypedText("5", "int")).write(day, "unix_date(day)")
-        'unix_date(day) > 5'
-        """
-        left = text if value is self.left else self.left.text
-        right = text if value is self.right else self.right.text
-        return f"{left} {self.operator} {right}"
-
-
-def _find_infix_hint(infix: _Infix) -> str | None:
-    """Return what to write instead of an operator between two values."""
-    operator, left, right = infix.operator, infix.left, infix.right
-    if operator in _BIT_OPERATORS and TypeKind.BOOLEAN in infix.kinds:
-        logical_operator = {"&": "AND", "|": "OR"}.get(operator, "<>")
-        return f"write {logical_operator} instead of {operator}"
-    if operator in ("IN", "NOT IN") and right.outer_type == "array":
-        contains = f"array_contains({right.text.strip('()')}, {left.text})"
-        return f"write {'NOT ' if operator == 'NOT IN' else ''}{contains}"
-    if TypeKind.OTHER in infix.kinds:
-        return _find_nested_hint(infix)
-    if operator in COMPARISONS:
-        return _find_comparison_hint(infix)
-    if operator in _ARITHMETIC:
-        return _find_arithmetic_hint(infix)
-    return None
-
-
-def _find_nested_hint(infix: _Infix) -> str:
-    """Return what to write instead of an operator of an array, a map or a struct."""
-    operator, left, right = infix.operator, infix.left, infix.right
-    if left.kind is right.kind:
-        return (
-            f"compare plain values, such as to_json({left.text}) {operator} to_json({right.text})"
-        )
-    nested = left if left.kind is TypeKind.OTHER else right
-    plain = infix.find_other(nested)
-    with_part = infix.write(nested, _write_part(nested, plain.kind))
-    match nested.outer_type:
-        case "array" if operator in ("=", "<=>"):
-            contains = f"array_contains({nested.text}, {plain.text})"
-            return f"write {contains}, or {with_part} for the first element"
-        case "array" if plain.kind is TypeKind.NUMBER:
-            with_size = infix.write(nested, f"size({nested.text})")
-            return f"write {with_size} for the number of elements, or {with_part} for one element"
-        case "array":
-            return f"write {with_part} for one element"
-        case "map":
-            return f"write {with_part} for the value of one key"
-        case "struct":
-            return f"write {with_part} for one field"
-    return f"write {with_part}"
-
-
-def _write_field(struct: TypedText, kind: TypeKind | None) -> str:
-    """Return a field of a struct: the first one whose type is of a kind, or else the first one.
-
-    >>> _write_field(TypedText("info", "struct<name:string,qty:int>"), TypeKind.NUMBER)
-    'info.qty'
-    """
-    fields = re.findall(r"(?:struct<|,)([^:,<>]+):(\w+)", struct.type_name)
-    names = [name for name, type_name in fields if classify_type(type_name) is kind]
-    names += [name for name, _ in fields]
-    return f"{_in_parentheses(struct)}.{names[0] if names else 'field'}"
-
-
-def _find_comparison_hint(infix: _Infix) -> str | None:
-    """Return what to write instead of a comparison of two plain values of different kinds."""
-    number = infix.find(TypeKind.NUMBER)
-    time = infix.find(*TIMES)
-    length = infix.find(*LENGTHS_OF_TIME)
-    if number is not None and time is not None:
-        is_date = time.kind is TypeKind.DATE
-        with_number = infix.write(time, _write_number(time) or time.text)
-        unit = "days" if is_date else "seconds"
-        example = f"{'date' if is_date else 'timestamp'} such as {_EXAMPLES[time.kind]}"
-        return f"write {with_number} for {unit} since 1970, or a {example} instead of {number.text}"
-    if number is not None and length is not None:
-        return _find_length_hint(infix, length, number)
-    if time is not None and length is not None:
-        with_difference = infix.write(time, f"({time.text} - PREV({time.text}))")
-        return f"write the difference of two times, such as {with_difference}"
-    boolean = infix.find(TypeKind.BOOLEAN)
-    if boolean is not None:
-        return _find_boolean_hint(infix, boolean)
-    string = infix.find(TypeKind.STRING)
-    if string is not None:
-        return _find_string_hint(infix, string)
-    return None
-
-
-def _find_boolean_hint(infix: _Infix, boolean: TypedText) -> str:
-    """Return what to write instead of a comparison of a boolean with a value of another kind."""
-    other = infix.find_other(boolean)
-    if boolean is infix.left and infix.operator in ("<", "<=", ">", ">="):  # `1 < x < 5`
-        return "write x > 1 AND x < 5 for a value between two others"
-    if boolean.text.upper() in ("TRUE", "FALSE"):
-        if other.kind is TypeKind.NUMBER:
-            comparison = "<>" if boolean.text.upper() == "TRUE" else "="
-            return f"write {other.text} {comparison} 0"
-        return f"write {infix.write(other, _cast(other, 'BOOLEAN'))}"
-    if other.kind is TypeKind.NUMBER and not _INTEGER.fullmatch(other.text):
-        return f"write {infix.write(boolean, _cast(boolean, 'INT'))}"
-    return f"write {boolean.text} for true, NOT {_in_parentheses(boolean)} for false"
-
-
-def _find_string_hint(infix: _Infix, string: TypedText) -> str:
-    """Return what to write instead of a comparison of a string with a value of another kind."""
-    other_kind = infix.find_other(string).kind
-    if other_kind is TypeKind.INTERVAL and _is_parameter(string):
-        return current_surface().advise_on_length(string.text)
-    if other_kind in LENGTHS_OF_TIME:
-        return f"write {_EXAMPLES[other_kind]} instead of {string.text}"
-    type_name = "DOUBLE" if other_kind is TypeKind.NUMBER else other_kind.value.upper()
-    return f"write {infix.write(string, _cast(string, type_name))}"
-
-
-def _find_length_hint(infix: _Infix, length: TypedText, number: TypedText) -> str:
-    """Return what to write instead of an operator between a length of time and a number."""
-    if length.kind is TypeKind.INTERVAL and _is_parameter(number):
-        return current_surface().advise_on_length(number.text)
-    dates = length.text.split(" - ")
-    if length.type_name == "interval day" and len(dates) == 2:
-        days = f"datediff({dates[0]}, {dates[1]})"
-        return f"write {infix.write(length, days)}"
-    is_whole_number = _INTEGER.fullmatch(number.text) is not None
-    if length.text.upper().startswith("INTERVAL") and not is_whole_number:
-        return f"write a number instead of {length.text}, or a length of time for {number.text}"
-    unit, other_units = "SECOND", ", or MINUTE, HOUR or DAY"
-    if length.kind is TypeKind.MONTHS:
-        unit, other_units = "MONTH", ", or YEAR"
-    count = number.text if is_whole_number else "1"
-    with_interval = infix.write(number, f"INTERVAL '{count}' {unit}")
-    return f"write {with_interval}{other_units}"
-
-
-def _find_arithmetic_hint(infix: _Infix) -> str | None:
-    """Return what to write instead of arithmetic with two plain values."""
-    operator, left, right = infix.operator, infix.left, infix.right
-    is_sum = operator in ("+", "-")
-    time = infix.find(*TIMES)
-    if time is not None and infix.kinds <= TIMES:
-        return f"write {left.text} - {right.text} for the time between them"
-    if time is not None and is_sum and TypeKind.BOOLEAN not in infix.kinds:
-        other = infix.find_other(time)
-        if _is_parameter(other):
-            return current_surface().advise_on_length(other.text)
-        other_text = other.text.strip("'\"")
-        count = other_text if _INTEGER.fullmatch(other_text) else "1"
-        other_units = "" if time.kind is TypeKind.DATE else ", or HOUR, MINUTE or SECOND"
-        return f"write {time.text} {operator} INTERVAL '{count}' DAY{other_units}"
-    number = infix.find(TypeKind.NUMBER)
-    length = infix.find(*LENGTHS_OF_TIME)
-    if is_sum and number is not None and length is not None:
-        return _find_length_hint(infix, length, number)
-    if infix.kinds == {TypeKind.STRING} and operator == "+":
-        joined = f"{left.text} || {right.text}"
-        numbers = f"{_cast(left, 'DOUBLE')} + {_cast(right, 'DOUBLE')}"
-        return f"write {joined} to join strings, or {numbers} to add numbers"
-    left_number, right_number = _write_number(left), _write_number(right)
-    if left_number is None or right_number is None:
-        return None
-    if (left_number, right_number) == (left.text, right.text):
-        return None
-    return f"write {left_number} {operator} {right_number}"
-
-
-def _write_number(value: TypedText) -> str | None:
-    """Return an expression that makes a number of a value; None if there is none."""
-    match value.kind:
-        case TypeKind.NUMBER:
-            return value.text
-        case TypeKind.STRING | TypeKind.COLLATED:
-            return f"CAST({value.text} AS DOUBLE)"
-        case TypeKind.BOOLEAN:
-            return f"CAST({value.text} AS INT)"
-        case TypeKind.DATE:
-            return f"unix_date({value.text})"
-        case TypeKind.TIMESTAMP | TypeKind.TIMESTAMP_NTZ:
-            return f"unix_timestamp({value.text})"
-        case TypeKind.OTHER if value.outer_type in ("array", "map"):
-            return f"size({value.text})"
-    return None
-
-
-# For a function and the outer type of its argument, what to write. `{x}` is the argument.
-_FUNCTION_HINTS = {
-    ("LENGTH", "array"): "size({x})",
-    ("CHAR_LENGTH", "array"): "size({x})",
-    ("LENGTH", "map"): "size({x})",
-    ("SIZE", "string"): "length({x})",
-    ("CARDINALITY", "string"): "length({x})",
-    ("ARRAY_CONTAINS", "string"): "contains({arguments})",
-}
-_FUNCTIONS_OF_TIMES = frozenset(
-    ("YEAR", "MONTH", "DAY", "DAYOFWEEK", "DAYOFMONTH", "DAYOFYEAR", "HOUR", "MINUTE", "SECOND")
-) | {"QUARTER", "WEEKOFYEAR", "WEEKDAY", "LAST_DAY", "TO_DATE", "DATE_TRUNC", "DATE_FORMAT"}
-_FUNCTIONS_OF_NUMBERS = frozenset(
-    ("SUM", "AVG", "MEAN", "ABS", "SQRT", "POWER", "POW", "ROUND", "FLOOR", "CEIL", "EXP", "LN")
-) | {"LOG", "SIGN", "STDDEV", "VARIANCE", "MEDIAN"}
-
-
-# What functions take, in words of ours, which are the same on each engine.
-_EXPECTED_ARGUMENTS = {
-    **dict.fromkeys(
-        ("DATE_ADD", "DATE_SUB"), "its arguments must be a date and a whole number of days"
-    ),
-    "ADD_MONTHS": "its arguments must be a date and a whole number of months",
-}
-
-
-def _find_days_hint(function: str, date: TypedText, days: TypedText) -> str:
-    """Return what to write instead of a call that adds days or months to a date.
-
-    >>> _find_days_hint("DATE_ADD", TypedText("day", "date"), TypedText("'x'", "string"))
-    'write date_add(day, 1)'
-    >>> _find_days_hint("DATE_SUB", TypedText("ts", "int"), TypedText("7", "int"))
-    "write date_sub(date_from_unix_date(ts), 7) for days since 1970, or a date, DATE'2026-01-31'"
-    """
-    number = days.text if _INTEGER.fullmatch(days.text) else "1"
-    name = function.lower()
-    if date.kind in TIMES and days.kind in LENGTHS_OF_TIME:
-        return f"write {date.text} {'-' if function == 'DATE_SUB' else '+'} {days.text}"
-    if date.kind in TIMES or date.kind is TypeKind.STRING:
-        return f"write {name}({date.text}, {number})"
-    if date.type_name in ("tinyint", "smallint", "int"):
-        days_since_1970 = f"{name}(date_from_unix_date({date.text}), {number})"
-        return f"write {days_since_1970} for days since 1970, or a date, {_EXAMPLES[TypeKind.DATE]}"
-    return f"write a date in it: {name}({_EXAMPLES[TypeKind.DATE]}, {number})"
-
-
-_AGGREGATES_OF_CONDITIONS = frozenset(("ANY", "SOME", "EVERY", "BOOL_AND", "BOOL_OR", "COUNT_IF"))
-
-
-def _find_function_hint(function: str, arguments: Sequence[TypedText]) -> str:
-    """Return what to write instead of a call of a function with arguments of other types."""
-    name = function.lower()
-    pages = f"see {SPARK_FUNCTIONS}#{name}"
-    if not arguments:
-        return pages
-    first = arguments[0]
-    template = _FUNCTION_HINTS.get((function, first.outer_type))
-    if template is not None:
-        all_arguments = ", ".join(argument.text for argument in arguments)
-        return f"write {template.format(x=first.text, arguments=all_arguments)}"
-    further_arguments = "".join(f", {argument.text}" for argument in arguments[1:])
-    number = _write_number(first)
-    if function in _FUNCTIONS_OF_NUMBERS and number not in (None, first.text):
-        return f"write {name}({number}{further_arguments})"
-    if function in _FUNCTIONS_OF_TIMES and first.kind is TypeKind.NUMBER:
-        time = f"timestamp_seconds({first.text})"
-        return f"write {name}({time}{further_arguments}) for seconds since 1970"
-    if function == "EXTRACT":
-        return f"write a date, a timestamp or an interval instead of {first.text}"
-    if function in _AGGREGATES_OF_CONDITIONS:
-        return f"write a condition in it: {name}({write_conditions(first)[0]})"
-    if function == "DATEDIFF" and len(arguments) == 2:
-        dates = [
-            argument.text if argument.kind in TIMES else _EXAMPLES[TypeKind.DATE]
-            for argument in arguments
-        ]
-        return f"write datediff({dates[0]}, {dates[1]})"
-    if function in _EXPECTED_ARGUMENTS and len(arguments) == 2:
-        return _find_days_hint(function, *arguments)
-    if first.outer_type == "array":
-        element = f"{_in_parentheses(first)}[0]"
-        return f"write {name}({element}{further_arguments}) for one element; {pages}"
-    if first.outer_type == "struct":
-        field = _write_field(first, None)
-        return f"write {name}({field}{further_arguments}) for one field; {pages}"
-    return f"write arguments of other types; {pages}"

@@ -27,11 +27,8 @@ from matchrec.errors.sql.engine_errors import (
     read_argument_counts,
     unknown_type,
 )
-from matchrec.errors.sql.wrong_types import (
-    TypedText,
-    incompatible_types,
-    wrong_number_of_function_arguments,
-)
+from matchrec.errors.sql.type_kinds import TypedText
+from matchrec.errors.sql.wrong_types import incompatible_types, wrong_number_of_function_arguments
 from matchrec.plan.expression import Aggregate, Branches, Operation, Scalar, render, split_branches
 from matchrec.plan.show import show_scalar
 from matchrec.source import Span

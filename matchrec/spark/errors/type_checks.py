@@ -19,8 +19,13 @@ from matchrec.errors.rules import within_not_positive
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.sql import unknown_names
 from matchrec.errors.sql.expression import not_sortable
-from matchrec.errors.sql.type_kinds import LENGTHS_OF_TIME, TIMES, TypeKind, classify_type
-from matchrec.errors.sql.wrong_types import TypedText
+from matchrec.errors.sql.type_kinds import (
+    LENGTHS_OF_TIME,
+    TIMES,
+    TypedText,
+    TypeKind,
+    classify_type,
+)
 from matchrec.plan.amounts import MICROSECONDS
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import ColumnReference, Operation, Scalar, Term, split_conjuncts
