@@ -28,6 +28,15 @@ def invalid_stage_name(*, call: str, name: str) -> MatchRecognizePlanError:
     )
 
 
+def stage_name_taken(*, name: str) -> MatchRecognizePlanError:
+    """Return the error for a stage that has the name of another column of the result."""
+    return MatchRecognizePlanError(
+        f"stage name `{name}` is not allowed: the result has a column of this name",
+        hint=f'write another name, such as "{name}_event"',
+        code="stage-name-taken",
+    )
+
+
 def duplicate_stage(*, name: str, other_name: str) -> MatchRecognizePlanError:
     """Return the error for a stage whose name another stage has, whatever its case.
 

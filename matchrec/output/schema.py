@@ -18,7 +18,9 @@ from matchrec.errors.conditions import (
     duplicate_output_column,
     no_output_columns,
 )
+from matchrec.errors.language import PATTERN_CALLS, current_language
 from matchrec.errors.rules import duplicate_measure
+from matchrec.errors.stages import stage_name_taken
 from matchrec.output.reads import PointerField
 from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure
 from matchrec.plan.expression import CLASSIFIER_FIELD
@@ -185,6 +187,8 @@ def check_output_names(outputs: list[OutputColumn], columns: InputColumns) -> No
         first = first_columns.setdefault(columns.fold_name(column.name), column)
         if first is column:
             continue
+        if current_language() is PATTERN_CALLS:
+            raise stage_name_taken(name=column.name)
         if isinstance(first, Measure) and isinstance(column, Measure):
             raise duplicate_measure(first.span, column.span, name=column.name)
         span = None

@@ -198,6 +198,21 @@ def test_the_value_vector_by_state(events: DataFrame) -> None:
     assert "  V1 = `second` on the last row of a; read by b where" in lines
 
 
+def test_a_stage_with_the_name_of_a_partition_column(events: DataFrame) -> None:
+    pattern = Pattern.begin("KIND").next("b")
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        matchrec.match_pattern(events, pattern, order_by="time", partition_by="kind")
+    assert str(caught.value) == (
+        "stage name `KIND` is not allowed: the result has a column of this name [stage-name-taken]"
+        '\n  help: write another name, such as "KIND_event"'
+    )
+    # The events have the name of their stage in a column, so stages have no columns.
+    rows = matchrec.match_pattern(
+        events, pattern, order_by="time", partition_by="kind", output="events"
+    )
+    assert rows.columns[:4] == ["kind", "time", "match_number", "stage"]
+
+
 @pytest.mark.parametrize("order_by", [5, None, ["t", 5]])
 def test_order_by_takes_texts(events: DataFrame, order_by: object) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="`order_by` of `match_pattern`"):

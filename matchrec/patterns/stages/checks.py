@@ -9,6 +9,7 @@ Source: Flink CEP, "The Pattern API", and what its builder and compiler reject.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import get_args
 
@@ -24,6 +25,9 @@ WINDOW_KINDS = get_args(WindowKind)
 
 # Flink's own name for the state after the last stage.
 END_STATE = "$endState$"
+
+# The columns that a result has before the columns of its stages.
+COLUMNS_OF_MATCHES = ("match_number", "start_time", "end_time")
 
 
 def check_new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
@@ -45,6 +49,17 @@ def check_new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
     for stage in list_single_stages(stages):
         if stage.name.upper() == name.upper():
             raise errors.duplicate_stage(name=name, other_name=stage.name)
+
+
+def check_no_result_column(stage_names: Iterable[str]) -> None:
+    """Check that no stage has the name of a column that the result always has.
+
+    Raises:
+        MatchRecognizePlanError: a stage has.
+    """
+    for name in stage_names:
+        if name.lower() in COLUMNS_OF_MATCHES:
+            raise errors.stage_name_taken(name=name)
 
 
 def find_last_stage(stages: tuple[Stage, ...]) -> Stage:

@@ -78,6 +78,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
     pattern = query.pattern
     checks.check_negations(pattern._stages)
     check_skip_target(query)
+    checks.check_no_result_column(query.stage_names)
     written = write_conditions(pattern._stages)
     with locate_errors(written.source, PATTERN_CALLS):
         tests = TestDefinitions(query, written)
