@@ -16,11 +16,12 @@ from matplotlib.figure import Figure
 DARK = {
     "#2b2f36": "#e6edf3",  # text
     "#000000": "#c9d1d9",  # axes
+    "#2f8f57": "#5fc98a",  # matches
     "#9aa5b5": "#8b98a9",  # rows without a match
     "#edf0f4": "#2d333b",  # rules
     "#c8102e": "#ff6b7a",  # failures
     "#fbe9ec": "#4b2027",  # the inside of a box with what must not follow
-    "#d5ebdb": "#24452f",  # the band behind a match
+    "#d5ebdb": "#1f3b29",  # the band behind a match
     "#4477aa": "#6ea8e0",
     "#228833": "#4cc26a",
     "#6e7781": "#9da7b3",
@@ -53,13 +54,22 @@ def for_both_schemes(text: str) -> str:
     [style*="stroke: #000000"] { stroke: #c9d1d9 !important }
     }</style></svg>
     """
-    text = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", text)
+    text = re.sub("<[^>]*>", lambda tag: round_numbers(tag[0]), text)
     text = re.sub(r"\s*<dc:date>.*?</dc:date>", "", text)
     text = text.replace("fill: #ffffff", "fill: none").replace("background-color: #ffffff; ", "")
     rules = "\n".join([*rules_for_styles(text), *rules_for_classes(text)])
     style = f"<style>@media (prefers-color-scheme: dark) {{\n{rules}\n}}</style>"
     before, end, after = text.rpartition("</svg>")
     return f"{before}{style}{end}{after}"
+
+
+def round_numbers(tag: str) -> str:
+    """Return a tag of an SVG with two decimals at most. Texts keep their numbers.
+
+    >>> round_numbers('<path d="M 1.2345 2"/>')
+    '<path d="M 1.23 2"/>'
+    """
+    return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", tag)
 
 
 def rules_for_styles(text: str) -> Iterator[str]:

@@ -235,6 +235,7 @@ def draw_now(panel: Axes, now: datetime) -> None:
     x: Any = now  # matplotlib takes times, but its type hints say numbers
     panel.axvline(x, color=INK, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
     style: Any = {"xytext": (5, -4), "textcoords": "offset points", "va": "top", "color": INK}
+    style["fontsize"] = SMALL
     panel.annotate(f"now, {now:%H:%M}", (x, min(panel.get_ylim())), **style)
 
 

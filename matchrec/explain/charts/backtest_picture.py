@@ -121,7 +121,7 @@ class Mark(Enum):
 
 STYLES: dict[Mark, dict[str, Any]] = {
     Mark.HIT: {"facecolor": figures.MATCHED, "edgecolor": figures.MATCHED},
-    Mark.MISS: {"facecolor": figures.MISSED_BAND, "edgecolor": figures.MISSED, "hatch": "////"},
+    Mark.MISS: {"facecolor": "none", "edgecolor": figures.MISSED, "hatch": "////"},
     Mark.TRUE_ALARM: {"color": figures.INK, "linestyle": "-", "marker": "o", "markersize": 4},
     Mark.FALSE_ALARM: {"color": figures.ACCENT, "linestyle": "--", "marker": "X", "markersize": 6},
 }

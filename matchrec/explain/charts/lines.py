@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 # The heights in inches: of a panel, and of the legend and the axis together.
 PANEL_HEIGHT, REST_HEIGHT = 2.2, 0.5
 
-# How much wider the band of a match is than the match, in points. A match of one row has no width,
-# and a match of few rows among many has almost none.
-BAND_BORDER = 3
+# How much wider the band of a short match is than the match, in points, so that the band of one row
+# among many can be seen. A match is short if the series is this many times as long.
+BAND_BORDER, TIMES_AS_LONG = 3, 50
 
 # How many characters fit: in a title or below the x axis of a narrow panel, in the title of a wide
 # panel, and beside the y axis.
@@ -113,6 +113,14 @@ def write_title(name: str, match_count: int, *, is_narrow: bool) -> str:
     return f"{shorten(name, MOST_NARROW if is_narrow else MOST_WIDE_TITLE)}: {matches}"
 
 
+def is_short(span: MatchSpan, line: Series) -> bool:
+    """Return whether a match is so short that its band could hardly be seen."""
+    if not line.times:
+        return True
+    is_part: bool = TIMES_AS_LONG * (span.last - span.first) <= line.times[-1] - line.times[0]
+    return is_part
+
+
 def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
     """Draw a line, and over it each match in colour, with points for its rows if they are known.
 
@@ -127,8 +135,9 @@ def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
     for span in spans:
         first, last = bisect_left(line.times, span.first), bisect_right(line.times, span.last)
         times, values = line.times[first:last], line.values[first:last]
-        band: Any = {"color": MATCH_BAND, "linewidth": BAND_BORDER, "zorder": 0}
-        panel.axvspan(span.first, span.last, gid=span.id, **band)
+        band: Any = {"color": MATCH_BAND, "zorder": 0, "gid": span.id}
+        border = BAND_BORDER if is_short(span, line) else 0
+        panel.axvspan(span.first, span.last, linewidth=border, **band)
         panel.plot(times, values, color=MATCHED, linewidth=2.2)
         # A match of one row has no line, so it always has a large point.
         point_times = set(span.rows) if len(times) > 1 else set(times)

@@ -43,7 +43,7 @@ STYLE = f"""
 svg.railroad-diagram {{ background-color: #ffffff; max-width: none; }}
 svg.railroad-diagram path {{ stroke-width: 2; stroke: #5b6676; fill: none; }}
 svg.railroad-diagram text {{ font: 14px monospace; text-anchor: middle; fill: {INK}; }}
-svg.railroad-diagram text.comment {{ font: italic 12px sans-serif; fill: #5b6676; }}
+svg.railroad-diagram text.comment {{ font: italic 12px monospace; fill: #5b6676; }}
 svg.railroad-diagram rect {{ stroke-width: 2; stroke: #5b6676; fill: #eef3fa; }}
 svg.railroad-diagram g.forbidden rect {{ stroke: {MISSED}; fill: {MISSED_BAND}; }}
 svg.railroad-diagram g.place rect {{ fill: #f4f1e8; }}

@@ -29,7 +29,7 @@ INK, FAINT, ACCENT = "#2b2f36", "#9aa5b5", "#e08a1e"
 
 # Of a match and of rows that are mapped; of the band around a match; of rows that were mapped for a
 # while.
-MATCHED, MATCH_BAND, GIVEN_BACK = "#5a9e6f", "#d5ebdb", "#9fd0b3"
+MATCHED, MATCH_BAND, GIVEN_BACK = "#2f8f57", "#d5ebdb", "#9fd0b3"
 
 # Of what failed, or must not be there; of the inside of a box with such a thing.
 MISSED, MISSED_BAND = "#c8102e", "#fbe9ec"

@@ -32,8 +32,9 @@ TEXT_SIZE = 9  # in points
 # The number of characters that are drawn of each heading, such as the pattern.
 MOST_OF_HEADING = 110
 
-# The number of characters in a line of a note, and the blanks before its second line.
-NOTE_WIDTH, NOTE_INDENT = 60, "    "
+# The number of characters in a line of a note, and what is before its second line. These are
+# no-break spaces, because an SVG does not show other spaces at the beginning of a text.
+NOTE_WIDTH, NOTE_INDENT = 60, "\N{NO-BREAK SPACE}" * 4
 
 # The left edge of the panel. Variable n is in the middle of its column, at x = n.
 LEFT = -0.5
@@ -247,8 +248,12 @@ def break_note(note: str) -> list[str]:
 
     A long note is first broken before the values in brackets at its end.
 
-    >>> break_note("UP: price > TOP.price * 1.05: 36.5 > 38.85 is false (TOP.price = 37.0)")
-    ['UP: price > TOP.price * 1.05: 36.5 > 38.85 is false', '    (TOP.price = 37.0)']
+    >>> for line in break_note(
+    ...     "RISE: price > TOP.price * 1.05: 36.5 > 38.85 is false (TOP.price = 37.0 from row 1)"
+    ... ):
+    ...     print(line.replace(NOTE_INDENT, "    "))
+    RISE: price > TOP.price * 1.05: 36.5 > 38.85 is false
+        (TOP.price = 37.0 from row 1)
     """
     if len(note) <= NOTE_WIDTH:
         return [note]

@@ -305,9 +305,8 @@ def test_a_story_without_attempts_says_its_result() -> None:
 def test_a_match_of_one_row_has_a_band() -> None:
     series = {"": make_series([1, 2, 3], [5, 6, 7])}
     lines = make_figure(WIDTH, 1)
-    draw_lines(lines, series, [MatchSpan(None, 2, 2)], LABELS)
-    (band,) = lines.axes[0].patches
-    assert band.get_linewidth() == 3
+    draw_lines(lines, series, [MatchSpan(None, 2, 2), MatchSpan(None, 1, 2)], LABELS)
+    assert [band.get_linewidth() for band in lines.axes[0].patches] == [3, 0]
     lanes = make_figure(WIDTH, 1)
     draw_lanes(lanes, series, [MatchSpan(None, 2, 2), MatchSpan(None, 1, 3)], LABELS)
     bands = [line for line in lanes.axes[0].get_lines() if line.get_color() == MATCH_BAND]
@@ -383,4 +382,4 @@ def test_the_texts_of_a_picture_are_inside_of_it() -> None:
         assert box.y1 <= height
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert "DOWN: price < TOP.price * 1.05: 36.5 < 38.85 is false" in texts
-    assert "    (TOP.price = 37.0 from row 1)" in texts
+    assert "\xa0\xa0\xa0\xa0(TOP.price = 37.0 from row 1)" in texts
