@@ -19,7 +19,7 @@ SVGS = sorted(IMAGES.glob("**/*.svg"))
 
 # Colours that are readable on white and on black.
 READABLE = {
-    *("#228833", "#5a9e6f", "#7a9cc6", "#808080", "#e08a1e", "#ee6677"),
+    *("#228833", "#7a9cc6", "#808080", "#e08a1e", "#ee6677"),
     *("#1f77b4", "#2ca02c", "#8c564b", "#9467bd", "#b0b0b0", "#cccccc", "#d62728", "#ff7f0e"),
 }
 

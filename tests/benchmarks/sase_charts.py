@@ -25,6 +25,8 @@ Measured = dict[str, Any]  # by query: a rate, one by engine, or one by window (
 
 ALGORITHMS = ("basic", "merging", "backtracking")
 COLOURS = {"basic": "#4477aa", "merging": "#228833", "backtracking": "#ee6677"}
+HATCHES = {"basic": "", "merging": "///", "backtracking": "..."}
+MARKERS = "os^Dvp"
 LEGEND: Any = {
     "loc": "upper left",
     "fontsize": 8,
@@ -92,6 +94,7 @@ def draw(measured: dict[str, Measured], sizes: Sequence[int], path: Path) -> Non
         panel.set_ylabel("events per second of CPU")
         panel.minorticks_off()
         panel.grid(axis="y", linewidth=0.4)
+        panel.set_axisbelow(True)
         found = measured.get(number, {})
         if number in ("2", "6"):
             lines(panel, found, sizes)
@@ -112,7 +115,9 @@ def bars(panel: Axes, found: Measured, engines: Sequence[str]) -> None:
     for place, engine in enumerate(engines):
         heights = [one[place] if len(engines) > 1 else one for one in found.values()]
         left = [index + (place - (len(engines) - 1) / 2) * width for index in range(len(heights))]
-        panel.bar(left, heights, width, label=engine, color=COLOURS[engine])
+        style: Any = {"facecolor": COLOURS[engine], "hatch": HATCHES[engine]}
+        style |= {"edgecolor": "#cccccc", "linewidth": 0}
+        panel.bar(left, heights, width, label=engine, **style)
     panel.set_xticks(range(len(found)), [name.replace(" ", "\n") for name in found])
     panel.set_xlabel("condition (p) and strategy (s)")
     panel.legend(**LEGEND, ncols=len(engines))
@@ -123,12 +128,13 @@ def lines(panel: Axes, found: Measured, sizes: Sequence[int]) -> None:
     handles = []
     has_two = False
     for index, (name, rates) in enumerate(found.items()):
-        colour = f"C{index}"
+        # Hollow markers, so that a line below another one can be seen.
+        style: Any = {"color": f"C{index}", "marker": MARKERS[index], "markerfacecolor": "none"}
         has_two = isinstance(rates[0], tuple)
         if has_two:
-            panel.plot(sizes, [rate[0] for rate in rates], "o:", color=colour)
+            panel.plot(sizes, [rate[0] for rate in rates], linestyle=":", **style)
         best = [rate[-1] if has_two else rate for rate in rates]
-        handles += panel.plot(sizes, best, "o-", color=colour, label=name)
+        handles += panel.plot(sizes, best, label=name, **style)
     if has_two:
         for form, algorithm in (("-", "merging"), (":", "basic")):
             handles.append(Line2D([], [], linestyle=form, color="#808080", label=algorithm))

@@ -33,12 +33,12 @@ STYLE = """
   text { font: 14px system-ui, sans-serif; fill: #24292f; }
   .small { font-size: 12px; fill: #57606a; }
   .row { fill: none; stroke: #8c959f; }
-  .bar { fill: #5a9e6f; fill-opacity: 0.18; stroke: #5a9e6f; }
+  .bar { fill: #2f8f57; fill-opacity: 0.18; stroke: #2f8f57; }
   .rule { stroke: #8c959f; stroke-opacity: 0.5; }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3; }
     .small { fill: #9da7b3; }
-    .bar { stroke: #7fc793; fill: #7fc793; }
+    .bar { stroke: #5fc98a; fill: #5fc98a; }
   }"""
 
 
