@@ -73,7 +73,7 @@ from matchrec.spark.ties import watch_ties
 from matchrec.spark.transport import build_output_schema, plan_worker_output
 from matchrec.spark.types import is_nested, normalize_value
 from matchrec.worker import wire
-from matchrec.worker.column_roles import OrderColumn, PlannedColumn, SortColumn, Sorting, Struct
+from matchrec.worker.column_roles import PlannedColumn, ShownColumn, SortColumn, Sorting, Struct
 from matchrec.worker.query_worker import QueryWorker
 from matchrec.worker.task_input import TaskInput
 from matchrec.worker.wire import SelectItem, pack_bit_columns
@@ -329,10 +329,10 @@ class PartitionPreparation(Preparation):
             planned_columns=self.plan_columns(columns), order_columns=orders if are_sent else ()
         )
 
-    def list_order_columns(self, names: ColumnNames) -> tuple[OrderColumn, ...]:
+    def list_order_columns(self, names: ColumnNames) -> tuple[ShownColumn, ...]:
         """Return the ORDER BY keys with the names of their columns."""
         texts = [item.expression.text for item in self.joined.order_by]
-        return tuple(OrderColumn(text, names.by_text[text]) for text in texts)
+        return tuple(ShownColumn(text, names.by_text[text]) for text in texts)
 
     def plan_columns(self, columns: RowColumns) -> tuple[PlannedColumn, ...]:
         """Return the names and types that the sent columns have while the query is planned.

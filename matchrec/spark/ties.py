@@ -1,7 +1,8 @@
 """Warn of rows that ORDER BY does not tell apart, once a query has run.
 
-Workers that sort count such rows and report them (see `sorting.ties`). The warning belongs to the
-call that has run the query, so it is given in the thread of that call, as it returns:
+Workers that sort count such rows (`sorting.ties`) and report them (`sorting.tie_reports`). The
+warning belongs to the call that has run the query, so it is given in the thread of that call, as it
+returns:
 
 - PySpark Classic passes every answer of Java to `get_return_value`, where PySpark itself
   translates errors. Spark applies the updates of an accumulator before an action answers.
@@ -29,15 +30,16 @@ from matchrec.errors.warn_caller import warn_caller
 from matchrec.errors.warnings import tied_rows
 from matchrec.spark.sail import server
 from matchrec.spark.session import find_application, find_context
-from matchrec.worker.sorting.ties import (
+from matchrec.worker.column_roles import ShownColumn
+from matchrec.worker.sorting.tie_reports import (
     AccumulatorChannel,
     Channel,
     ThreadChannel,
-    TiesParameter,
-    TieWatch,
+    TiesAccumulatorParam,
     identify_process,
-    reported,
+    reported_ties,
 )
+from matchrec.worker.sorting.ties import TieWatch
 
 if TYPE_CHECKING:
     from matchrec.compile.joined_queries import JoinedQueries
@@ -72,12 +74,15 @@ def watch_ties(spark: SparkSession, joined: JoinedQueries, sorting: Sorting) -> 
         return None
     names = (*sorting.keys[: len(joined.partition_keys)], *(item.name for item in sorting.order))
     shown_names = [unquote_column(expression.text) for expression in joined.sorted_by]
-    columns = dict(zip(names, shown_names, strict=True))
+    shown_names_by_name = dict(zip(names, shown_names, strict=True))
     return TieWatch(
         query_id=uuid4().hex,
         channel=channel,
         clause=name_part("ORDER BY"),
-        columns=tuple(columns.items()),
+        columns=tuple(
+            ShownColumn(text=shown_name, name=name)
+            for name, shown_name in shown_names_by_name.items()
+        ),
     )
 
 
@@ -89,7 +94,7 @@ def find_channel(spark: SparkSession) -> Channel | None:
         return ThreadChannel(identify_process()) if is_server_in_program else None
     listen_to_java()
     if context not in _accumulators:
-        parameter = cast("Any", TiesParameter(identify_process()))
+        parameter = cast("Any", TiesAccumulatorParam(identify_process()))
         _accumulators[context] = context.accumulator(cast("Any", {}), parameter)
     return AccumulatorChannel(_accumulators[context])
 
@@ -123,9 +128,9 @@ def warn_of_ties() -> None:
     Does nothing in a daemon thread, such as the one that shows progress: it would take the reports
     from the thread of the user's call.
     """
-    if not reported or current_thread().daemon:
+    if not reported_ties or current_thread().daemon:
         return
-    for query_id, ties in reported.take().items():
+    for query_id, ties in reported_ties.take().items():
         if query_id not in _warned:
             _warned.append(query_id)
             warn_caller(tied_rows(count=ties.number, clause=ties.clause, example=ties.example))

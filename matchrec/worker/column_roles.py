@@ -24,10 +24,10 @@ class Struct(NamedTuple):
     field_columns: tuple[str, ...]  # for each field, the name of the column that holds it
 
 
-class OrderColumn(NamedTuple):
-    """The column of an ORDER BY key, from which errors read the key of a row."""
+class ShownColumn(NamedTuple):
+    """A column of a key, whose value on a row errors and warnings show."""
 
-    text: str  # the key in SQL
+    text: str  # the key in SQL, as it is shown
     name: str  # the name of the column
 
 

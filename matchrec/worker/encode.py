@@ -177,30 +177,32 @@ def stack_columns(
     return np.ascontiguousarray(np.stack(columns).astype(dtype, copy=False))
 
 
-def unpack_conditions(table: pa.Table, conditions: int, bits: int = 0) -> WordArray:
+def unpack_conditions(table: pa.Table, condition_count: int, bit_count: int = 0) -> WordArray:
     """Return which row conditions hold on each row, as uint64[n, w].
 
     Condition c is bit c % 64 of word c // 64. The table packs 62 bits in each column, and its first
-    bit marks partitions, so it is dropped.
+    bit marks partitions, so it is dropped:
+
+        columns    mark, conditions 0 .. 60    conditions 61 .. 122
+        words      conditions 0 .. 63          conditions 64 .. 122
 
     Args:
         table: rows with columns of bits.
-        conditions: the number of conditions that the engine has computed.
-        bits: the number of bits to make room for, if the worker computes conditions as well.
+        condition_count: the number of conditions that the engine has computed.
+        bit_count: the number of bits to make room for, if the worker computes conditions as well.
     """
-    indices = range(wire.count_bit_columns(conditions))
     packed = [
         read_integers(take_column(table, wire.name_bits(index))).view(np.uint64)
-        for index in indices
+        for index in range(wire.count_bit_columns(condition_count))
     ]
-    word_count = ceil(max(1, conditions, bits) / BITS_PER_WORD)
+    word_count = ceil(max(1, condition_count, bit_count) / BITS_PER_WORD)
     words = np.empty((table.num_rows, word_count), np.uint64)
     np.right_shift(packed[0], np.uint64(1), out=words[:, 0])  # drops the mark of partitions
     words[:, 1:] = 0
     bits_per_column = wire.count_bits_per_column()
     for index, flags in enumerate(packed[1:], 1):
         word, bit = divmod(index * bits_per_column - 1, BITS_PER_WORD)
-        words[:, word] |= flags << np.uint64(bit)
+        words[:, word] |= flags << np.uint64(bit)  # its lowest bit is bit `bit` of the word
         spans_two_words = bit + bits_per_column > BITS_PER_WORD
         if spans_two_words and word + 1 < word_count:
             words[:, word + 1] |= flags >> np.uint64(BITS_PER_WORD - bit)

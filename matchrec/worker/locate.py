@@ -19,7 +19,7 @@ from matchrec.errors.run.location import RowLocation
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.worker import wire
-from matchrec.worker.column_roles import OrderColumn
+from matchrec.worker.column_roles import ShownColumn
 from matchrec.worker.pieces import PartitionWithoutRoom, Piece
 from matchrec.worker.python_values import read_value_at
 from matchrec.worker.windows import check_windows
@@ -46,7 +46,7 @@ def locate_row(
     table: pa.Table,
     row: int,
     row_number: int | None,
-    order_columns: tuple[OrderColumn, ...] = (),
+    order_columns: tuple[ShownColumn, ...] = (),
 ) -> RowLocation:
     """Return the location of a row: the keys of its partition, and its number in the partition.
 
@@ -72,7 +72,7 @@ def locate_row_of_piece(
     row: int,
     piece: Piece,
     partitions: Partitions,
-    order_columns: tuple[OrderColumn, ...],
+    order_columns: tuple[ShownColumn, ...],
 ) -> RowLocation:
     """Return the location of a row of a piece.
 
@@ -97,7 +97,7 @@ def check_and_locate(
     compiled_query: CompiledQuery,
     piece: Piece,
     partitions: Partitions,
-    order_columns: tuple[OrderColumn, ...] = (),
+    order_columns: tuple[ShownColumn, ...] = (),
 ) -> Iterator[None]:
     """Check the windows of a piece, then name the row of any RunFailure of the `with` block.
 

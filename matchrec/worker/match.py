@@ -30,7 +30,7 @@ from matchrec.search.nearby import satisfy_nearby
 from matchrec.search.partitions import NO_EDGE, Partitions
 from matchrec.search.task import NearbyCondition
 from matchrec.worker.chains import request_chains
-from matchrec.worker.column_roles import OrderColumn
+from matchrec.worker.column_roles import ShownColumn
 from matchrec.worker.count import Tally, WorkerCounter
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer
@@ -55,7 +55,7 @@ class PieceWorker:
     # Makes the batches of the output; None for batches of the reads of the query.
     batch_maker: BatchMaker | None = None
     # The ORDER BY keys whose values errors show.
-    order_columns: tuple[OrderColumn, ...] = ()
+    order_columns: tuple[ShownColumn, ...] = ()
 
     def run(self, pieces: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
         """Yield the output of all pieces, then the batch of the counters if there are any.

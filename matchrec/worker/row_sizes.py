@@ -78,7 +78,7 @@ class SizeEstimator:
         if read.row_list is not None:
             return True
         index = read.value_column
-        return index is not None and not isinstance(self.estimate_value_sizes(index), int)
+        return index is not None and not isinstance(self.estimate_column(index), int)
 
     def estimate_longest_row(self) -> float:
         """Return about how many bytes an output row takes at most; infinity if it has arrays."""
@@ -92,7 +92,7 @@ class SizeEstimator:
         """Return about how many bytes a row takes at most in all of these columns."""
         total = 0
         for index in columns:
-            sizes = self.estimate_value_sizes(index)
+            sizes = self.estimate_column(index)
             total += int(np.max(sizes, initial=0))
         return total
 
@@ -109,7 +109,7 @@ class SizeEstimator:
             elif read.row_list is not None:
                 sizes += self.estimate_list_sizes(read.row_list)
             elif read.value_column is not None:
-                sizes += int(np.mean(self.estimate_value_sizes(read.value_column)))
+                sizes += int(np.mean(self.estimate_column(read.value_column)))
         return sizes
 
     def estimate_sizes_at(self, index: int, positions: IntArray) -> IntArray:
@@ -119,9 +119,9 @@ class SizeEstimator:
             index: the index of the column.
             positions: int64[p], -1 for NULL, which takes none.
         """
-        sizes = self.estimate_value_sizes(index)
-        sizes_there = sizes if isinstance(sizes, int) else sizes[positions]
-        return np.where(positions < 0, 0, sizes_there)
+        sizes = self.estimate_column(index)
+        sizes_at_positions = sizes if isinstance(sizes, int) else sizes[positions]
+        return np.where(positions < 0, 0, sizes_at_positions)
 
     def estimate_list_sizes(self, row_list: RowList) -> IntArray:
         """Return about how many bytes the array of rows of each output row takes, as int64[r]."""
@@ -152,8 +152,8 @@ class SizeEstimator:
             if not memory.has_room(sail_bytes):
                 raise RunFailure(failures.rows_too_large, row, {"mebibytes": sail_bytes >> 20})
 
-    def estimate_value_sizes(self, index: int) -> IntArray | int:
-        """Return what `estimate_value_sizes` returns for a column, given its index."""
+    def estimate_column(self, index: int) -> IntArray | int:
+        """Return about how many bytes each value of a column takes, see `estimate_value_sizes`."""
         values = arrays.take_encoded_column(self.table, wire.name_column(index))
         return estimate_value_sizes(values)
 
@@ -172,6 +172,6 @@ def estimate_value_sizes(values: pa.Array) -> IntArray | int:
         return read_integers(pc.binary_length(values))
     if pa.types.is_list(data_type) or pa.types.is_map(data_type):
         lengths = np.diff(read_numbers(values.offsets).astype(np.int64))
-        bytes_an_element = values.nbytes // max(1, int(lengths.sum())) + 1
-        return np.asarray(lengths * bytes_an_element, np.int64)
+        bytes_per_element = values.nbytes // max(1, int(lengths.sum())) + 1
+        return np.asarray(lengths * bytes_per_element, np.int64)
     return BYTES_OF_A_NUMBER

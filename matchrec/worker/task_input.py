@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.compile.lookaround import Lookaround
 from matchrec.shortcuts import current_shortcuts
-from matchrec.worker.column_roles import OrderColumn, PlannedColumn, Sorting, Struct
+from matchrec.worker.column_roles import PlannedColumn, ShownColumn, Sorting, Struct
 from matchrec.worker.failing import hold_garbage_collection
 
 if TYPE_CHECKING:  # the module is loaded while a query is planned, without kernels
@@ -35,7 +35,7 @@ class TaskInput:
     # Empty if the session analyses a query only once, so that they cannot differ.
     planned_columns: tuple[PlannedColumn, ...] = ()
     # The columns of the ORDER BY keys, whose values errors show; empty if a key is not sent.
-    order_columns: tuple[OrderColumn, ...] = ()
+    order_columns: tuple[ShownColumn, ...] = ()
 
     def read_pieces(
         self,

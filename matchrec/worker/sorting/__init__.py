@@ -16,5 +16,6 @@ that they are sorted by stay in the order in which they came.
     codes        short numbers that compare as the values of a column do
     words        the codes of each row, packed into words, and sorts of rows by their words
     hashed_keys  words with a hash of the keys, if partitions may come in any order
-    ties         rows that the order does not tell apart
+    ties         counts rows that the order does not tell apart
+    tie_reports  brings these counts to the program that runs the query
 """

@@ -30,12 +30,12 @@ from matchrec.worker.sorting.words import (
 LEAST_HASH_BITS = 28
 
 
-def hash_keys(codes: list[SortCode], words: list[SortWord], count: int) -> list[SortWord]:
+def hash_keys(codes: list[SortCode], words: list[SortWord], count: int) -> list[SortWord] | None:
     """Return words with a hash of the keys instead of their codes, the last one first.
 
-    No words are returned if hashing would not save a sort. The hash is put in front of the first
-    word of the order, or is a separate word if the order leaves too little room. A sort of a
-    million rows takes 44 bits:
+    None if hashing would not save a sort. The hash is put in front of the first word of the order,
+    or is a separate word if the order leaves too little room. A sort of a million rows takes 44
+    bits:
 
         bits of the order    words
         10                   34 bits of the hash and 10 of the order
@@ -50,14 +50,14 @@ def hash_keys(codes: list[SortCode], words: list[SortWord], count: int) -> list[
     bits_per_sort = WORD_BITS - count.bit_length()
     sorts_without_hash = count_sorts(words, bits_per_sort)
     if not keys or count < current_shortcuts().min_rows_to_hash or sorts_without_hash == 1:
-        return []
+        return None
     order_words = pack_words(code for code in codes if not code.is_key)
     *last_words, first_word = order_words or [make_empty_word(count)]
     if first_word.bits > bits_per_sort - LEAST_HASH_BITS:
         last_words.append(first_word)
         first_word = make_empty_word(count)
     if count_sorts(last_words, bits_per_sort) + 1 >= sorts_without_hash:
-        return []
+        return None
     return [*last_words, put_hash_before(first_word, compute_hashes(keys), bits_per_sort)]
 
 
@@ -98,7 +98,10 @@ def compute_hashes(keys: list[SortCode]) -> WordArray:
 def sort_by_hash(
     codes: list[SortCode], words: list[SortWord], hashed_words: list[SortWord]
 ) -> tuple[SortedRows, BoolArray]:
-    """Sort rows by words with a hash of the keys.
+    """Sort rows by words with a hash of the keys, and again those whose hash several keys share.
+
+        sorted by hash    a1 a2 | c1 b1 c2 | d1      b and c have the same hash
+        sorted again      a1 a2 | b1 c1 c2 | d1
 
     Args:
         codes: all codes.
@@ -113,12 +116,12 @@ def sort_by_hash(
     rows = hashed.rows
     starts_partition = OrderedWords(words, rows, count).find_partition_starts()
     starts_hash = hashed.arrange(hashed_words).find_partition_starts()
-    is_mixed = starts_partition & ~starts_hash  # the key changes, and the hash does not
-    if not is_mixed.any():
+    is_shared_hash = starts_partition & ~starts_hash  # the key changes, and the hash does not
+    if not is_shared_hash.any():
         return hashed, starts_partition
     hash_numbers = np.cumsum(starts_hash, dtype=np.int64)
-    positions = np.flatnonzero(np.isin(hash_numbers, hash_numbers[is_mixed]))
-    rows[positions] = sort_mixed_rows(codes, rows[positions], hash_numbers[positions])
+    mixed = np.flatnonzero(np.isin(hash_numbers, hash_numbers[is_shared_hash]))
+    rows[mixed] = sort_mixed_rows(codes, rows[mixed], hash_numbers[mixed])
     starts_partition = OrderedWords(words, rows, count).find_partition_starts()
     return SortedRows(rows, None), starts_partition
 

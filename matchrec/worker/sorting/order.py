@@ -78,9 +78,8 @@ def find_order(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False)
             starts_partition=ordered_words.find_partition_starts(),
             sorted_by=ordered_words,
         )
-    # `hash_keys` returns an empty list if hashing would not save a sort.
-    hashed_words = hash_keys(codes, words, row_count) if in_any_order else []
-    if hashed_words:
+    hashed_words = hash_keys(codes, words, row_count) if in_any_order else None
+    if hashed_words is not None:
         # `sort_by_hash` returns the starts, because it compares the keys itself to find different
         # keys that have the same hash.
         sorted_rows, starts_partition = sort_by_hash(codes, words, hashed_words)

@@ -6,22 +6,13 @@ reads.
 
 The sort has packed the values that it compares into words. So `OrderedWords.find_ties` finds all
 ties by comparing each word with its neighbour. Other columns are compared only for rows that tie.
-
-A worker reports its ties to the program that runs the query:
-
-    workers of Sail, which are threads of that program    put them into `reported` themselves
-    workers of Spark Classic                              add them to an accumulator, and Spark
-                                                          brings its updates to the program
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from threading import Lock
-from typing import TYPE_CHECKING, Protocol
-from uuid import uuid4
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -29,125 +20,11 @@ import pyarrow.compute as pc
 
 from matchrec.errors.run.location import LONGEST_VALUE
 from matchrec.worker import arrays, wire
+from matchrec.worker.column_roles import ShownColumn
+from matchrec.worker.sorting.tie_reports import Channel, TiedRows
 
 if TYPE_CHECKING:  # the module is loaded while a query is planned, without kernels
     from matchrec.search.partitions import BoolArray, IntArray
-
-_PROGRAM = uuid4().hex  # a fork has the same one, but another process id
-
-
-def identify_process() -> str:
-    """Return an id of this process."""
-    return f"{os.getpid()}-{_PROGRAM}"
-
-
-@dataclass(frozen=True, slots=True)
-class TiedRows:
-    """Ties that workers have found in the rows of one query."""
-
-    number: int
-    clause: str  # what the language of the query calls ORDER BY
-    example: str  # `sym = 'X', ts = 3`, of one of the ties
-
-    def add(self, other: TiedRows) -> TiedRows:
-        """Return the sum of the ties of two workers. The example is the first worker's."""
-        return replace(self, number=self.number + other.number)
-
-
-TiesOfQueries = Mapping[str, TiedRows]  # by the ids of queries
-
-
-class ReportedTies:
-    """Ties that workers have reported to this program, by the ids of queries."""
-
-    def __init__(self) -> None:
-        self._ties: dict[str, TiedRows] = {}
-        self._lock = Lock()
-
-    def __bool__(self) -> bool:
-        """Return whether there are ties that nobody has taken."""
-        return bool(self._ties)
-
-    def add(self, ties: TiesOfQueries) -> None:
-        """Add the ties of some queries."""
-        with self._lock:
-            merge_ties(self._ties, ties)
-
-    def take(self) -> TiesOfQueries:
-        """Return all ties that were reported since the last call."""
-        with self._lock:
-            ties = self._ties
-            self._ties = {}
-        return ties
-
-
-def merge_ties(totals: dict[str, TiedRows], ties: TiesOfQueries) -> None:
-    """Add the ties of some queries to the totals of all queries."""
-    for query, tied_rows in ties.items():
-        totals[query] = totals[query].add(tied_rows) if query in totals else tied_rows
-
-
-reported = ReportedTies()
-
-
-class Channel(Protocol):
-    """A way by which a worker reports ties to the program that runs the query. Picklable."""
-
-    def report(self, ties: TiesOfQueries) -> None:
-        """Report the ties of some queries."""
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadChannel:
-    """The channel of workers that are threads of the program. Other workers report nothing."""
-
-    program: str  # its id, see `identify_process`
-
-    def report(self, ties: TiesOfQueries) -> None:
-        """Report the ties of some queries, if this process is the program."""
-        if self.program == identify_process():
-            reported.add(ties)
-
-
-class TiesAccumulator(Protocol):
-    """An accumulator of PySpark that adds up ties."""
-
-    def add(self, term: TiesOfQueries) -> None:
-        """Add the ties of some queries."""
-
-
-@dataclass(frozen=True, slots=True)
-class AccumulatorChannel:
-    """The channel of Spark Classic."""
-
-    accumulator: TiesAccumulator  # of the program, with `TiesParameter`
-
-    def report(self, ties: TiesOfQueries) -> None:
-        """Report the ties of some queries."""
-        self.accumulator.add(ties)
-
-
-@dataclass(frozen=True, slots=True)
-class TiesParameter:
-    """The rule by which an accumulator adds up ties.
-
-    In a worker it adds up the ties of a task. In the program that runs the query it reports them.
-    """
-
-    program: str  # its id, see `identify_process`
-
-    def zero(self, _value: TiesOfQueries) -> TiesOfQueries:
-        """Return the first value of an accumulator."""
-        return {}
-
-    def addInPlace(self, before: TiesOfQueries, ties: TiesOfQueries) -> TiesOfQueries:  # noqa: N802 -- PySpark's name
-        """Return the sum of ties. In the program they are reported, and nothing is kept."""
-        if self.program == identify_process():
-            reported.add(ties)
-            return {}
-        merged = dict(before)
-        merge_ties(merged, ties)
-        return merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +34,8 @@ class TieWatch:
     query_id: str
     channel: Channel
     clause: str  # see `TiedRows`
-    # The columns of keys and order: their names, and what the user wrote for them.
-    columns: tuple[tuple[str, str], ...]
+    # The columns that rows are sorted by: the keys, then the order.
+    columns: tuple[ShownColumn, ...]
 
     def count(self, table: pa.Table, ties: IntArray) -> None:
         """Report those ties of sorted rows that may change the result.
@@ -169,7 +46,7 @@ class TieWatch:
         """
         if not len(ties):
             return
-        sorted_by = {name for name, _ in self.columns}
+        sorted_by = {column.name for column in self.columns}
         others = [name for name in table.column_names if name not in sorted_by]
         differing = ties[differ_from_row_before(table, others, ties)]
         if len(differing):
@@ -179,7 +56,8 @@ class TieWatch:
     def show_row(self, table: pa.Table, row: int) -> str:
         """Return the key and ORDER BY values of a row, as a message shows them."""
         return ", ".join(
-            f"{text} = {show_value_as_sql(table.column(name)[row])}" for name, text in self.columns
+            f"{column.text} = {show_value_as_sql(table.column(column.name)[row])}"
+            for column in self.columns
         )
 
 
@@ -209,24 +87,27 @@ def differ_from_row_before(table: pa.Table, names: Sequence[str], rows: IntArray
         column = arrays.take_column(table, name)
         values = column.take(arrays.make_array(rows[same]))
         values_before = column.take(arrays.make_array(rows[same] - 1))
-        differs[same] = differ(values, values_before, is_bits=name == wire.FIRST_BITS)
+        if name == wire.FIRST_BITS:
+            # Bit 0 marks the start of a partition, which is no value of the row.
+            values, values_before = clear_first_bits(values), clear_first_bits(values_before)
+        differs[same] = differ(values, values_before)
     return differs
 
 
-def differ(values: pa.Array, others: pa.Array, *, is_bits: bool) -> BoolArray:
+def clear_first_bits(words: pa.Array) -> pa.Array:
+    """Return words with 0 as their bit 0."""
+    return arrays.make_array(arrays.read_numbers(words) & ~1)
+
+
+def differ(values: pa.Array, others: pa.Array) -> BoolArray:
     """Return for each pair of values whether they differ. NULL equals NULL, and NaN equals NaN.
 
     Args:
         values: the first value of each pair.
         others: the second value of each pair.
-        is_bits: whether the values are words of bits whose bit 0 marks the start of a partition. It
-            is not compared.
     """
     if pa.types.is_nested(values.type):
         return np.ones(len(values), np.bool_)
-    if is_bits:
-        changed_bits = arrays.read_numbers(values) ^ arrays.read_numbers(others)
-        return np.asarray(changed_bits & ~1 != 0, np.bool_)
     equal = pc.fill_null(pc.equal(values, others), fill_value=False)
     equal = pc.or_(equal, pc.and_(pc.is_null(values), pc.is_null(others)))
     if pa.types.is_floating(values.type):

@@ -6,8 +6,8 @@ last column, so lists of codes and words have the last one first:
     codes of k   1, 0, 1 of 1 bit       words   4, 2, 5: the code of t is in bits 0 and 1,
     codes of t   0, 2, 1 of 2 bits              the code of k is in bit 2
 
-Rows are sorted by as many bits of a word at a time as leave room for the number of a row. Such
-numbers are all different, so NumPy's fastest sort keeps rows with equal words in their order. On
+Rows are sorted by as many bits of a word at a time as leave room for the position of a row.
+Positions are all different, so NumPy's fastest sort keeps rows with equal words in their order. On
 processors on which NumPy sorts slowly, a compiled sort does the same (`search.kernels.sorting`).
 """
 
@@ -129,24 +129,41 @@ def sort_words(words: list[SortWord], count: int) -> SortedRows:
         count: the number of rows.
     """
     position_bits = count.bit_length()
+    position_mask = np.uint64((1 << position_bits) - 1)
     bits_per_sort = WORD_BITS - position_bits
-    rows: IntArray | None = None
+    if len(words) == 1 and words[0].bits <= bits_per_sort:
+        numbered = sort_digits(words[0].values, words[0].bits, position_bits)
+        rows = (numbered & position_mask).view(np.int64)
+        numbered >>= np.uint64(position_bits)
+        return SortedRows(rows, replace(words[0], values=numbered))
+
+    order: IntArray | None = None  # of the rows after the sorts so far
     for word in words:
         for shift in range(0, word.bits, bits_per_sort):
             digits = word.values >> np.uint64(shift) if shift else word.values
-            if rows is not None:
-                digits = digits.take(rows)
-            digits = digits << np.uint64(position_bits)  # drops the bits of later sorts
-            digits |= np.arange(count, dtype=np.uint64)
-            sorted_bits = min(bits_per_sort, word.bits - shift)
-            digits = sort_numbered_words(digits, position_bits, sorted_bits)
-            sorted_positions = (digits & np.uint64((1 << position_bits) - 1)).view(np.int64)
-            rows = sorted_positions if rows is None else rows.take(sorted_positions)
-    assert rows is not None
-    if len(words) > 1 or words[0].bits > bits_per_sort:
-        return SortedRows(rows, None)
-    digits >>= np.uint64(position_bits)
-    return SortedRows(rows, replace(words[0], values=digits))
+            if order is not None:
+                digits = digits.take(order)
+            digit_bits = min(bits_per_sort, word.bits - shift)
+            numbered = sort_digits(digits, digit_bits, position_bits)
+            positions = (numbered & position_mask).view(np.int64)
+            order = positions if order is None else order.take(positions)
+    assert order is not None
+    return SortedRows(order, None)
+
+
+def sort_digits(digits: WordArray, bits: int, position_bits: int) -> WordArray:
+    """Return digits in order, each followed by the position that it had: uint64[n].
+
+    The digits 3, 1, 3 are numbered as (3, 0), (1, 1), (3, 2), and become (1, 1), (3, 0), (3, 2).
+
+    Args:
+        digits: uint64[n]. Their first `position_bits` bits are dropped, to make room.
+        bits: how many of the other bits can be 1.
+        position_bits: the number of bits of a position.
+    """
+    numbered = digits << np.uint64(position_bits)
+    numbered |= np.arange(len(numbered), dtype=np.uint64)
+    return sort_numbered_words(numbered, position_bits, bits)
 
 
 def sort_numbered_words(words: WordArray, position_bits: int, bits: int) -> WordArray:

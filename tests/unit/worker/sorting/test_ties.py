@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.worker import wire
-from matchrec.worker.column_roles import SortColumn, Sorting
+from matchrec.worker.column_roles import ShownColumn, SortColumn, Sorting
 from matchrec.worker.sorting import spills
 from matchrec.worker.sorting.sort import sort_batches
-from matchrec.worker.sorting.ties import (
+from matchrec.worker.sorting.tie_reports import (
     ReportedTies,
     TiedRows,
+    TiesAccumulatorParam,
     TiesOfQueries,
-    TiesParameter,
-    TieWatch,
     identify_process,
 )
+from matchrec.worker.sorting.ties import TieWatch
 from tests.quick.scale import copies_of, examples
 from tests.references.sorting import make_key, sort_rows
 from tests.unit.worker.sorting.values import Rows, rows
@@ -48,7 +48,7 @@ class TieCollector:
 def watch_ties(sorting: Sorting) -> tuple[Sorting, TieCollector]:
     """Return a sorting that reports its ties, and the collector of them."""
     collector = TieCollector()
-    columns = tuple((column.name, column.name) for column in sorting.columns)
+    columns = tuple(ShownColumn(column.name, column.name) for column in sorting.columns)
     return replace(
         sorting, tie_counter=TieWatch("query", collector, "ORDER BY", columns)
     ), collector
@@ -136,7 +136,7 @@ def test_an_example_names_the_partition_and_the_order() -> None:
 
 def test_a_worker_adds_up_what_it_reports() -> None:
     elsewhere, tied_rows = (
-        TiesParameter(f"not {identify_process()}"),
+        TiesAccumulatorParam(f"not {identify_process()}"),
         TiedRows(2, "ORDER BY", "at = 1"),
     )
     total = elsewhere.addInPlace(elsewhere.zero({}), {"q": tied_rows})
