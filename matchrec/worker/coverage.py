@@ -35,12 +35,13 @@ class NearestRun:
 
     # The number of rows that the run still needed.
     remaining: int
-    # The values that name its starting row, each as an array of one value.
-    names: tuple[pa.Array, ...]
+    # The values that name its starting row, of `CoverageTask.naming_columns`, each as an array of
+    # one value.
+    naming_values: tuple[pa.Array, ...]
 
     def list_columns(self) -> list[pa.Array]:
         """Return the run as columns of one row."""
-        return [pa.array([self.remaining]), *self.names]
+        return [pa.array([self.remaining]), *self.naming_values]
 
 
 @dataclass(frozen=True)
@@ -133,11 +134,11 @@ class CoverageWorker:
             return None
         counts.nearest_of_all[nearest_runs.NEAREST_START] = NO_START
         remaining = int(counts.nearest_of_all[nearest_runs.NEAREST_REMAINING])
-        names = (
+        naming_values = (
             decode(take_encoded_column(piece.table, wire.name_column(index)).slice(start, 1))
             for index in self.task.naming_columns
         )
-        return NearestRun(remaining, tuple(names))
+        return NearestRun(remaining, tuple(naming_values))
 
 
 def flatten_counts(counts: Counts) -> IntArray:

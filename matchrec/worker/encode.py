@@ -77,10 +77,11 @@ class EncodedColumns(NamedTuple):
 
 def encode_columns(compiled_query: CompiledQuery, table: pa.Table) -> EncodedColumns:
     """Return the columns that conditions on the run and totals read."""
-    ranks, ranked_values = rank_columns(compiled_query, table)
+    integer_indices = compiled_query.sent_columns.integers
+    rankings = rank_columns(compiled_query, table)
     integers = [
-        ranks[index] if index in ranks else take_column(table, wire.name_column(index))
-        for index in compiled_query.sent_columns.integers
+        rankings[index].ranks if index in rankings else take_column(table, wire.name_column(index))
+        for index in integer_indices
     ]
     floats = [
         take_column(table, wire.name_column(index)) for index in compiled_query.sent_columns.floats
@@ -97,7 +98,10 @@ def encode_columns(compiled_query: CompiledQuery, table: pa.Table) -> EncodedCol
         columns=stack_columns(numbers, table.num_rows, np.int64),
         valid=stack_columns(valid, table.num_rows, np.bool_),
         integer_count=len(integers),
-        ranked_values=ranked_values,
+        ranked_values={
+            integer_indices.index(index): ranking.distinct_values
+            for index, ranking in rankings.items()
+        },
     )
 
 

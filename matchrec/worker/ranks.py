@@ -10,6 +10,7 @@ that a condition may compare them:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,48 +18,51 @@ import pyarrow.compute as pc
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.functions.comparisons import find_representative, make_rank_key
-from matchrec.conditions.functions.function import Value
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import make_array
 from matchrec.worker.python_values import read_values
 from matchrec.worker.sort_keys import rank_encoded_values
 
 
-def rank_columns(
-    compiled_query: CompiledQuery, table: pa.Table
-) -> tuple[dict[int, pa.Array], dict[int, list[object]]]:
+class Ranking(NamedTuple):
+    """The ranks of the values of a column, or of several columns one after the other."""
+
+    # The rank of each value; NULL for NULL.
+    ranks: pa.Array
+    # The distinct values in the order of their ranks, also those of columns that were ranked
+    # together with these. Empty if nobody reads them.
+    distinct_values: list[object]
+
+
+def rank_columns(compiled_query: CompiledQuery, table: pa.Table) -> dict[int, Ranking]:
     """Rank the values of the columns that conditions read as ranks.
 
     Returns:
-        The ranks of each such column, by its index in `SentColumns.columns`. And the values of each
-        such column in the order of their ranks, by its index among the integer columns. They are
-        left out (an empty list) unless the type is nested or a condition calls Python.
+        The ranking of each such column, by its index in `SentColumns.columns`. It has the distinct
+        values if their type is nested or a condition calls Python.
     """
     indices_by_type: dict[object, list[int]] = {}
     for index in sorted(compiled_query.sent_columns.ranked):
         shape = find_type_shape(table.column(wire.name_column(index)).type)
         indices_by_type.setdefault(shape, []).append(index)
     calls_python = any(compiled_query.task.iterate_calls())
-    ranks: dict[int, pa.Array] = {}
-    values_by_column: dict[int, list[object]] = {}
+    rankings: dict[int, Ranking] = {}
     for indices in indices_by_type.values():
         columns = [arrays.take_encoded_column(table, wire.name_column(index)) for index in indices]
-        ranked, values = rank_together(columns, with_values=calls_python)
+        together = rank_together(columns, with_values=calls_python)
         for position, index in enumerate(indices):
-            ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)
-            values_by_column[compiled_query.sent_columns.integers.index(index)] = values
-    return ranks, values_by_column
+            ranks = together.ranks.slice(position * table.num_rows, table.num_rows)
+            rankings[index] = together._replace(ranks=ranks)
+    return rankings
 
 
-def rank_together(
-    columns: Sequence[pa.Array], *, with_values: bool
-) -> tuple[pa.Array, list[object]]:
-    """Return the ranks of the values of columns, one after the other, and the values by rank.
+def rank_together(columns: Sequence[pa.Array], *, with_values: bool) -> Ranking:
+    """Return the ranking of the values of several columns, one column after the other.
 
     Args:
         columns: columns of one type.
-        with_values: whether to return the values of a type that is not nested; else the list is
-            empty.
+        with_values: whether to return the distinct values of a type that is not nested. Those of a
+            nested type are always returned.
     """
     if pa.types.is_nested(columns[0].type):
         return rank_nested(columns)
@@ -67,8 +71,8 @@ def rank_together(
     else:
         decoded = [arrays.decode(values) for values in columns]
         together = pa.chunked_array(decoded).combine_chunks().dictionary_encode()
-    ranks = rank_encoded_values(together)
-    return ranks, sort_distinct(together.dictionary) if with_values else []
+    distinct_values = sort_distinct(together.dictionary) if with_values else []
+    return Ranking(rank_encoded_values(together), distinct_values)
 
 
 def sort_distinct(distinct: pa.Array) -> list[object]:
@@ -92,11 +96,10 @@ def find_type_shape(data_type: pa.DataType) -> object:
     )
 
 
-def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:
-    """Return the ranks of nested values, one column after the other, and the values by rank.
+def rank_nested(columns: Sequence[pa.Array]) -> Ranking:
+    """Return the ranking of nested values, one column after the other.
 
-    Ranks begin with 1. Equal values have the same rank, NULL has none. In the values by rank, -0.0
-    is 0.0. Maps are ranked, too, but their order has no meaning.
+    In the distinct values, -0.0 is 0.0. Maps are ranked, too, but their order has no meaning.
 
     Args:
         columns: columns of one `find_type_shape`.
@@ -111,4 +114,4 @@ def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:
     sorted_keys = sorted(value_by_key)
     rank_by_key = {key: number for number, key in enumerate(sorted_keys, 1)}
     ranks = np.array([0 if key is None else rank_by_key[key] for key in keys], np.int64)
-    return make_array(ranks, ranks == 0), [value_by_key[key] for key in sorted_keys]
+    return Ranking(make_array(ranks, ranks == 0), [value_by_key[key] for key in sorted_keys])
