@@ -9,6 +9,8 @@
     query_edits         a query, divided into its clauses, their relations, and the rest
     clause_edits        the parts of a clause, and of a row pattern window
     clause_names        the quotes around the names of a clause
+    clause_defaults     defaults in which the products differ
+    output_differences  notes on what differs in the output of a clause
     alternatives        the alternatives of PATTERN, which Snowflake documents otherwise
     exclusive_loops     the greedy loops of Flink SQL, which give no row back
     limits              the parts of the clause that a product lacks

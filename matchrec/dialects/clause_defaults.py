@@ -1,0 +1,92 @@
+"""Write out the defaults of a clause in which the two products differ.
+
+ORDER BY ts                    ORDER BY ts NULLS LAST                  NULLs come first elsewhere
+WITHIN INTERVAL '1' HOUR       ... + INTERVAL '0.000001' SECOND        Flink SQL includes the end
+PATTERN (A B)                  AFTER MATCH SKIP TO NEXT ROW            Flink SQL, Azure
+PATTERN (A B)
+MEASURES A.x y                 MEASURES A.x AS y                       Trino and others need AS
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matchrec.dialects.edits import Edit
+from matchrec.dialects.products import Nulls, Product
+from matchrec.plan.clauses import RowsPerMatch
+from matchrec.source import Span
+from matchrec.syntax.clause_tokens import ClauseTokens
+from matchrec.syntax.nodes import MatchRecognize
+
+
+def edit_defaults(
+    tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
+) -> Iterator[Edit]:
+    """Yield the edits that write out defaults that differ in the other product.
+
+    Args:
+        tokens: the tokens of the clause.
+        clause: the clause.
+        read: the product whose SQL it is.
+        write: the product that is written.
+    """
+    yield from _add_order_of_nulls(clause, read, write)
+    if clause.within and read.within_includes_end and not write.within_includes_end:
+        end = clause.within.interval_span.end
+        yield Edit(Span(end, end), " + INTERVAL '0.000001' SECOND")
+    if read.has_rows_without_columns and not write.has_rows_without_columns:
+        yield from _add_measure(tokens, clause)
+    if clause.after_match is None and read.skip is not write.skip:
+        pattern_keyword = tokens[tokens.index_at[clause.pattern_span.start] - 1]
+        start = pattern_keyword.span.start
+        yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.skip.value}\n")
+    if write.needs_as:
+        yield from _add_as(tokens, clause)
+
+
+def _add_order_of_nulls(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Edit]:
+    """Yield the edits that add NULLS FIRST or NULLS LAST to the keys of ORDER BY."""
+    for key in clause.order_by:
+        descends = bool(key.descending)
+        read_puts_first = _puts_nulls_first(read, descends=descends)
+        write_puts_first = _puts_nulls_first(write, descends=descends)
+        if key.nulls_first is None and read_puts_first is not write_puts_first:
+            word = "FIRST" if read_puts_first else "LAST"
+            yield Edit(Span(key.span.end, key.span.end), f" NULLS {word}")
+
+
+def _add_as(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edit]:
+    """Yield the edits that add AS before the names of measures that lack it."""
+    for measure in clause.measures:
+        start = measure.span.start
+        if tokens[tokens.index_at[start] - 1].key != "AS":
+            yield Edit(Span(start, start), "AS ")
+
+
+def _puts_nulls_first(product: Product, *, descends: bool) -> bool:
+    """Return whether a product puts NULL before all values by default.
+
+    Args:
+        product: the product.
+        descends: whether the key of ORDER BY has DESC.
+    """
+    match product.nulls:
+        case Nulls.SMALL:
+            return not descends
+        case Nulls.LARGE:
+            return descends
+        case Nulls.LAST:
+            return False
+
+
+def _add_measure(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edit]:
+    """Yield an edit that adds a measure to a clause whose rows would have no columns.
+
+    In some products these rows can still be counted by a COUNT(*) around the clause.
+    """
+    rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
+    if clause.measures or clause.partition_by or not rows_per_match.summarizes_matches:
+        return
+    end = max((key.span.end for key in clause.order_by), default=tokens.inside.start)
+    start = next(token.span.start for token in tokens.tokens if token.span.start >= end)
+    yield Edit(Span(start, start), "MEASURES MATCH_NUMBER() AS match_number ")
