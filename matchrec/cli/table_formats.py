@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from matchrec.cli.files import FILE_FORMATS, FileFormat, find_files, read_start, strip_compression
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import command as errors
+from matchrec.errors import tables as errors
 
 # The files of a table by their formats; those of unknown formats are at None.
 FilesByFormat: TypeAlias = Mapping[FileFormat | None, Sequence[Path]]
