@@ -34,25 +34,37 @@ _PICTURES = {
 # The most characters of a line that an excerpt shows.
 WIDTH = 120
 
-# The path of the file of each text that a command has read from a file; None outside a command.
-_PATHS: ContextVar[dict[str, str] | None] = ContextVar("paths of texts", default=None)
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """Where a command has read a text, and what was written there."""
+
+    # The path of the file; None if the text is from the command line or standard input.
+    path: str | None
+    # The text as its author wrote it: with the names of files instead of the names of their tables.
+    # All other characters have the same positions.
+    text: str
+
+
+# Where each text was read, by the text that a command runs; None outside a command.
+_READ_TEXTS: ContextVar[dict[str, ReadText] | None] = ContextVar("read texts", default=None)
 
 
 @contextmanager
-def use_paths() -> Iterator[None]:
-    """Let excerpts inside of the `with` statement name the files of `record_path`."""
-    token = _PATHS.set({})
+def use_read_texts() -> Iterator[None]:
+    """Let excerpts inside of the `with` statement be as `record_read_text` says."""
+    token = _READ_TEXTS.set({})
     try:
         yield
     finally:
-        _PATHS.reset(token)
+        _READ_TEXTS.reset(token)
 
 
-def record_path(text: str, path: str) -> None:
-    """Record the file from which a text was read. Without effect outside of `use_paths`."""
-    paths = _PATHS.get()
-    if paths is not None:
-        paths[text] = path
+def record_read_text(text: str, read_text: ReadText) -> None:
+    """Record where a text was read. Without effect outside of `use_read_texts`."""
+    read_texts = _READ_TEXTS.get()
+    if read_texts is not None:
+        read_texts[text] = read_text
 
 
 def replace_control_characters(text: str) -> str:
@@ -171,8 +183,10 @@ class Source:
         """
         if self.origin:
             return self.origin.source.format_excerpt(self.origin.find_old_span(span))
+        read_text = (_READ_TEXTS.get() or {}).get(self.text, ReadText(None, self.text))
+        span = _cover_file_name(span, self.text, read_text.text)
         line, column = self.position(span.start)
-        full_text = self.text.split("\n")[line - 1].rstrip().expandtabs(1)
+        full_text = read_text.text.split("\n")[line - 1].rstrip().expandtabs(1)
         # Leave out the indentation, but no character of the span.
         indentation = min(len(full_text) - len(full_text.lstrip()), column - 1)
         text = full_text[indentation:]
@@ -185,9 +199,26 @@ class Source:
         shown = f"{dots_before}{text[left:right]}{dots_after}"
         blanks = " " * _count_columns(dots_before + text[left:start].ljust(start - left))
         carets = "^" * max(1, _count_columns(text[start : min(end, right)]))
-        path = (_PATHS.get() or {}).get(self.text)
+        path = read_text.path
         location = f"line {line}, column {column}" if path is None else f"{path}:{line}:{column}"
         return f"  {location}\n      {shown}\n      {blanks}{carets}"
+
+
+def _cover_file_name(span: Span, text: str, written_text: str) -> Span:
+    """Return a span that ends with the name of a table, up to the end of the file's name.
+
+    Args:
+        span: the span.
+        text: the text with names of tables, such as `FROM flights       x`.
+        written_text: the same text with names of files, such as `FROM 'flights.csv' x`.
+
+    >>> _cover_file_name(Span(5, 12), "FROM flights       x", "FROM 'flights.csv' x")
+    Span(start=5, end=18)
+    """
+    end = span.end
+    while end < len(text) and text[end] == " " and written_text[end] != " ":
+        end += 1
+    return Span(span.start, end)
 
 
 def _choose_window(start: int, end: int, length: int) -> tuple[int, int]:

@@ -38,7 +38,7 @@ from matchrec.errors.language import (
     Surface,
     use_surface,
 )
-from matchrec.source import use_paths
+from matchrec.source import use_read_texts
 
 Tables = tuple[Table, ...]
 
@@ -61,7 +61,7 @@ def handle_failures(
     def command(*args: Any, traceback: bool, **options: Any) -> None:
         """Run the command and report its failures, with a traceback if the user wants one."""
         printing = print_tracebacks() if traceback else nullcontext()
-        with use_surface(surface), use_paths(), report_failures(), printing:
+        with use_surface(surface), use_read_texts(), report_failures(), printing:
             function(*args, **options)
 
     return command

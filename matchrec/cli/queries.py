@@ -350,8 +350,10 @@ def read_statements(
         return (Statement(text),), []
     text_with_names, file_tables = read_files(text, tables)
     statements = split_statements(text_with_names)
-    for statement in statements:
-        source.record_path(statement.text)
+    is_aligned = len(text_with_names) == len(text)
+    written_statements = split_statements(text) if is_aligned else statements
+    for statement, written_statement in zip(statements, written_statements, strict=True):
+        source.record(statement.text, written_statement.text)
     return statements, file_tables
 
 

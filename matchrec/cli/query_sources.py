@@ -18,7 +18,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors import tables as table_errors
 from matchrec.errors.wording import shorten
-from matchrec.source import record_path
+from matchrec.source import ReadText, record_read_text
 
 # The end of the location of a Pattern in a file: `rises.py` or `rises.py:slow`.
 PATTERN_FILE = re.compile(r"\.py(:\w+)?$")
@@ -80,13 +80,18 @@ class QuerySource:
             raise click.UsageError(str(error)) from error
         if not text.strip():
             raise click.UsageError(str(errors.blank_query()))
-        self.record_path(text)
+        self.record(text, text)
         return text
 
-    def record_path(self, text: str) -> None:
-        """Let errors in a text, which is the query or a statement of it, name the file, if any."""
-        if self.text is None and self.path != "-":
-            record_path(text, self.path)
+    def record(self, text: str, written_text: str) -> None:
+        """Let errors in a text name the file, if any, and show what is written there.
+
+        Args:
+            text: the query, or a statement of it, as it runs.
+            written_text: the same as its author wrote it, see `ReadText`.
+        """
+        path = None if self.text is not None or self.path == "-" else self.path
+        record_read_text(text, ReadText(path, written_text))
 
 
 def read_query_text(path: str) -> str:

@@ -303,3 +303,16 @@ def test_the_last_statement_without_rows_is_explained(
     assert ("matchrec coverage -c" in result.stderr) == has_hint
     rising = invoke("run", "-c", text, *CSV)
     assert "0 rows; to see" not in rising.stderr
+
+
+def test_an_error_shows_the_file_in_from_as_it_is_written(embedded: Path) -> None:
+    """The text that runs has the name of a table and blanks there."""
+    clause = "(PARTITION BY sym ORDER BY ts PATTERN (A) DEFINE A AS prise > 1)"
+    mistake = f"SELECT 1 AS one;\nSELECT * FROM 'prices.csv' MATCH_RECOGNIZE {clause}"
+    (embedded / "mistake.sql").write_text(mistake)
+    for path, location in (("mistake.sql", "mistake.sql:2:98"), ("-", "line 2, column 98")):
+        assert catch_message("run", path, stdin=mistake).splitlines()[1:4] == [
+            f"  {location}",
+            f"      {mistake.splitlines()[1]}",
+            " " * 103 + "^^^^^",
+        ]
