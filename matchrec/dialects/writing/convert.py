@@ -11,6 +11,7 @@ The notes of steps 2 and 5 are a part of the result, and point at what the user 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from matchrec.dialects.edits import TranslationNote
@@ -25,11 +26,17 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import locate_errors
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.source import Source
+from matchrec.source import Source, Span
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import find_data_frames
+
+# The event selection of a SASE+ query that may skip events.
+SELECTION_STRATEGY = re.compile(r"\bskip_till_(?:next|any)_match\b", re.IGNORECASE)
+
+# The note on an error about a part of SQL that the user did not write.
+NOTE_ON_TRANSLATION = "the line is in the query after its translation to Spark SQL"
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,7 +87,7 @@ def convert_to_sql(query: ReadQuery, table: str, product: Product) -> Conversion
             plan = prefer_matches(plan)
         text = write_sql(plan, table)
         check_meaning(query, plan, text)
-    translation = _translate(text, product)
+    translation = _translate(query, text, product)
     # The user did not write the text that was translated, so notes on it have no better place.
     translation_notes = [replace(note, span=START) for note in translation.notes]
     source, _ = query.source.trace_to_author(START)
@@ -91,8 +98,13 @@ def convert_to_sql(query: ReadQuery, table: str, product: Product) -> Conversion
     return Conversion(translation.text, tuple(located_notes), source)
 
 
-def _translate(text: str, product: Product) -> Translation:
+def _translate(query: ReadQuery, text: str, product: Product) -> Translation:
     """Translate the Spark SQL that was written to the SQL of a product.
+
+    Args:
+        query: the query that the user wrote, for errors.
+        text: the Spark SQL that was written for it.
+        product: the product.
 
     Raises:
         MatchRecognizeError: the SQL of the product cannot express a part of it.
@@ -100,7 +112,20 @@ def _translate(text: str, product: Product) -> Translation:
     try:
         return translate_query(text, SPARK, product)
     except MatchRecognizeError as error:
-        error.notes = (*error.notes, "the line is in the query after its translation to Spark SQL")
+        is_selection = any(
+            text[span.start : span.end].upper().startswith("SKIP TILL") for span in error.spans
+        )
+        if is_selection:
+            strategy = SELECTION_STRATEGY.search(query.source.text)
+            error.source = query.source
+            if strategy is not None:
+                error.spans = (Span(*strategy.span()),)
+            else:  # the source of a Pattern has only its conditions
+                error.spans = ()
+                note = "stages that followed_by and followed_by_any add may skip events"
+                error.notes = (*error.notes, note)
+        else:
+            error.notes = (*error.notes, NOTE_ON_TRANSLATION)
         raise
 
 
