@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 
 from matchrec.api.argument_kinds import ARGUMENTS, QUERY, SOURCE_LANGUAGE, TARGET_DIALECT
 from matchrec.arguments import TEXTS, SourceLanguage, TargetDialect, check_arguments
+from matchrec.dialects.edits import TranslationNote
 from matchrec.dialects.products import PRODUCTS
 from matchrec.dialects.translate import translate_query
 from matchrec.dialects.writing.convert import Conversion, convert_to_sql
@@ -19,6 +20,8 @@ from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.clauses import MatchOutput
 from matchrec.source import Source
 from matchrec.syntax.key_arguments import read_order_by, read_partition_by
+from matchrec.syntax.tokenize import read_tokens
+from matchrec.syntax.tokens import find_data_frames
 
 __all__ = ["Conversion", "transpile"]
 
@@ -99,7 +102,8 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
     """
     if isinstance(query, str) and read in PRODUCTS:
         translation = translate_query(query, PRODUCTS[read], PRODUCTS[write])
-        return Conversion(translation.text, translation.notes, Source(query))
+        notes = (*find_frame_notes(query, write), *translation.notes)
+        return Conversion(translation.text, notes, Source(query))
     if isinstance(query, Pattern) and read != "spark":
         raise errors.pattern_as_text()
     if not order_by:
@@ -111,3 +115,24 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
     )
     reading = read_sase(query, streams) if isinstance(query, str) else read_pattern(query, streams)
     return convert_to_sql(reading, events, PRODUCTS[write])
+
+
+def find_frame_notes(query: str, write: str) -> list[TranslationNote]:
+    """Return a note on each `{name}` of a query: only Spark replaces it by a DataFrame.
+
+    Args:
+        query: the query, which can be read.
+        write: the product whose SQL is written.
+
+    >>> [note.message for note in find_frame_notes("SELECT * FROM {ticks}", "trino")]
+    ['`{ticks}` is a DataFrame of this program: write the name of a table']
+    """
+    if write == "spark" or "{" not in query:
+        return []
+    return [
+        TranslationNote(
+            f"`{{{frame.name}}}` is a DataFrame of this program: write the name of a table",
+            frame.span,
+        )
+        for frame in find_data_frames(read_tokens(query).tokens)
+    ]

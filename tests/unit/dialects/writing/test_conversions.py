@@ -149,3 +149,15 @@ def test_only_products_that_can_be_written_are_listed() -> None:
         "it must be one of spark, standard, databricks, snowflake, oracle, trino, flink, bigquery",
     )
     assert caught.value.hint == 'write one of these, such as write="spark"'
+
+
+def test_a_data_frame_in_a_query_has_a_note() -> None:
+    query = "SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) DEFINE B AS x > 1)"
+    snowflake = matchrec.transpile(query, write="snowflake")
+    assert str(snowflake).splitlines()[1:] == [
+        "-- `{t}` is a DataFrame of this program: write the name of a table",
+        "--   line 1, column 15",
+        f"--       {query}",
+        "--                     ^^^",
+    ]
+    assert matchrec.transpile(query, write="spark").notes == ()
