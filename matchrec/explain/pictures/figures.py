@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 # Of text; of what is in the background; of false alarms and other special cases.
 INK, FAINT, ACCENT = "#2b2f36", "#9aa5b5", "#e08a1e"
 
-# Of a match and of rows that are mapped; of the band around a match; of rows that were mapped for a
-# while.
-MATCHED, MATCH_BAND, GIVEN_BACK = "#2f8f57", "#d5ebdb", "#9fd0b3"
+# Of a match and of rows that are mapped; of the band around a match.
+MATCHED, MATCH_BAND = "#2f8f57", "#d5ebdb"
 
 # Of what failed, or must not be there; of the inside of a box with such a thing.
 MISSED, MISSED_BAND = "#c8102e", "#fbe9ec"

@@ -42,39 +42,50 @@ LEFT = -0.5
 
 # Symbols.
 
-COLOURS = {
-    Outcome.TAKEN: figures.MATCHED,
-    Outcome.GIVEN_BACK: figures.GIVEN_BACK,
-    Outcome.TRIED_BEFORE: figures.GIVEN_BACK,
-    Outcome.FAILED: figures.MISSED,
-    Outcome.SKIPPED: figures.FAINT,
-}
-
 # The outcomes of rows whose symbol needs no reason beside it: they were mapped, or skipped.
 OUTCOMES_WITHOUT_NOTE = (Outcome.TAKEN, Outcome.GIVEN_BACK, Outcome.SKIPPED)
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """The symbol of an outcome: a disc if the row is mapped, a cross if not, dashes if skipped."""
+    """The symbol of an outcome. No two symbols differ in their colour alone."""
 
     colour: str
     marker: str  # of matplotlib; empty for dashes
+    fill: str = "none"  # the colour inside of the marker
 
     @property
     def style(self) -> dict[str, Any]:
         """The arguments of matplotlib for a line that is the symbol."""
         if not self.marker:
-            return {"linestyle": "--"}
-        return {"linestyle": "", "marker": self.marker, "markeredgewidth": 2}
+            return {"color": self.colour, "linestyle": "--"}
+        return {
+            "color": self.colour,
+            "linestyle": "",
+            "marker": self.marker,
+            "markeredgewidth": 2,
+            "markerfacecolor": self.fill,
+        }
+
+
+DISC = Symbol(figures.MATCHED, "o", figures.MATCHED)
+RING = Symbol(figures.MATCHED, "o")
+CROSS = Symbol(figures.MISSED, "x")
+SQUARE = Symbol(figures.ACCENT, "s")
+DASHES = Symbol(figures.FAINT, "")
+
+SYMBOLS = {
+    Outcome.TAKEN: DISC,
+    Outcome.GIVEN_BACK: RING,
+    Outcome.TRIED_BEFORE: RING,
+    Outcome.FAILED: CROSS,
+    Outcome.SKIPPED: DASHES,
+}
 
 
 def choose_symbol(outcome: Outcome) -> Symbol:
-    """Return the symbol of an outcome."""
-    colour = COLOURS.get(outcome, figures.ACCENT)
-    if outcome is Outcome.SKIPPED:
-        return Symbol(colour, "")
-    return Symbol(colour, "x" if colour in (figures.MISSED, figures.ACCENT) else "o")
+    """Return the symbol of an outcome: a square if the row could not be tried."""
+    return SYMBOLS.get(outcome, SQUARE)
 
 
 # The picture.
@@ -116,7 +127,7 @@ def draw_key(panel: Axes, lines: Iterable[Line]) -> None:
     entries = []
     for symbol, outcomes in outcomes_by_symbol.items():
         meaning = " or ".join(outcome.value for outcome in outcomes)
-        entries.append(Line2D([], [], color=symbol.colour, label=meaning, **symbol.style))
+        entries.append(Line2D([], [], label=meaning, **symbol.style))
     if entries:
         panel.legend(
             handles=entries,
@@ -209,10 +220,10 @@ class StoryPicture:
         y = self.y + 0.5
         if line.outcome is Outcome.SKIPPED:
             right = len(self.variables) - 0.5
-            self.panel.plot((LEFT, right), (y, y), color=symbol.colour, zorder=0, **symbol.style)
+            self.panel.plot((LEFT, right), (y, y), zorder=0, **symbol.style)
         elif line.variable:
             x = self.variables.index(line.variable)
-            self.panel.plot(x, y, color=symbol.colour, **symbol.style)
+            self.panel.plot(x, y, **symbol.style)
 
     def write(self, x: float, text: str, **style: Any) -> None:
         """Write a text on the current line. `style` has further arguments of matplotlib."""

@@ -14,6 +14,7 @@ pytest.importorskip("matplotlib")
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from matchrec.compile.counted_coverage import Figures
@@ -283,6 +284,7 @@ def test_a_story_says_what_its_symbols_mean() -> None:
         ),
         Line(2, "2024-05-01 10:00:10", "", Outcome.SKIPPED, (), 1, is_key=True),
         Line(3, "2024-05-01 10:00:20", "DOWN", Outcome.FAILED, conditions, 1, is_key=True),
+        Line(3, "2024-05-01 10:00:20", "UP", Outcome.GIVEN_BACK, (), 1, is_key=True),
         Line(4, "end", "DOWN", Outcome.NO_ROW, (), 1, is_key=True),
         Line(4, "end", "UP", Outcome.ANCHOR_FAILED, (), 1, is_key=True),
     )
@@ -291,8 +293,11 @@ def test_a_story_says_what_its_symbols_mean() -> None:
     legend = panel.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == [
-        *("taken", "skipped", "failed", "no row left or anchor failed")
+        *("taken", "skipped", "failed", "given back", "no row left or anchor failed")
     ]
+    lines = [handle for handle in legend.legend_handles if isinstance(handle, Line2D)]
+    shapes = [(line.get_marker(), line.get_markerfacecolor()) for line in lines]
+    assert len(shapes) == len(set(shapes)) == 5  # not only colours differ
     assert list_overlaps(figure) == []
     assert set(texts) <= {text.get_text() for text in panel.texts}
 
