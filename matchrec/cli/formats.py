@@ -204,10 +204,12 @@ OUTPUT_FORMATS: dict[str, OutputFormat] = {
 
 
 def iterate_lines(rows: Iterable[RowTexts]) -> Iterator[str]:
-    """Yield the lines that the engine has computed, one for each row."""
+    """Yield the lines that the engine has computed, one for each row.
+
+    Spark's `to_csv` returns NULL for a row whose only value is the literal NULL.
+    """
     for (line,) in rows:
-        assert line is not None
-        yield line
+        yield line or ""
 
 
 def cast_to_texts(schema: StructType) -> Sequence[Column]:

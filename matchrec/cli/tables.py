@@ -14,7 +14,7 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -106,6 +106,8 @@ class Table:
         except Exception as error:
             if not is_engine_error(error):
                 raise
+            if self.file_format is FileFormat.JSON:
+                self.check_json_lines()
             path = ", ".join(str(path) for path in self.paths)
             reason = explain_engine_error(error)
             raise errors.unreadable_table(name=self.name, path=path, reason=reason) from error
@@ -117,10 +119,12 @@ class Table:
         """Return the rows of Parquet or JSON files, which the engine reads itself."""
         from matchrec.spark.backends import find_backend
 
-        is_json = self.file_format is FileFormat.JSON
-        if is_json and read_start(self.find_first_file()).lstrip().startswith(b"["):
-            return self.copy_arrays_to_lines().read_parquet_or_json(spark)
         reader = spark.read.format(self.file_format.value)
+        if self.file_format is FileFormat.JSON:
+            if any(read_start(file).lstrip().startswith(b"[") for file in self.find_all_files()):
+                return self.copy_arrays_to_lines().read_parquet_or_json(spark)
+            # By default, a malformed line becomes a row of NULLs on Spark.
+            reader = reader.option("mode", "FAILFAST")
         if self.root is not None:
             reader = reader.option("basePath", str(self.root.absolute()))
         frame = reader.load([escape_wildcards(path) for path in self.paths])
@@ -196,6 +200,21 @@ class Table:
                 suffix=uncompressed.suffix.lower().lstrip(".") or self.file_format.value,
             )
 
+    def check_json_lines(self) -> None:
+        """Check that each line of the JSON files that is not empty is an object.
+
+        Raises:
+            MatchRecognizeError: a line is not.
+        """
+        for file in self.find_all_files():
+            with open_text(file) as lines:
+                for number, line in enumerate(lines, 1):
+                    problem = find_problem_of_json_line(line)
+                    if problem is not None:
+                        raise errors.malformed_json_line(
+                            name=self.name, path=str(file), line=number, reason=problem
+                        )
+
     def copy_arrays_to_lines(self) -> Table:
         """Return a copy of a table of JSON arrays, with an object in each line.
 
@@ -228,7 +247,7 @@ class Table:
         Raises:
             MatchRecognizeError: the file is not an array of objects.
         """
-        with COMPRESSIONS.get(file.suffix.lower(), open)(file, "rt", encoding="utf-8") as text:
+        with open_text(file) as text:
             try:
                 content = json.load(text)
             except ValueError as error:
@@ -241,6 +260,28 @@ class Table:
     def find_first_file(self) -> Path:
         """Return the first file of the table, or its folder if that is empty."""
         return next(find_files(self.paths[0]), self.paths[0])
+
+
+def open_text(file: Path) -> IO[str]:
+    """Open a file in UTF-8, perhaps compressed, for reading."""
+    opener = COMPRESSIONS.get(file.suffix.lower(), open)
+    text: IO[str] = opener(file, "rt", encoding="utf-8")
+    return text
+
+
+def find_problem_of_json_line(line: str) -> str | None:
+    """Return why a line is not an object; None if it is one, or empty.
+
+    >>> find_problem_of_json_line('{"n": 1}'), find_problem_of_json_line("[1]")
+    (None, 'it is something else')
+    """
+    if not line.strip():
+        return None
+    try:
+        value = json.loads(line.rstrip())
+    except json.JSONDecodeError as error:
+        return f"{error.msg} at column {error.colno}"
+    return None if isinstance(value, dict) else "it is something else"
 
 
 def make_temporary_folder() -> Path:

@@ -205,6 +205,22 @@ def malformed_json(*, name: str, path: str, reason: object) -> MatchRecognizeErr
     )
 
 
+def malformed_json_line(*, name: str, path: str, line: int, reason: str) -> MatchRecognizeError:
+    """Return the error for a line of a json file that is not an object.
+
+    Args:
+        name: the name of the table.
+        path: the file.
+        line: the number of the line, from 1.
+        reason: what is wrong with it.
+    """
+    return MatchRecognizeError(
+        f"line {line:,} of the file `{path}` of table `{name}` is not a JSON object: {reason}",
+        hint="correct or remove the line; a json file has an object on each line, or one array",
+        code="malformed-json",
+    )
+
+
 def malformed_delimiter(*, argument: str) -> MatchRecognizeError:
     """Return the error for --delimiter with more than one character."""
     return MatchRecognizeError(

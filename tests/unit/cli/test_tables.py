@@ -121,6 +121,17 @@ def test_a_folder_of_several_formats(embedded: Path) -> None:
     ]
 
 
+def test_a_malformed_line_of_json(embedded: Path) -> None:
+    """By default, Spark reads such a line as a row of NULLs."""
+    (embedded / "x.json").write_text('{"k":1}\n{"k":2, oops\n{"k":3}\n')
+    message = catch_message("--table", "t=x.json", code=1)
+    assert "line 2 of the file `x.json` of table `t` is not a JSON object: " in message
+    (embedded / "y.json").write_text('{"k":1}\n\n[1]\n')
+    assert "line 3 of the file `y.json` of table `t` is not a JSON object" in catch_message(
+        "--table", "t=y.json", code=1
+    )
+
+
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 def test_the_first_line_tells_the_delimiter(delimiter: str, embedded: Path) -> None:
     ROWS.to_csv(embedded / "x.csv", sep=delimiter, index=False)
