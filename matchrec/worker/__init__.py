@@ -25,10 +25,10 @@
     coverage      the worker of coverage, which counts
     attempts      the worker of back-tests, which says how far each starting row came
     coverage_input  what the workers of coverage and of back-tests share
-    count         the counters of a task
+    count         counts and times the work of a task
     planned       checks that the columns that arrive have the types they were planned with
     wire          the names of our own columns
-    failing       turns failures into errors that the driver can read
+    failing       loads libraries, and turns failures into errors that the driver can read
 
 PySpark is imported only by `count`, for the number of a task, and by `planned`, for an error.
 """

@@ -1,4 +1,4 @@
-"""What Arrow types of values mean for workers: how they are stored, and their types in Spark."""
+"""Facts about Arrow types: how their values are stored, and the types as which Spark reads them."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def name_rule_key(index: int) -> str:
 
 # Packed truth values.
 
-BITS_PER_COLUMN = 62
+BITS_PER_COLUMN = 62  # of a BIGINT
 
 
 def count_bits_per_column() -> int:
