@@ -76,23 +76,23 @@ def replace_negations(
     if any(choice.guard & ~ANCHORS for choice in folding.choices[0]):
         raise negation_at_start(list_first_negations(pattern)[0].span)
     numbered = number_states([KnownState(0)], _StateDivider(folding, pattern).iterate_choices)
-    known_states, choices = zip(*numbered, strict=True)
+    known_states, choices_with_nots = zip(*numbered, strict=True)
 
-    tests: dict[Restriction, int] = {}
-    tested_choices = []
-    for source, state_choices in zip(known_states, choices, strict=True):
-        tested_state_choices = []
-        for choice in state_choices:
-            tested = replace(choice, guard=choice.guard & ANCHORS)
+    # The id of the test that checks each restriction.
+    tests: dict[Restriction, VariableId] = {}
+    choices_by_state = []
+    for source, choices in zip(known_states, choices_with_nots, strict=True):
+        tested_choices = []
+        for choice in choices:
             restriction = find_restriction(choice, source, known_states)
+            test = None
             if restriction is not None:
                 test = tests.setdefault(restriction, first_test + len(tests))
-                tested = replace(tested, test=test)
-            tested_state_choices.append(tested)
-        tested_choices.append(tuple(tested_state_choices))
+            tested_choices.append(replace(choice, guard=choice.guard & ANCHORS, test=test))
+        choices_by_state.append(tuple(tested_choices))
 
     program_states = tuple(folding.states[known_state.state] for known_state in known_states)
-    return Folding(choices=tuple(tested_choices), states=program_states), tuple(tests)
+    return Folding(choices=tuple(choices_by_state), states=program_states), tuple(tests)
 
 
 def find_restriction(
