@@ -58,13 +58,15 @@ def edit_spellings(
         yield from _quote_dollar_names(tokens)
     if product.comment_sign:
         yield from edit_comments(tokens, product.comment_sign)
-    if product.name not in ("azure", "bigquery"):
+    if product.name not in ("azure", "bigquery"):  # only these have spellings in clauses
         return
     if locations is None:
         clause, options = _take_out_options(make_clause_tokens(tokens), product, parameter_values)
         yield from _edit_clause_spellings(clause, options, product)
+        locations = ()
+    # For Azure, the index of each TIMESTAMP BY that belongs to a clause.
     moved_times = set()
-    for location in locations or ():
+    for location in locations:
         clause_tokens = cut_out_tokens(tokens, location.opening, location.closing)
         clause, options = _take_out_options(clause_tokens, product, parameter_values)
         yield from _edit_clause_spellings(clause, options, product)

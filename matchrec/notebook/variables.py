@@ -13,8 +13,9 @@ from matchrec.arguments import is_dataframe, is_foreign_table, is_session
 from matchrec.notebook.messages import print_notice
 from matchrec.spark.sail.start import describe_engine, start
 
-# `{name}` and `:name` in a query. The second is neither a part of `::` nor of a time like 12:30.
+# `{name}` in a query: the name of a DataFrame.
 HOLE = re.compile(r"\{(\w+)\}")
+# `:name` in a query: a parameter. It is not a part of `::`, nor of a time such as 12:30.
 PARAMETER = re.compile(r"(?<![:\w]):([^\W\d]\w*)")
 
 

@@ -1,10 +1,10 @@
 """Rules for dates, times and intervals, where sqlglot's translation to Spark means something else.
 
-    DATEADD(minute, 5, t)      t + INTERVAL '5' MINUTE; sqlglot writes DATE_ADD(t, 5), 5 days
-    DATEDIFF(minute, s, t)     the number of times that a minute begins between s and t: the whole
-                               minutes between the two times, each without its seconds
-    date_diff('minute', s, t)  the number of minutes between s and t
-    TIMESTAMPDIFF(MINUTE, s, t)  the same
+    DATEADD(minute, 5, t)          t + INTERVAL '5' MINUTE; sqlglot writes DATE_ADD(t, 5), 5 days
+    DATEDIFF(minute, s, t)         how many times a minute begins between s and t: 1 from 10:00:59
+                                   to 10:01:00
+    date_diff('minute', s, t)      how many whole minutes are between s and t: 0 for these times
+    TIMESTAMPDIFF(MINUTE, s, t)    the same
 
 In DEFINE, a difference may be between two rows. The engine computes such a difference only of
 numbers, so times are converted to numbers there.
@@ -143,7 +143,13 @@ def rewrite_elapsed_time(node: exp.DateDiff | exp.TimestampDiff, context: RuleCo
 
 
 def _count_whole_units(length: exp.Expr, unit: int) -> exp.Expr:
-    """Return the number of whole units in a length; both are in the same smaller unit."""
+    """Return the number of whole units in a length of time, such as minutes in a number of seconds.
+
+    Args:
+        length: the length, as a number.
+        unit: the length of the unit, in the same smaller unit as `length`: 60 for minutes in
+            seconds.
+    """
     if unit > 1:
         length = exp.IntDiv(this=exp.paren(length, copy=False), expression=exp.Literal.number(unit))
     return exp.paren(length, copy=False)
