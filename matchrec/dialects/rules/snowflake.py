@@ -191,7 +191,7 @@ READ_RULES: tuple[RewriteRule, ...] = (
     rewrite_bare_classifier,
     rewrite_to_char,
     texts.note_text_cast,
-    texts.note_failing_text_cast,
+    texts.rewrite_limited_text_cast,
     times.cast_truncated_date,
     times.rewrite_time_addition,
     times.rewrite_date_difference,

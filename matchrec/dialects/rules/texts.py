@@ -42,13 +42,14 @@ def cut_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     return call_function("LEFT", exp.cast(node.this, "text"), length)
 
 
-def note_failing_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
-    """Add a note on Snowflake's `CAST(x AS VARCHAR(3))`, which raises an error for longer strings.
+def rewrite_limited_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
+    """Rewrite Snowflake's casts to VARCHAR(n), which fail for longer strings.
 
-    CHAR(n) is VARCHAR(n) in Snowflake, so it is not padded. TRY_CAST returns NULL instead of the
-    error and accepts only strings:
-
+        CAST(x AS VARCHAR(3))       CAST(x AS STRING), with a note that it raises no error
         TRY_CAST(x AS VARCHAR(3))   CASE WHEN LENGTH(x) <= 3 THEN x END
+
+    TRY_CAST accepts only strings in Snowflake, so x needs no cast. CHAR(n) is VARCHAR(n) there, so
+    it is not padded.
     """
     is_to_text = node.is_type(*exp.DataType.TEXT_TYPES)
     length = _find_length(node.to) if is_to_text else None
@@ -113,7 +114,8 @@ _TEXT_CAST_NOTES = {
 def note_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     """Add a note on `CAST(x AS VARCHAR)` of a timestamp, or of a double in Trino.
 
-    The string differs from Spark's, unless the cast has a FORMAT.
+    The string differs from Spark's, unless the cast has a FORMAT. The rule is for the products of
+    `_TEXT_CAST_NOTES`.
     """
     is_to_text = node.is_type(*exp.DataType.TEXT_TYPES)
     if not is_to_text or node.args.get("format") or context.read.name == context.write.name:
