@@ -89,7 +89,7 @@ def find_step_columns(
     step: residual.Step | residual.NearbyTest | residual.SplitCondition,
 ) -> Iterator[RowColumn]:
     """Yield the columns that a step or a condition reads, also inside its operands."""
-    if isinstance(step, residual.ColumnRead) and step.missing is not None:
+    if isinstance(step, residual.ColumnRead) and step.column_without_row is not None:
         yield TRUE_COLUMN  # tells whether the row exists: see `Typer.read_column`
     for step_field in fields(step):
         yield from find_columns_in(getattr(step, step_field.name))

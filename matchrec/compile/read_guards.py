@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from matchrec.conditions.guards import add_guards_to_expression
-from matchrec.conditions.mapped_rows import find_condition_of_rows
+from matchrec.conditions.mapped_rows import find_mapped_row_condition
 from matchrec.plan.expression import (
     MATCHED_ROWS,
     Aggregate,
@@ -71,7 +71,7 @@ def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference
     navigation = reference.navigation
     if navigation.physical_offset or not can_fail_besides_overflow(reference.operations):
         return reference
-    condition = find_condition_of_rows(plan, navigation.variable)
+    condition = find_mapped_row_condition(plan, navigation.variable)
     if condition is None:
         return reference
     argument = f"CASE WHEN {write_row_sql(condition)} THEN {reference.argument} END"
@@ -85,7 +85,7 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
     and that pass its FILTER. If it can only overflow, it is also computed for rows of other
     variables.
     """
-    condition_of_rows = find_condition_of_rows(plan, aggregate.variable)
+    condition_of_rows = find_mapped_row_condition(plan, aggregate.variable)
     row_filter = aggregate.condition
     if row_filter is not None and not reads_columns_only(row_filter):
         row_filter = None

@@ -22,7 +22,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import NO_OPERATIONS, takes_long
 
 
-def find_condition_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | None:
+def find_mapped_row_condition(plan: MatchPlan, variable: str | None) -> Scalar | None:
     """Return a condition over one row that every row mapped to a variable satisfies.
 
     None if there is no such condition. A row of a union variable satisfies the condition of one of
@@ -34,7 +34,7 @@ def find_condition_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | No
     """
     row_conditions: list[Scalar] = []
     for member in sorted(plan.members[variable]):
-        row_condition = find_row_condition(plan, plan.variables[member])
+        row_condition = join_row_conjuncts(plan, plan.variables[member])
         if row_condition is None:
             return None
         if row_condition not in row_conditions:
@@ -42,7 +42,7 @@ def find_condition_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | No
     return join_conditions("OR", row_conditions) if row_conditions else None
 
 
-def find_row_condition(plan: MatchPlan, variable: str) -> Term | None:
+def join_row_conjuncts(plan: MatchPlan, variable: str) -> Term | None:
     """Return the conjuncts of a variable's condition that read only the row itself, joined by AND.
 
     Conjuncts that take long are left out, because the result is evaluated once more for each row.

@@ -35,8 +35,8 @@ class ColumnRead:
     column: RowColumn
     # Finds the row from the run; None for the current row.
     navigation: Navigation | None
-    # What is read on the current row instead if `navigation` finds no row; None for NULL.
-    missing: RowColumn | None
+    # What is read instead if `navigation` finds no row: a column of the current row; None for NULL.
+    column_without_row: RowColumn | None
     # Where the expression is in the query.
     span: Span
     # The same value as arithmetic of columns and constants, if it is that. If the types allow it,
@@ -178,7 +178,7 @@ class SplitCondition:
 
 def read_current_row(column: RowColumn, span: Span) -> ColumnRead:
     """Return the step that reads a column on the current row."""
-    return ColumnRead(column, navigation=None, missing=None, span=span)
+    return ColumnRead(column, navigation=None, column_without_row=None, span=span)
 
 
 def find_column_reads(step: Step) -> Iterator[ColumnRead]:

@@ -32,9 +32,15 @@ from enum import Enum
 from typing import NamedTuple
 
 from matchrec.conditions.aggregates import build_framed_aggregate, split_aggregate
-from matchrec.conditions.functions import load_functions
+from matchrec.conditions.column_arithmetic import build_column_arithmetic
+from matchrec.conditions.computed_operations import (
+    build_not_computed_error,
+    find_run_operation,
+    find_worker_operation,
+    has_repeated_field,
+)
 from matchrec.conditions.guards import GuardedPart, add_guards_to_expression, find_guarded_operands
-from matchrec.conditions.mapped_rows import find_condition_of_rows
+from matchrec.conditions.mapped_rows import find_mapped_row_condition
 from matchrec.conditions.residual import (
     ClassifierChoice,
     ColumnRead,
@@ -63,16 +69,9 @@ from matchrec.conditions.rows_read import (
 )
 from matchrec.conditions.run_condition import TriedMatchNumber
 from matchrec.conditions.types import BIGINT
-from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
-from matchrec.errors.conditions import (
-    function_of_several_rows,
-    lambda_of_several_rows,
-    operations_nested_too_deep,
-)
+from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.expression import (
-    LONG_CHAIN,
     MATCH_NUMBER,
-    MOST_NESTED,
     Aggregate,
     Classifier,
     ColumnReference,
@@ -91,8 +90,6 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import can_fail_besides_overflow, may_fail
-from matchrec.plan.operators import BASIC_OPERATORS, OPERATORS, OperatorKind, find_operator_names
-from matchrec.plan.show import show_scalar
 from matchrec.plan.text import quote_string
 from matchrec.source import Span
 
@@ -291,7 +288,7 @@ class ConditionSplitter:
             and can_fail_besides_overflow(scalar.operations)
         ):
             # The row is mapped to the variable, so it satisfies the condition of the variable.
-            mapped_row_condition = find_condition_of_rows(self.plan, position.variable)
+            mapped_row_condition = find_mapped_row_condition(self.plan, position.variable)
             if mapped_row_condition is not None:
                 guards = (mapped_row_condition, *guards)
         return add_guards_to_expression(guards, scalar)
@@ -427,14 +424,14 @@ class ConditionSplitter:
         """
         guarded = self.add_row_guards(scalar)
         column = build_row_column(render(guarded, choose_writer(guarded)))
-        missing = None
+        column_without_row = None
         is_null = is_null_without_row(scalar)
         if not is_null and not always_exists(self.plan, self.variable, position):
-            missing = build_row_column(render(scalar, write_typed_null))
+            column_without_row = build_row_column(render(scalar, write_typed_null))
         return ColumnRead(
             column=column,
             navigation=position,
-            missing=missing,
+            column_without_row=column_without_row,
             span=scalar.span,
             deferred=self.build_deferred(scalar),
         )
@@ -508,72 +505,6 @@ class NearbySplitter(ConditionSplitter):
         return read_current_row(self.build_fixed_column(scalar), scalar.span)
 
 
-# Which expressions the search or the worker can compute.
-
-# Operations of several rows that the worker computes for all rows, before the match.
-COMPUTED_BY_WORKER = BASIC_OPERATORS | find_operator_names(OperatorKind.REWRITTEN, OperatorKind.TRY)
-
-# Functions that take a lambda.
-LAMBDA_FUNCTIONS = {
-    *("AGGREGATE", "EXISTS", "FILTER", "FORALL", "REDUCE", "TRANSFORM", "ZIP_WITH"),
-    *("MAP_FILTER", "MAP_ZIP_WITH", "TRANSFORM_KEYS", "TRANSFORM_VALUES"),
-}
-
-
-def find_worker_operation(scalar: Scalar) -> Operation | None:
-    """Return an expression if it is an operation that the worker computes; otherwise None."""
-    if isinstance(scalar, Operation) and scalar.operator in COMPUTED_BY_WORKER:
-        return scalar
-    return None
-
-
-def find_run_operation(scalar: Scalar) -> Operation | None:
-    """Return an expression if it is an operation that is computed in the run; otherwise None."""
-    if isinstance(scalar, Operation) and is_computed_in_run(scalar.operator):
-        return scalar
-    return None
-
-
-def is_computed_in_run(operator: str) -> bool:
-    """Return whether the search, or Python for it, computes an operation during the match."""
-    entry = OPERATORS.get(operator)
-    if entry is None or entry.kind is OperatorKind.FUNCTION:
-        return operator in load_functions()
-    return True
-
-
-def has_repeated_field(scalar: Scalar) -> bool:
-    """Return whether an expression is a struct with two fields of the same name.
-
-    Arrow has no such structs, so no worker can receive one.
-    """
-    if not isinstance(scalar, Operation) or scalar.operator != "STRUCT":
-        return False
-    field_names = scalar.words
-    return len(set(field_names)) < len(field_names)
-
-
-def build_not_computed_error(scalar: Scalar) -> MatchRecognizeError:
-    """Return the error for an expression over the run that the search cannot compute."""
-    if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
-        return operations_nested_too_deep(scalar.span, limit=MOST_NESTED)
-    name = name_expression(scalar)
-    if name.upper() in LAMBDA_FUNCTIONS:
-        return lambda_of_several_rows(scalar.span, what=name)
-    return function_of_several_rows(scalar.span, what=name)
-
-
-def name_expression(scalar: Scalar) -> str:
-    """Return the name of an expression in messages: its operator, function or first word."""
-    if isinstance(scalar, Operation):
-        return scalar.operator
-    text = show_scalar(scalar)
-    if " " not in text:
-        return text
-    words = text.split("(")[0].split() or text.split()
-    return words[0]
-
-
 # Parts of steps.
 
 
@@ -639,43 +570,3 @@ def choose_writer(scalar: Scalar) -> WriteReference:
 def write_typed_null(reference: Reference) -> str:
     """Return SQL that is NULL and has the type of what a reference reads."""
     return f"IF(FALSE, {write_argument(reference)}, NULL)"
-
-
-# The operations of `ColumnRead.arithmetic`.
-ARITHMETIC_OPERATORS = ("+", "-", "*")
-
-
-def build_column_arithmetic(scalar: Scalar, position: Navigation | None) -> CombinedStep | None:
-    """Return the operation for an expression that is arithmetic of columns and constants.
-
-    `price * 2 + fee` is one. None if the expression is anything else, such as a single column or a
-    call.
-
-    Args:
-        scalar: the expression. All its columns are read at one position.
-        position: that position; None for the current row.
-    """
-    step = build_arithmetic_operand(scalar, position)
-    return step if isinstance(step, CombinedStep) else None
-
-
-def build_arithmetic_operand(scalar: Scalar, position: Navigation | None) -> Step | None:
-    """Return the step for a column, a constant or arithmetic of these; None for anything else.
-
-    For the arguments see `build_column_arithmetic`.
-    """
-    if is_single_reference(scalar) and isinstance(scalar.references[0], ColumnReference):
-        column = build_row_column(render(scalar, write_argument))
-        return ColumnRead(column, navigation=position, missing=None, span=scalar.span)
-    amount = find_amount(scalar)
-    if amount is not None:
-        return read_current_row(build_row_column(render(scalar, str), amount), scalar.span)
-    if not isinstance(scalar, Operation) or scalar.operator not in ARITHMETIC_OPERATORS:
-        return None
-    operands = []
-    for operand in scalar.operands:
-        step = build_arithmetic_operand(operand, position)
-        if step is None:
-            return None
-        operands.append(step)
-    return CombinedStep(scalar.operator, tuple(operands), scalar.span)

@@ -1,4 +1,13 @@
-"""The types of values, as far as matching distinguishes them."""
+"""The types of values, as far as matching distinguishes them.
+
+    `ValueType`, BOOLEAN, INT, ...     a type of Spark, and the types that have no arguments
+    `build_..._type`                   types of decimals, arrays, structs and maps
+    `find_comparison_type`, ...        the types to which Spark brings two values
+    `find_arithmetic_type`, ...        the types of arithmetic of decimals, of sums and averages
+    `find_type`                        the type with a name in SQL
+
+No Spark is needed to know these types: the rules are Spark's, written down.
+"""
 
 from __future__ import annotations
 
@@ -142,15 +151,15 @@ def build_nested_type(
     return ValueType(family, f"{family.value}<{contents}>", parts=parts, names=names)
 
 
-def number_fields(type_: ValueType) -> ValueType:
-    """Return the type with numbers instead of the names of fields, at any depth.
+def remove_field_names(type_: ValueType) -> ValueType:
+    """Return the type with numbers for the names of its fields, at any depth.
 
     Structs can be compared if their types differ in these names alone.
     """
     if type_.family not in NESTED:
         return type_
     numbers = tuple(str(index) for index in range(len(type_.names)))
-    parts = tuple(number_fields(part) for part in type_.parts)
+    parts = tuple(remove_field_names(part) for part in type_.parts)
     return build_nested_type(type_.family, numbers, parts)
 
 

@@ -9,7 +9,7 @@ Each input column is listed at most once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -99,7 +99,7 @@ def find_output_columns(
     """
     outputs = list_table_columns(plan, columns, name_expression)
     if plan.totals is not None:
-        outputs = [*iterate_total_columns(plan, plan.totals, outputs)]
+        outputs = list_total_columns(plan, plan.totals, outputs)
     elif plan.staging is not None and plan.staging.timeouts is not None:
         outputs.append(TimeoutOutput(plan.staging.timeouts))
     if plan.output is MatchOutput.GRAPH:
@@ -114,23 +114,26 @@ def find_output_columns(
     return tuple(outputs)
 
 
-def iterate_total_columns(
+def list_total_columns(
     plan: MatchPlan, totals: Totals, match_columns: list[OutputColumn]
-) -> Iterator[OutputColumn]:
-    """Yield the columns by which matches are grouped, then the totals.
+) -> list[OutputColumn]:
+    """Return the columns by which matches are grouped, then the totals.
 
     Args:
         plan: the plan.
         totals: the totals.
         match_columns: the columns that the rows of matches would have.
     """
+    outputs = [
+        column
+        for column in match_columns
+        if not isinstance(column, Measure) or column.name in totals.keys
+    ]
     measures = {measure.name: measure for measure in plan.measures}
-    for column in match_columns:
-        if not isinstance(column, Measure) or column.name in totals.keys:
-            yield column
     for total, name in totals.columns.items():
         measure = None if total.measure is None else measures[total.measure]
-        yield TotalOutput(name, total, measure)
+        outputs.append(TotalOutput(name, total, measure))
+    return outputs
 
 
 def list_table_columns(
@@ -138,7 +141,7 @@ def list_table_columns(
 ) -> list[OutputColumn]:
     """Return the columns of the row pattern output table in the order that the module explains.
 
-    Arguments as `find_output_columns`.
+    For the arguments see `find_output_columns`.
     """
     partition_columns = list_partition_columns(plan, columns, name_expression)
     input_columns = [RowOutput(quote_name(name), name) for name in columns.names]
@@ -164,8 +167,7 @@ def list_partition_columns(
     """Return the columns of PARTITION BY, each once.
 
     An expression has the name that the user gave, or else the name of the input column, or else
-    the name that Spark gives it.
-    Arguments as `find_output_columns`.
+    the name that Spark gives it. For the arguments see `find_output_columns`.
     """
     partition_columns = []
     for key in dict.fromkeys(plan.partition_by):

@@ -145,14 +145,14 @@ def iterate_uses_in_expression(scalar: Scalar, clause: str) -> Iterator[Variable
 def check_defined_variables(plan: MatchPlan) -> None:
     """Check that each condition belongs to a variable of the pattern.
 
-    If the variable was probably lost in an f-string, the error says so: see `check_eaten_braces`.
+    If the variable was probably lost in an f-string, the error says so: see `check_lost_braces`.
     """
     for definition in plan.definitions:
         name = definition.variable
         if name in plan.unions:
             raise errors.definition_of_union(definition.span, name=name)
         if name not in plan.variables:
-            check_eaten_braces(definition, plan)
+            check_lost_braces(definition, plan)
             near = find_misspelt_variable(name, plan)
             raise errors.definition_not_in_pattern(
                 definition.span,
@@ -170,11 +170,14 @@ def find_misspelt_variable(name: str, plan: MatchPlan) -> str | None:
     that `find_nearest` does not find.
     """
     defined = {definition.variable for definition in plan.definitions}
-    for variables in ([v for v in plan.variables if v not in defined], plan.variables):
-        doubled = [v for v in variables if name == v + v[-1] or v == name + name[-1]]
-        near = find_nearest(name, variables) or next(iter(doubled), None)
+    undefined = [variable for variable in plan.variables if variable not in defined]
+    for variables in (undefined, plan.variables):
+        near = find_nearest(name, variables)
         if near is not None:
             return near
+        for variable in variables:
+            if name == variable + variable[-1] or variable == name + name[-1]:
+                return variable
     return None
 
 
@@ -196,7 +199,7 @@ def is_only_used(name: str, near: str, plan: MatchPlan) -> bool | None:
     return None if is_name_used == is_near_used else is_name_used
 
 
-def check_eaten_braces(definition: Definition, plan: MatchPlan) -> None:
+def check_lost_braces(definition: Definition, plan: MatchPlan) -> None:
     """Check that a Python f-string has not turned `B{3}` of the pattern into `B3`.
 
     That is likely if `B3` is in the pattern but has no condition: Python reads `{3}` in an f-string

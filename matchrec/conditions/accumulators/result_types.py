@@ -65,8 +65,12 @@ def find_type_of_chosen_value(use: AggregateUse) -> ValueType | None:
     return use.types[0] if len(use.types) == 2 else None
 
 
-def find_type_of_value(use: AggregateUse) -> ValueType | None:
-    """Return the type of the first argument. A second argument says whether to ignore NULL."""
+def find_type_of_first_argument(use: AggregateUse) -> ValueType | None:
+    """Return the type of ANY_VALUE, FIRST_VALUE, LAST_VALUE or MODE: that of the first argument.
+
+    A second argument must be a truth value. It says whether to ignore NULL, or for MODE whether to
+    return the least of equally frequent values, which MODE does here in any case.
+    """
     option_families = [type_.family for type_ in use.types[1:]]
     return use.types[0] if use.types and option_families in ([], [Family.BOOLEAN]) else None
 

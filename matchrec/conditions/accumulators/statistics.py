@@ -73,7 +73,7 @@ class PointMoments(NamedTuple):
         )
 
 
-M = TypeVar("M", Moments, PointMoments)
+AnyMoments = TypeVar("AnyMoments", Moments, PointMoments)
 
 
 def compute_sample_variance(moments: Moments) -> float:
@@ -104,9 +104,9 @@ def compute_slope(moments: PointMoments) -> float | None:
 
 
 def build_statistic(
-    evaluate: Callable[[M], Value],
+    evaluate: Callable[[AnyMoments], Value],
     *,
-    empty_state: M,
+    empty_state: AnyMoments,
     argument_count: int = 1,
     needs_two_rows: bool = False,
 ) -> AggregateFunction:
@@ -127,13 +127,13 @@ def build_statistic(
     def begin(use: AggregateUse) -> Accumulator:
         """Begin the statistic over no rows."""
 
-        def add(moments: M, *values: Value) -> M:
+        def add(moments: AnyMoments, *values: Value) -> AnyMoments:
             """Add a row unless one of its values is NULL."""
             if None in values:
                 return moments
             return moments.add(*[float(value) for value in values])
 
-        def finish(moments: M) -> Value:
+        def finish(moments: AnyMoments) -> Value:
             """Return the statistic; NULL without rows.
 
             If the statistic needs two rows and there is only one, it is NULL, or NaN if the session

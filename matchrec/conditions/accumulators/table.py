@@ -23,7 +23,7 @@ from matchrec.conditions.accumulators.result_types import (
     find_median_type,
     find_percentile_type,
     find_type_of_chosen_value,
-    find_type_of_value,
+    find_type_of_first_argument,
     for_numbers,
     for_one_argument,
     for_truth_values,
@@ -67,10 +67,10 @@ AGGREGATES: Mapping[str, AggregateFunction] = split_names(
         "sum": AggregateFunction(for_numbers(find_sum_type), begin_sum),
         "avg mean": AggregateFunction(for_numbers(find_average_type), begin_average),
         "any_value first_value": AggregateFunction(
-            find_type_of_value, begin_first_value, constant=1
+            find_type_of_first_argument, begin_first_value, constant=1
         ),
-        "last_value": AggregateFunction(find_type_of_value, begin_last_value, constant=1),
-        "mode": AggregateFunction(find_type_of_value, begin_mode, constant=1),
+        "last_value": AggregateFunction(find_type_of_first_argument, begin_last_value, constant=1),
+        "mode": AggregateFunction(find_type_of_first_argument, begin_mode, constant=1),
         "collect_list array_agg": AggregateFunction(for_one_argument(build_array_type), begin_list),
         "collect_set": AggregateFunction(
             for_one_argument(build_array_type), begin_set, ignores_repeats=True

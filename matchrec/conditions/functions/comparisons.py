@@ -20,7 +20,7 @@ from matchrec.conditions.types import (
     VOID,
     Family,
     ValueType,
-    number_fields,
+    remove_field_names,
 )
 
 
@@ -30,7 +30,7 @@ def find_comparison_type(use: FunctionUse) -> ValueType | None:
     They must have one type, which has an order, or types of one family, or be numbers. NULL can be
     compared with anything.
     """
-    types = {number_fields(type_) for type_ in use.types if type_ != VOID}
+    types = {remove_field_names(type_) for type_ in use.types if type_ != VOID}
     if not types or not all(type_.is_ordered for type_ in types):
         return None
     families = {type_.family for type_ in types}

@@ -28,7 +28,7 @@ from matchrec.conditions.types import (
     build_array_type,
     find_common_nested_type,
     is_wide_decimal,
-    number_fields,
+    remove_field_names,
 )
 from matchrec.conditions.typing.constants import make_null
 from matchrec.conditions.typing.failures import cast_may_fail
@@ -128,7 +128,7 @@ def find_common_types(
         return None if element is None else [build_array_type(element), element]
     if name not in UNIFIED_FUNCTIONS or all(type_.family not in NESTED for type_ in types):
         return None
-    if name in COMPARISONS and len({number_fields(type_) for type_ in types}) == 1:
+    if name in COMPARISONS and len({remove_field_names(type_) for type_ in types}) == 1:
         return None  # the names of fields do not matter
     common = find_common_nested_type(types[0], types[1], ansi=typer.ansi)
     return None if common is None else [common, common]

@@ -40,7 +40,7 @@ from matchrec.conditions.types import (
     find_comparison_type,
     is_ranked,
     is_wide_decimal,
-    number_fields,
+    remove_field_names,
 )
 from matchrec.conditions.typing.constants import find_constant, make_null
 from matchrec.conditions.typing.numbers import widen
@@ -118,17 +118,17 @@ class Typer(ABC):
     def read_value(self, step: ColumnRead, type_: ValueType) -> RunExpression:
         """Return the expression that reads a column on its row.
 
-        If there is no such row, it has the value of `step.missing`.
+        If there is no such row, it has the value of `step.column_without_row`.
         """
         value = self.read_column(step.column, type_, step.navigation)
-        if step.missing is None:
+        if step.column_without_row is None:
             return value
         true_on_row = self.read_column(TRUE_COLUMN, BOOLEAN, step.navigation)
         has_row = build_operation(
             BasicOperator.NOT, build_operation(BasicOperator.IS_NULL, true_on_row)
         )
-        missing = self.read_column(step.missing, type_)
-        return build_operation(BasicOperator.CHOOSE, has_row, value, missing)
+        value_without_row = self.read_column(step.column_without_row, type_)
+        return build_operation(BasicOperator.CHOOSE, has_row, value, value_without_row)
 
     def read_column(
         self, column: RowColumn, type_: ValueType, navigation: Navigation | None = None
@@ -203,13 +203,13 @@ class Typer(ABC):
     ) -> TypedStep:
         """Return a text as the number that Spark makes of it to compare it with a number.
 
+        Source: Spark's AnsiTypeCoercion, findWiderTypeForString; TypeCoercion,
+        findCommonTypeForBinaryComparison.
+
         Args:
             step: the comparison.
             text: the text, one of the operands.
             number_type: the type of the other operand.
-
-        Source: Spark's AnsiTypeCoercion, findWiderTypeForString; TypeCoercion,
-        findCommonTypeForBinaryComparison.
 
         Raises:
             MatchRecognizeUnsupportedError: the operation does not compare.
@@ -249,7 +249,7 @@ class Typer(ABC):
             MatchRecognizeUnsupportedError: there is no such type, or the search cannot convert one
                 of the values.
         """
-        have_same_fields = number_fields(left.type) == number_fields(right.type)
+        have_same_fields = remove_field_names(left.type) == remove_field_names(right.type)
         if step.operator in COMPARISONS and have_same_fields:
             return left, right  # the names of fields do not matter
         common = find_common_nested_type(left.type, right.type, ansi=self.ansi)
@@ -316,10 +316,11 @@ class Typer(ABC):
             """Return a column cast to the type."""
             return cast_column(shift_to_utc(column) if must_shift else column, type_.name)
 
+        without_row = step.column_without_row
         recast_read = ColumnRead(
             column=recast(step.column),
             navigation=step.navigation,
-            missing=None if step.missing is None else recast(step.missing),
+            column_without_row=None if without_row is None else recast(without_row),
             span=step.span,
         )
         return TypedStep(self.read_value(recast_read, type_), type_)

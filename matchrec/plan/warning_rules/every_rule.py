@@ -11,7 +11,7 @@ from matchrec.plan.warning_rules.anchors import warn_about_anchors
 from matchrec.plan.warning_rules.comparisons import warn_about_comparisons
 from matchrec.plan.warning_rules.omissions import (
     warn_about_conditions,
-    warn_about_eaten_braces,
+    warn_about_lost_braces,
     warn_about_negations,
     warn_about_order,
 )
@@ -34,7 +34,7 @@ RULES_OF_SQL: tuple[WarningRule, ...] = (
     warn_about_early_ends,
     warn_about_negated_ends,
     warn_about_negations,
-    warn_about_eaten_braces,
+    warn_about_lost_braces,
     *RULES,
 )
 

@@ -61,7 +61,7 @@ def warn_about_negations(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
                 )
 
 
-def warn_about_eaten_braces(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+def warn_about_lost_braces(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for a variable without a condition that is a defined variable plus digits.
 
     A Python f-string turns `B{3}` into `B3`.

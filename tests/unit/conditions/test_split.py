@@ -154,14 +154,14 @@ def test_a_function_of_one_position_moves_to_the_row() -> None:
 def test_a_condition_true_of_no_row_keeps_its_value_there() -> None:
     step = split_b("coalesce(LAST(A.x, 1), 0) = 0").run_step
     assert isinstance(step, ColumnRead)
-    assert step.missing is not None
-    assert step.missing.text == "coalesce(IF(FALSE, x, NULL), 0) = 0"
+    assert step.column_without_row is not None
+    assert step.column_without_row.text == "coalesce(IF(FALSE, x, NULL), 0) = 0"
     bare = split_b("LAST(A.flag)").run_step
     assert isinstance(bare, ColumnRead)
-    assert bare.missing is None
+    assert bare.column_without_row is None
     always_there = split_b("coalesce(LAST(A.x), 0) = 0").run_step
     assert isinstance(always_there, ColumnRead)
-    assert always_there.missing is None
+    assert always_there.column_without_row is None
 
 
 def test_two_positions_are_combined_by_the_engine() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from matchrec.conditions.computed_operations import is_computed_in_run
 from matchrec.conditions.evaluate import instructions
 from matchrec.conditions.evaluate.vector_arithmetic import FLOAT_OPERATIONS
 from matchrec.conditions.functions import load_functions
@@ -16,7 +17,6 @@ from matchrec.conditions.run_condition import (
     Comparison,
     MathFunction,
 )
-from matchrec.conditions.split import is_computed_in_run
 from matchrec.conditions.typing.python_values import NEVER_IN_PYTHON
 from matchrec.plan.forms import apply_form
 from matchrec.plan.operations import find_call_operations, find_operator_operations, may_fail
