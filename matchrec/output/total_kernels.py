@@ -12,12 +12,9 @@ for the sorted rows.
 If matches share their rows (`search.matches.Chains`), a mapped row can be in many matches, but the
 rows after it are the same in all of them. So links then lead to the row after: in the functions
 here, the rows *up to* a mapped row are those from the end of the match back to it, and a match has
-the total of its first row. One pass over
-the shared rows is enough for all matches, however long they are. The rows are added in reverse
-order, which rounding can tell: see `output.exact_sums`. `sum_each_match` adds in the order of the
-rows.
-
-These are kernels, because a sum for each match is a loop over rows.
+the total of its first row. One pass over the shared rows is enough for all matches, however long
+they are. It adds the rows in reverse order, which may round a sum of floats differently. If so,
+which `output.exact_sums` finds out, `sum_each_match` adds in the order of the rows.
 """
 
 from __future__ import annotations

@@ -188,7 +188,7 @@ def prepare_forms(
         ]
         # The first value, whether the row counts, is not kept.
         kept_values = [value for value, _ in form[1:]]
-        value_storage.append([(value.type, is_kept_itself(value)) for value in kept_values])
+        value_storage.append([(value.type, is_kept_as_value(value)) for value in kept_values])
         prepared_forms.append(
             FormFunctions(
                 row_counts=row_counts,
@@ -209,11 +209,11 @@ def make_column_reader(column: int, source: RowValues) -> ComputeKept:
 
 def make_kept_decoder(value: ListedValue, source: RowValues) -> Decode:
     """Return a function that makes a value from what a list keeps of it."""
-    if is_kept_itself(value):
+    if is_kept_as_value(value):
         return lambda kept: kept
     return make_decoder(value.type, value.expression, source)
 
 
-def is_kept_itself(value: ListedValue) -> bool:
+def is_kept_as_value(value: ListedValue) -> bool:
     """Return whether a list keeps the computed value itself, because it has no bits."""
     return value.column is None and is_ranked(value.type)

@@ -40,7 +40,7 @@ from matchrec.conditions.evaluate.instructions import (
 from matchrec.conditions.evaluate.kernels.functions import find_mathematics
 from matchrec.conditions.evaluate.kernels.machine import Input, IntArray, evaluate_condition
 from matchrec.conditions.evaluate.link import CodeRange, LinkedConditions
-from matchrec.conditions.evaluate.lists import ComputeKept, Lists, is_kept_itself
+from matchrec.conditions.evaluate.lists import ComputeKept, Lists, is_kept_as_value
 from matchrec.conditions.evaluate.registers import ListedValue, ListRegister
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
 from matchrec.conditions.run_condition import (
@@ -288,7 +288,7 @@ class PythonCalls:
             code_range: the range of the instructions that compute it.
         """
         decode = make_decoder(value.type, value.expression, self.source)
-        read = self.make_value_reader(0, decode if is_kept_itself(value) else int)
+        read = self.make_value_reader(0, decode if is_kept_as_value(value) else int)
         columns = self.source.columns
         mathematics = find_python_function(self.mathematics)
 

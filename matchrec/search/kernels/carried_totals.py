@@ -37,10 +37,10 @@ from __future__ import annotations
 import numpy as np
 
 from matchrec.conditions.evaluate.kernels.arithmetic import (
-    order_of_floats,
-    order_of_integers,
-    wrapped_product,
-    wrapped_sum,
+    add_wrapped,
+    compare_floats,
+    compare_integers,
+    multiply_wrapped,
 )
 from matchrec.jit.bits import bits_to_float, float_to_bits
 from matchrec.jit.decorators import inlined, inner
@@ -112,9 +112,9 @@ def add_to_double(numbers: IntArray, word: int, added: float) -> None:
 @inlined
 def add_number(numbers: IntArray, word: int, added: IntArray, added_word: int) -> None:
     """Add the number at `added_word` of `added` to the number at `word` of `numbers`."""
-    low = wrapped_sum(numbers[word], added[added_word])
-    high = wrapped_sum(numbers[word + HIGH_WORD], added[added_word + HIGH_WORD])
-    numbers[word + HIGH_WORD] = wrapped_sum(high, find_carry(low, added[added_word]))
+    low = add_wrapped(numbers[word], added[added_word])
+    high = add_wrapped(numbers[word + HIGH_WORD], added[added_word + HIGH_WORD])
+    numbers[word + HIGH_WORD] = add_wrapped(high, find_carry(low, added[added_word]))
     numbers[word] = low
     add_to_double(numbers, word, bits_to_float(added[added_word + DOUBLE_WORD]))
 
@@ -130,10 +130,10 @@ def multiply_high(left: int, right: int) -> int:
     high = (left >> 32) & LOW_HALF
     other_low = right & LOW_HALF
     other_high = (right >> 32) & LOW_HALF
-    middle = wrapped_sum(wrapped_product(high, other_low), (low * other_low >> 32) & LOW_HALF)
-    other_middle = wrapped_sum(wrapped_product(low, other_high), middle & LOW_HALF)
-    carried = wrapped_sum((middle >> 32) & LOW_HALF, (other_middle >> 32) & LOW_HALF)
-    return wrapped_sum(wrapped_product(high, other_high), carried)
+    middle = add_wrapped(multiply_wrapped(high, other_low), (low * other_low >> 32) & LOW_HALF)
+    other_middle = add_wrapped(multiply_wrapped(low, other_high), middle & LOW_HALF)
+    carried = add_wrapped((middle >> 32) & LOW_HALF, (other_middle >> 32) & LOW_HALF)
+    return add_wrapped(multiply_wrapped(high, other_high), carried)
 
 
 @inlined
@@ -153,13 +153,13 @@ def add_product(numbers: IntArray, word: int, count_word: int, value: int, is_fl
         return
     low = numbers[count_word]
     high = numbers[count_word + HIGH_WORD]
-    product_low = wrapped_product(low, value)
-    product_high = wrapped_sum(multiply_high(low, value), wrapped_product(high, value))
+    product_low = multiply_wrapped(low, value)
+    product_high = add_wrapped(multiply_high(low, value), multiply_wrapped(high, value))
     if value < 0:  # as an unsigned word it is greater by 2**64
-        product_high = wrapped_sum(product_high, wrapped_product(low, -1))
-    sum_low = wrapped_sum(numbers[word], product_low)
-    sum_high = wrapped_sum(numbers[word + HIGH_WORD], product_high)
-    numbers[word + HIGH_WORD] = wrapped_sum(sum_high, find_carry(sum_low, product_low))
+        product_high = add_wrapped(product_high, multiply_wrapped(low, -1))
+    sum_low = add_wrapped(numbers[word], product_low)
+    sum_high = add_wrapped(numbers[word + HIGH_WORD], product_high)
+    numbers[word + HIGH_WORD] = add_wrapped(sum_high, find_carry(sum_low, product_low))
     numbers[word] = sum_low
     add_to_double(numbers, word, count * abs(np.float64(value)))
 
@@ -193,9 +193,9 @@ def copy_number(numbers: IntArray, word: int, copied_word: int) -> None:
 def is_before(value: int, other: int, function: int, is_float: int) -> bool:
     """Return whether `value` is the extreme of two different values. `function` is MIN or MAX."""
     if is_float:
-        order = order_of_floats(bits_to_float(value), bits_to_float(other))
+        order = compare_floats(bits_to_float(value), bits_to_float(other))
     else:
-        order = order_of_integers(value, other)
+        order = compare_integers(value, other)
     return order < 0 if function == MIN else order > 0
 
 
@@ -254,7 +254,7 @@ def extend_extreme(totals: IntArray, begin: int, value: int, row: int, aggregate
             totals[word] = float_to_bits(bits_to_float(totals[word]) + bits_to_float(value))
             add_to_double(totals, word, find_magnitude(value, is_float))
         else:
-            totals[word] = wrapped_sum(totals[word], value)
+            totals[word] = add_wrapped(totals[word], value)
             add_to_double(totals, word, find_magnitude(value, is_float))
     if not is_zero(totals, begin + UNSET_COUNT):
         keep_extreme(totals, begin, value, row, aggregate)

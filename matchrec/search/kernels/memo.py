@@ -39,7 +39,7 @@ from __future__ import annotations
 import numpy as np
 
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.conditions.evaluate.kernels.arithmetic import wrapped_product
+from matchrec.conditions.evaluate.kernels.arithmetic import multiply_wrapped
 from matchrec.jit.decorators import inlined, spliced
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import ByteArray, ReachedStates, RememberedRows, RunConditions
@@ -180,9 +180,9 @@ def find_or_add_state(
     Returns:
         The number with which an equal state was added, or NOT_FOUND.
     """
-    hash_value = wrapped_product(key, HASH_FACTOR) ^ state
+    hash_value = multiply_wrapped(key, HASH_FACTOR) ^ state
     for register in live:
-        hash_value = wrapped_product(hash_value ^ registers[register], HASH_FACTOR)
+        hash_value = multiply_wrapped(hash_value ^ registers[register], HASH_FACTOR)
         hash_value ^= hash_value >> 29
     bucket = hash_value & (table.shape[0] - 1)
     while table[bucket, layout.TABLE_STAMP] == stamp:

@@ -18,7 +18,7 @@ from matchrec.jit.decorators import inlined, inner, spliced
 
 
 @spliced
-def wrapped_sum(left: int, right: int) -> int:
+def add_wrapped(left: int, right: int) -> int:
     """Return the sum in 64 bits.
 
     Unsigned, because the compiler would assume that signed integers never overflow.
@@ -27,25 +27,25 @@ def wrapped_sum(left: int, right: int) -> int:
 
 
 @spliced
-def wrapped_difference(left: int, right: int) -> int:
-    """Return the difference in 64 bits, see `wrapped_sum`."""
+def subtract_wrapped(left: int, right: int) -> int:
+    """Return the difference in 64 bits, see `add_wrapped`."""
     return int(np.int64(np.uint64(left) - np.uint64(right)))
 
 
 @spliced
-def wrapped_product(left: int, right: int) -> int:
-    """Return the product in 64 bits, see `wrapped_sum`."""
+def multiply_wrapped(left: int, right: int) -> int:
+    """Return the product in 64 bits, see `add_wrapped`."""
     return int(np.int64(np.uint64(left) * np.uint64(right)))
 
 
 @spliced
-def order_of_integers(left: int, right: int) -> int:
+def compare_integers(left: int, right: int) -> int:
     """Return -1, 0 or 1 if left is less than, equal to or greater than right."""
     return int(left > right) - int(left < right)
 
 
 @inlined
-def order_of_floats(left: float, right: float) -> int:
+def compare_floats(left: float, right: float) -> int:
     """Return -1, 0 or 1 if left is less than, equal to or greater than right.
 
     NaN equals NaN and is greater than any other number.
@@ -58,17 +58,17 @@ def order_of_floats(left: float, right: float) -> int:
 
 
 @spliced
-def compare(comparison: int, order: int) -> bool:
+def comparison_holds(comparison: int, order: int) -> bool:
     """Return whether a comparison holds for two values.
 
     Args:
         comparison: one of `instructions.COMPARISON_MASKS`.
-        order: -1, 0 or 1, as `order_of_integers` returns it for the values.
+        order: -1, 0 or 1, as `compare_integers` returns it for the values.
     """
     return bool(comparison >> (order + 1) & 1)
 
 
-_LEAST = np.int64(-(2**63))
+_LEAST_INTEGER = np.int64(-(2**63))
 
 
 @inner
@@ -113,21 +113,21 @@ def combine_integers(operator: int, left: int, right: int, bits: int, mode: int)
     """
     overflow = False
     if operator == op.PLUS:
-        value = wrapped_sum(left, right)
+        value = add_wrapped(left, right)
         overflow = ((left ^ value) & (right ^ value)) < 0
     elif operator == op.MINUS:
-        value = wrapped_difference(left, right)
+        value = subtract_wrapped(left, right)
         overflow = ((left ^ right) & (left ^ value)) < 0
     elif operator == op.TIMES:
-        value = wrapped_product(left, right)
+        value = multiply_wrapped(left, right)
         overflow = product_overflows(left, right, value)
     elif right == 0:
         return 0, op.DIVISION_BY_ZERO if mode == op.ANSI else NULL
     elif operator == op.DIVIDE:
-        value = rounded_quotient(left, right)
-        overflow = right == -1 and left == _LEAST
+        value = divide_rounded(left, right)
+        overflow = right == -1 and left == _LEAST_INTEGER
     else:
-        value = integer_remainder(left, right)
+        value = find_remainder(left, right)
     unused = 64 - bits
     fitting = (np.int64(value) << unused) >> unused  # an integer of Python would not wrap
     if mode and (overflow or fitting != value):
@@ -139,20 +139,20 @@ def combine_integers(operator: int, left: int, right: int, bits: int, mode: int)
 def product_overflows(left: int, right: int, product: int) -> bool:
     """Return whether `product`, computed in 64 bits, is not left times right."""
     if left == -1:
-        return bool(right == _LEAST)
+        return bool(right == _LEAST_INTEGER)
     return left != 0 and product // left != right
 
 
 @inlined
-def rounded_quotient(left: int, right: int) -> int:
+def divide_rounded(left: int, right: int) -> int:
     """Return the quotient, rounded half away from zero; right is not 0.
 
     The least integer divided by -1 wraps around to itself. Sizes are compared as numbers below
     zero, because there is one more of these than above zero.
     """
     if right == -1:
-        return wrapped_difference(0, left)
-    remainder = integer_remainder(left, right)
+        return subtract_wrapped(0, left)
+    remainder = find_remainder(left, right)
     quotient = (left - remainder) // right
     remainder_size = remainder if remainder < 0 else -remainder
     divisor_size = right if right < 0 else -right
@@ -163,7 +163,7 @@ def rounded_quotient(left: int, right: int) -> int:
 
 
 @inlined
-def integer_remainder(left: int, right: int) -> int:
+def find_remainder(left: int, right: int) -> int:
     """Return the remainder of division towards zero; right is not 0."""
     if right == -1:
         return 0

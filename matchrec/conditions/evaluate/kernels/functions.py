@@ -101,9 +101,9 @@ def compute(function: int, left: int, right: int) -> int:
     if function == op.NARROW:
         return float_to_bits(np.float64(np.float32(x)))
     if function == _FLOOR:
-        return to_integer(math.floor(x), x)
+        return convert_to_integer(math.floor(x), x)
     if function == _CEILING:
-        return to_integer(math.ceil(x), x)
+        return convert_to_integer(math.ceil(x), x)
     if function == _ROUND:
         return round_to_bits(x, y)
     if function <= _POWER:
@@ -174,7 +174,7 @@ def compute_angle(function: int, x: float) -> float:
 
 
 @inner
-def to_integer(rounded: float, x: float) -> int:
+def convert_to_integer(rounded: float, x: float) -> int:
     """Return a rounded float as a 64-bit integer: the nearest one if it is too large, 0 for NaN.
 
     Args:

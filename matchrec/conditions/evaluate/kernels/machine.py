@@ -26,10 +26,10 @@ import numpy.typing as npt
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.instructions import NO_RESULT, NULL, VALUE
 from matchrec.conditions.evaluate.kernels.arithmetic import (
-    compare,
-    order_of_floats,
-    order_of_integers,
-    wrapped_sum,
+    add_wrapped,
+    compare_floats,
+    compare_integers,
+    comparison_holds,
 )
 from matchrec.jit.bits import bits_to_float, float_to_bits
 from matchrec.jit.decorators import inlined, inner, spliced
@@ -243,10 +243,10 @@ def compare_values(
         valid[top] = 1
         return
     if operation == op.COMPARE_INTEGER:
-        order = order_of_integers(left, right)
+        order = compare_integers(left, right)
     else:
-        order = order_of_floats(bits_to_float(left), bits_to_float(right))
-    values[top] = compare(comparison, order)
+        order = compare_floats(bits_to_float(left), bits_to_float(right))
+    values[top] = comparison_holds(comparison, order)
     valid[top] = both_valid
 
 
@@ -350,7 +350,7 @@ def add_value(operation: int, registers: IntArray, a: int, value: int) -> None:
         flag = 1
         result = value
     elif operation == op.SUM_INTEGER:
-        total = wrapped_sum(result, value)
+        total = add_wrapped(result, value)
         has_overflowed = ((result ^ total) & (value ^ total)) < 0  # both have the other sign
         if has_overflowed:
             flag = -1
@@ -362,7 +362,7 @@ def add_value(operation: int, registers: IntArray, a: int, value: int) -> None:
             result = value
     else:
         order_of_better_value = -1 if operation == op.MIN_FLOAT else 1
-        order = order_of_floats(bits_to_float(value), bits_to_float(result))
+        order = compare_floats(bits_to_float(value), bits_to_float(result))
         if order == order_of_better_value:
             result = value
     registers[a] = flag

@@ -141,7 +141,7 @@ def _power_of_size(x: float, y: float) -> float:
     if abs(y) > 2.0**31:
         return inf if y * math.log(x) > 709.0 else math.pow(x, y)
     high, low = _log2(x)
-    y_high = shortened(y)
+    y_high = shorten(y)
     product_low = (y - y_high) * high + y * low
     product_high = y_high * high
     z = product_low + product_high
@@ -171,21 +171,21 @@ def _log2(x: float) -> tuple[float, float]:
             word -= 0x100000
     u, v = ax - base, 1.0 / (ax + base)
     s = u * v
-    s_high = shortened(s)
+    s_high = shorten(s)
     word = ((word >> 1) | 0x20000000) + 0x80000 + (k << 18)  # the upper half; the lower is 0
     t_high = ldexp(1.0 + (word & 0xFFFFF) / 1048576.0, (word >> 20) - 1023)
     t_low = ax - (t_high - base)
     s_low = v * ((u - s_high * t_high) - s_high * t_low)
     r = _log2_series(s * s) + s_low * (s_high + s)
     square = s_high * s_high
-    t_high = shortened(3.0 + square + r)
+    t_high = shorten(3.0 + square + r)
     t_low = r - ((t_high - 3.0) - square)
     u, v = s_high * t_high, s_low * t_high + t_low * s
-    p_high = shortened(u + v)
+    p_high = shorten(u + v)
     p_low = v - (p_high - u)
     z_high = 9.61796700954437255859e-01 * p_high
     z_low = -7.02846165095275826516e-09 * p_high + p_low * 9.61796693925975554329e-01 + low_k
-    high = shortened(((z_high + z_low) + high_k) + float(n))
+    high = shorten(((z_high + z_low) + high_k) + float(n))
     return high, z_low - (((high - float(n)) - high_k) - z_high)
 
 
@@ -205,7 +205,7 @@ def _exp2(high: float, low: float, z: float) -> float:
         n = int(abs(z) + 0.5)
         n = -n if z < 0 else n
         high -= float(n)
-    t = shortened(low + high)
+    t = shorten(low + high)
     u = t * 6.93147182464599609375e-01
     v = (low - (t - high)) * 6.93147180559945286227e-01 + t * -1.90465429995776804525e-09
     z = u + v
@@ -216,7 +216,7 @@ def _exp2(high: float, low: float, z: float) -> float:
 
 
 @inner
-def shortened(x: float) -> float:
+def shorten(x: float) -> float:
     """Return the float without the lower half of its bits."""
     half, exponent = frexp(x)
     return ldexp(float(int(ldexp(half, 21))), exponent - 21)

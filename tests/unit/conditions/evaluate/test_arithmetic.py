@@ -26,9 +26,9 @@ from matchrec.conditions.evaluate.instructions import (
     WIDTH_UNIT,
 )
 from matchrec.conditions.evaluate.kernels.arithmetic import (
-    compare,
-    order_of_floats,
-    order_of_integers,
+    compare_floats,
+    compare_integers,
+    comparison_holds,
 )
 from matchrec.conditions.evaluate.kernels.functions import (
     ARITHMETIC_POINTER,
@@ -76,15 +76,15 @@ def compute_integers(function: int, left: int, right: int) -> Answered:
 
 
 @kernel
-def compare_integers(comparison, left, right):
+def holds_for_integers(comparison, left, right):
     """Return whether a comparison of integers holds."""
-    return compare(comparison, order_of_integers(left, right))
+    return comparison_holds(comparison, compare_integers(left, right))
 
 
 @kernel
-def compare_floats(comparison, left, right):
+def holds_for_floats(comparison, left, right):
     """Return whether a comparison of floats holds."""
-    return compare(comparison, order_of_floats(left, right))
+    return comparison_holds(comparison, compare_floats(left, right))
 
 
 @settings(deadline=None)
@@ -176,9 +176,9 @@ AFTER = {Comparison.NOT_EQUAL, Comparison.GREATER, Comparison.GREATER_OR_EQUAL}
 def test_nan_equals_nan_and_is_the_greatest(
     left: float, right: float, expected: set[Comparison]
 ) -> None:
-    assert list_true_comparisons(compare_floats, left, right) == expected
+    assert list_true_comparisons(holds_for_floats, left, right) == expected
 
 
 def test_integers_compare_over_their_whole_range() -> None:
-    assert list_true_comparisons(compare_integers, np.int64(LEAST), np.int64(MOST)) == BEFORE
-    assert list_true_comparisons(compare_integers, np.int64(MOST), np.int64(MOST)) == SAME
+    assert list_true_comparisons(holds_for_integers, np.int64(LEAST), np.int64(MOST)) == BEFORE
+    assert list_true_comparisons(holds_for_integers, np.int64(MOST), np.int64(MOST)) == SAME
