@@ -214,12 +214,17 @@ def write_parquet_file(frame: DataFrame, path: Path) -> int:
     """Write all rows to a Parquet file that does not exist yet, and return how many there are.
 
     Raises:
-        MatchRecognizeError: two columns have the same name.
+        MatchRecognizeError: two columns have the same name, or Arrow does not have the type of a
+            column.
     """
-    from matchrec.spark.arrow_tables import write_parquet
+    from matchrec.spark.arrow_tables import has_arrow_type, write_parquet
 
     check_distinct_names(frame.columns, "a Parquet file")
     if arrives_as_arrow(frame):
+        for field in frame.schema:
+            if not has_arrow_type(field):
+                type_name = field.dataType.simpleString()
+                raise errors.type_not_for_parquet(name=field.name, type_name=type_name)
         return write_parquet(frame, path)
     # Spark writes a folder of files. With one partition, this is one file.
     spark_folder = path.with_name("parts")

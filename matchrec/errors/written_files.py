@@ -113,3 +113,12 @@ def repeated_column(*, name: str, file_format: str) -> MatchRecognizeError:
         hint="rename one of them with AS, or write csv",
         code="repeated-column",
     )
+
+
+def type_not_for_parquet(*, name: str, type_name: str) -> MatchRecognizeError:
+    """Return the error for a column that cannot be written to a Parquet file on Sail."""
+    return MatchRecognizeError(
+        f"column `{name}` has type {type_name.upper()}, which cannot be written to a Parquet file",
+        hint=f"write CAST({name} AS ...) with another type, or write a csv or json file",
+        code="type-not-for-parquet",
+    )

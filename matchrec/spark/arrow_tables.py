@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
@@ -19,6 +20,18 @@ def to_arrow_schema(schema: spark_types.StructType) -> pa.Schema:
 
     options: dict[str, Any] = {"timezone": "UTC"} if has_zone_parameter() else {}
     return pandas_types.to_arrow_schema(schema, **options)
+
+
+def has_arrow_type(field: spark_types.StructField) -> bool:
+    """Return whether PySpark can convert values of a column to Arrow.
+
+    It cannot for the elements of `array()`, which have no type, and for intervals of months.
+    """
+    try:
+        to_arrow_schema(spark_types.StructType([field]))
+    except (ValueError, PySparkException):
+        return False
+    return True
 
 
 @cache

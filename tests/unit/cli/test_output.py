@@ -169,3 +169,15 @@ def test_an_interruption_leaves_no_half_file(error: type[BaseException], tmp_pat
     with pytest.raises(error):
         write_half()
     assert list_names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "type_name"), [("array()", "ARRAY<VOID>"), ("INTERVAL 1 MONTH", "INTERVAL MONTH")]
+)
+def test_a_type_that_parquet_lacks(value: str, type_name: str, embedded: Path) -> None:
+    del embedded
+    query = f"SELECT 1 AS n, {value} AS x"
+    result = invoke("run", "-c", query, "--output", "x.parquet")
+    if result.exit_code == 0:  # Spark writes such a file itself
+        return
+    assert f"column `x` has type {type_name}, which cannot be written" in result.stderr
