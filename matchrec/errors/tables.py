@@ -217,7 +217,7 @@ def malformed_json_line(*, name: str, path: str, line: int, reason: str) -> Matc
     return MatchRecognizeError(
         f"line {line:,} of the file `{path}` of table `{name}` is not a JSON object: {reason}",
         hint="correct or remove the line; a json file has an object on each line, or one array",
-        code="malformed-json",
+        code="malformed-json-line",
     )
 
 
