@@ -169,13 +169,23 @@ def start_after_row(span: Span | None) -> NeverTrueWarning:
 # Comparisons in conditions.
 
 
-def same_value(span: Span) -> SameValueWarning:
-    """Return the warning for a comparison of a value with itself, as in price = price."""
-    words = current_language()
+def same_value(span: Span, *, column: str = "", other: str = "") -> SameValueWarning:
+    """Return the warning for a comparison of a value with itself, as in price = price.
+
+    Args:
+        span: the comparison.
+        column: the column of the current row that is compared, in SQL; "" if the value is another.
+        other: another variable of the pattern, or "" if there is none.
+    """
+    advice = current_language().advice_on_other_rows
+    if column:
+        advice = f"PREV({column}) for the row before"
+        if other:
+            advice += f", or {other}.{column} for the last row of {other}"
     return SameValueWarning(
         f"a comparison in {name_part('DEFINE')} has the same value on both sides",
         span,
-        hint=f"write {words.advice_on_other_rows}",
+        hint=f"write {advice}",
     )
 
 

@@ -123,7 +123,7 @@ def warn_about_operands(
     plan = part.plan
     left, right = (normalize(operand, part.definition, plan) for operand in comparison.operands)
     if left == right and comparison.operands[0].references:
-        yield warnings.same_value(comparison.span)
+        yield warn_about_same_value(part)
     if comparison.operator == "<=>":
         return  # which is meant for NULL
     if plan.staging or current_language() is SQL:
@@ -134,6 +134,22 @@ def warn_about_operands(
         yield warnings.compared_with_null(
             comparison.span, operator=comparison.operator, other=other
         )
+
+
+def warn_about_same_value(part: ComparisonInCondition) -> MatchRecognizeWarning:
+    """Return the warning for a comparison of a value with itself."""
+    span, definition, plan = part.comparison.span, part.definition, part.plan
+    match part.comparison.operands[0]:
+        case Term((ColumnReference() as reference,)):
+            is_name = len(reference.names) == 1
+            is_column_of_row = is_name and reads_current_row(reference, definition, plan)
+        case _:
+            is_column_of_row = False
+    if not is_column_of_row or current_language() is not SQL:
+        return warnings.same_value(span)
+    variables = patterns.list_variable_names(plan.pattern)
+    other = next((name for name in variables if name != definition.variable), "")
+    return warnings.same_value(span, column=show_plain_argument(reference), other=other)
 
 
 def show_users_operand(operand: Scalar, example: str | None) -> str:
