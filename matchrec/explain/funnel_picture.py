@@ -1,4 +1,4 @@
-"""Draw the coverage of clauses: a funnel for each clause, a bar for each variable.
+"""Draw the coverage of clauses: a funnel for each clause, with a line for each variable.
 
     V C P: starting rows that reached each variable
 

@@ -1,4 +1,4 @@
-"""PySpark's log of failed analyses, which is kept quiet if a clearer error follows."""
+"""PySpark's logger of failed analyses, which is silenced if a clearer error follows."""
 
 from __future__ import annotations
 
