@@ -45,6 +45,18 @@ EXIT_CODES_HINT = "`matchrec --help` lists the exit codes."
 class Commands(click.Group):
     """The group of all commands. The error for a query says which command takes it."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options before the command. Without arguments, show the help.
+
+        `matchrec help` and `matchrec help run` mean `matchrec --help` and `matchrec run --help`.
+        """
+        if not ctx.resilient_parsing:  # a shell completes the command
+            if not args:
+                args = ["--help"]
+            elif args[0] == "help":
+                args = [*args[1:2], "--help"]
+        return super().parse_args(ctx, args)
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Return the command that the first argument names, and the arguments after it."""
         name = args[0]
@@ -71,7 +83,7 @@ class Commands(click.Group):
 def main() -> None:
     """Find patterns in the rows of files, with SQL's MATCH_RECOGNIZE.
 
-    Rows are written to stdout, everything else to stderr.
+    Results are written to stdout, messages to stderr.
     """
 
 

@@ -1,6 +1,6 @@
 """The command line: `matchrec run`, `explain`, `why`, `coverage`, `backtest`, `sweep` and others.
 
-Arguments come in; rows go to stdout or a file, everything else to stderr. Every mistake of the user
+Arguments come in; results go to stdout or a file, messages to stderr. Every mistake of the user
 ends in a plain sentence and an exit code, see docs/how-to/command_line.md.
 
     $ matchrec run v_shapes.sql --table stocks=stocks.csv --limit 2

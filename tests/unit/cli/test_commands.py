@@ -685,10 +685,18 @@ def test_a_shell_completes_the_parameters_of_the_query(
     assert [completion.value for completion in completions] == offered
 
 
-def test_no_command_shows_examples() -> None:
-    shown = invoke().output
-    assert shown.count("\n    matchrec ") == 4
-    assert "Exit codes:" in shown
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("help",)])
+def test_no_command_shows_the_help(arguments: tuple[str, ...]) -> None:
+    shown = invoke(*arguments)
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("Usage: matchrec [OPTIONS] COMMAND [ARGS]...\n")
+    assert shown.stdout.count("\n    matchrec ") == 4
+    assert "Exit codes:" in shown.stdout
+
+
+def test_help_before_a_command_shows_its_help() -> None:
+    assert invoke("help", "check").stdout == invoke("check", "--help").stdout
+    assert "unknown command `chek` [unknown-command]" in invoke_failing("help", "chek")
 
 
 @pytest.mark.parametrize("name", list(main.commands))
