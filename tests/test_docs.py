@@ -31,7 +31,7 @@ import matchrec
 from matchrec.cli.rows import format_first_rows
 from tests.pages import matching
 from tests.pages.blocks import BLOCK, Block, read_blocks
-from tests.pages.reference import remove_entries
+from tests.pages.reference import remove_commands, remove_entries
 from tests.pages.tables import register_tables
 from tests.quick.embedded import commands_in, invoke
 
@@ -151,7 +151,7 @@ def test_every_text_block_is_what_another_block_prints() -> None:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         printed = [block.printed for block in read_blocks(page) if block.printed is not None]
-        blocks = BLOCK.finditer(remove_entries(text))
+        blocks = BLOCK.finditer(remove_commands(remove_entries(text)))
         shown = [block[2] for block in blocks if block[1] == "text"]
         only_shown = [block_text for block_text in shown if block_text not in printed]
         if only_shown:

@@ -83,6 +83,14 @@ def test_the_reference_has_signatures_and_docstrings(page: Path) -> None:
         assert text == reference.write_entries(text)
 
 
+def test_the_reference_has_the_help_of_every_command() -> None:
+    """If the test fails, run `python -m tests.pages.reference`."""
+    text = (REFERENCE / "command_line.md").read_text(encoding="utf-8")
+    assert text == reference.write_commands(text)
+    for option in ("--overwrite", "--series COLUMN", "--row VALUE", "--schema 'NAME: COLUMNS'"):
+        assert f"\n  {option} " in text
+
+
 def test_signatures_have_a_line_for_each_parameter_if_they_are_long() -> None:
     long = "spark: SparkSession, query: str, args: dict[str, Any] | None=None, *, more: str='a'"
     assert reference.write_in_lines("matchrec.function", long, " -> DataFrame").splitlines() == [

@@ -1,4 +1,4 @@
-"""Write signatures and docstrings of the public names into the pages of the reference.
+"""Write signatures and docstrings of the public names, and the help of commands, into pages.
 
     python -m tests.pages.reference
 
@@ -12,6 +12,9 @@ An entry of a public name begins with a comment, which GitHub does not show:
 The site makes an entry from this comment: see `uncover_entries`. Readers of a clone or of GitHub
 see the entry that this module writes after the comment; the site leaves it out. Run the module when
 a public signature or docstring has changed: a test compares the pages.
+
+The page of the command line has the help of each command in the same way, between two comments.
+Run the module when an option or its help has changed.
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ from pkgutil import resolve_name
 from textwrap import dedent
 from typing import Any
 
+import click
+
+from matchrec.__main__ import main as program
 from tests.pages.sections import Value, as_markdown
 
 REFERENCE = Path(__file__).parent.parent.parent / "docs" / "reference"
@@ -38,6 +44,10 @@ ENTRY = re.compile(
 )
 MEMBERS = re.compile(r"members: (?:\[(?P<names>.*)\]|(?P<none>false))")
 WIDTH = 100
+# The part of the page of the command line that has the help of all commands.
+COMMANDS_BEGIN, COMMANDS_END = "<!-- commands -->", "<!-- end of commands -->"
+COMMANDS = re.compile(rf"{COMMANDS_BEGIN}\n.*?{COMMANDS_END}\n", re.S)
+HELP_WIDTH = 78  # what click uses in a terminal of 80 columns
 MADE_BY_USERS = ("matchrec.Options", "matchrec.Counters")  # classes that are shown as calls
 
 
@@ -205,12 +215,39 @@ def add_blanks(parameter: str) -> str:
     return f"{name}:{re.sub(r' ?= ?', ' = ', annotation)}" if colon else parameter
 
 
+def write_commands(page: str) -> str:
+    """Return a page with the current help of each command between the comments for it."""
+    context = click.Context(
+        program, info_name="matchrec", terminal_width=HELP_WIDTH, **program.context_settings
+    )
+    sections = [
+        f"### matchrec {name}\n\n```text\n{write_help(command, context)}\n```\n\n"
+        for name, command in sorted(program.commands.items())
+    ]
+    part = f"{COMMANDS_BEGIN}\n\n{''.join(sections)}{COMMANDS_END}\n"
+    return COMMANDS.sub(lambda _: part, page)
+
+
+def remove_commands(page: str) -> str:
+    """Return a page without the help of the commands that this module has written."""
+    return COMMANDS.sub("", page)
+
+
+def write_help(command: click.Command, parent: click.Context) -> str:
+    """Return what a command prints for `--help`, without blanks at the ends of lines."""
+    context = command.make_context(
+        command.name, [], parent=parent, resilient_parsing=True, terminal_width=HELP_WIDTH
+    )
+    return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+
+
 def main() -> None:
     """Rewrite all pages of the reference."""
     for page in sorted(REFERENCE.glob("*.md")):
         text = page.read_text(encoding="utf-8")
-        if ENTRY.search(text):
-            page.write_text(write_entries(text), encoding="utf-8")
+        rewritten = write_commands(write_entries(text))
+        if rewritten != text:
+            page.write_text(rewritten, encoding="utf-8")
 
 
 if __name__ == "__main__":
