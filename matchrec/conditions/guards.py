@@ -17,11 +17,11 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     compare_scalars,
+    is_constant_word,
     join_conditions,
     make_complement,
     make_number,
     negate,
-    render,
     split_branches,
 )
 from matchrec.plan.operations import may_fail
@@ -29,9 +29,15 @@ from matchrec.plan.operators import OPERATORS
 
 
 def is_truth_value(scalar: Scalar) -> bool:
-    """Return whether an expression is a truth value, judged by its form."""
+    """Return whether an expression is a truth value, judged by its form.
+
+    >>> from matchrec.plan.expression import make_literal
+    >>> from matchrec.source import Span
+    >>> is_truth_value(make_literal("(TRUE)", Span(0, 6)))
+    True
+    """
     if not isinstance(scalar, Operation):
-        return not scalar.references and render(scalar, str).upper() in ("TRUE", "FALSE", "NULL")
+        return is_constant_word(scalar, "TRUE", "FALSE", "NULL")
     if scalar.operator in COMPARED_CHOICES | {"CASE", "IF"}:
         return all(is_truth_value(result) for result in split_branches(scalar).results)
     entry = OPERATORS.get(scalar.operator)

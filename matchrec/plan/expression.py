@@ -600,12 +600,25 @@ def split_conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
     return (condition,)
 
 
-def is_null(scalar: Scalar) -> bool:
-    """Return whether the expression is the literal NULL, perhaps in parentheses."""
+def is_constant_word(scalar: Scalar, *words: str) -> bool:
+    """Return whether an expression is one of the words, in any case and perhaps in parentheses.
+
+    >>> is_constant_word(make_literal("( true )", Span(0, 8)), "TRUE", "FALSE")
+    True
+
+    Args:
+        scalar: the expression.
+        words: constants such as TRUE or NULL, in upper case.
+    """
     if scalar.references:
         return False
     text = "".join(piece for piece in scalar.pieces if isinstance(piece, str))
-    return text.strip(f"{whitespace}()").upper() == "NULL"
+    return text.strip(f"{whitespace}()").upper() in words
+
+
+def is_null(scalar: Scalar) -> bool:
+    """Return whether the expression is the literal NULL, perhaps in parentheses."""
+    return is_constant_word(scalar, "NULL")
 
 
 def cast_nulls_to_boolean(condition: Scalar) -> Scalar:

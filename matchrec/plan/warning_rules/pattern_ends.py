@@ -20,7 +20,7 @@ from matchrec.errors import warnings
 from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.plan.expression import Scalar, render
+from matchrec.plan.expression import is_constant_word
 from matchrec.plan.match_plan import MatchPlan
 
 
@@ -91,7 +91,9 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     if not is_non_overlapping and not (skips and plan.output is MatchOutput.PREFERRED):
         return
     restricted = {
-        definition.variable for definition in plan.definitions if not is_true(definition.condition)
+        definition.variable
+        for definition in plan.definitions
+        if not is_constant_word(definition.condition, "TRUE")
     }
     for loop in find_last_loops(plan.pattern):
         if not loop.greedy:
@@ -105,12 +107,6 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             yield warnings.loop_ends_before_skipped_row(
                 loop.span, loop=patterns.show_pattern(loop), selection=plan.selection.value
             )
-
-
-def is_true(condition: Scalar) -> bool:
-    """Return whether a condition is the literal TRUE, perhaps in parentheses."""
-    # The text is compared, because the plan has no node for a literal without operators.
-    return not condition.references and render(condition, str).strip(" ()").upper() == "TRUE"
 
 
 def warn_about_negated_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:

@@ -97,6 +97,7 @@ def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
         "PATTERN (A+ B) SKIP TILL NEXT MATCH DEFINE A AS price > 1, B AS price > 2",
         "PATTERN (A X*) SKIP TILL NEXT MATCH WITHIN 5 DEFINE A AS price > 1",
         "PATTERN (A X*) SKIP TILL NEXT MATCH WITHIN 5 DEFINE A AS price > 1, X AS (TRUE)",
+        "PATTERN (A X*) SKIP TILL NEXT MATCH WITHIN 5 DEFINE A AS price > 1, X AS (\n true\t)",
         "PATTERN (A{3,}) WITHIN 5 DEFINE A AS price > 1",
         "PATTERN (A) DEFINE A AS sym LIKE 'a*%' OR sym LIKE '*' OR sym LIKE 'payment%'",
         "PATTERN (A) DEFINE A AS sym LIKE '_*' OR sym LIKE 'a*b' OR 'a*' LIKE sym",
