@@ -34,18 +34,14 @@ preferred continuation.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from matchrec.search.strategy import ContiguousStrategy, explain_not_preferred
+from matchrec.search.strategy import ContiguousStrategy, TaskSearchClass, explain_not_preferred
 from matchrec.search.task import BACKTRACKING, Task
 from matchrec.shortcuts import current_shortcuts
 
-if TYPE_CHECKING:
-    from matchrec.search.strategy import TaskSearchClass
-
 
 @dataclass(frozen=True)
-class Chained(ContiguousStrategy):
+class ChainedStrategy(ContiguousStrategy):
     """A strategy of one run at a time, whose match shares its rows with matches that overlap it."""
 
     algorithm = BACKTRACKING

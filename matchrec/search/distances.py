@@ -22,8 +22,8 @@
     3 rows away, and 1 + 3 rows fit into the window. In a window of 3 rows they do not, so there is
     no match.
 
-*When it is chosen.* If conditions read only the data: `Windowed` for preferred matches inside
-windows, `LongestByDistances` for the longest match of each starting row.
+*When it is chosen.* If conditions read only the data: `WindowedDistanceStrategy` for preferred
+matches inside windows, `LongestDistanceStrategy` for the longest match of each starting row.
 
 *Cost.* Rows x choices, and the rows of the matches. For longest matches in windows, times the rows
 of a window, because the distance to the farthest end depends on where the window ends.
@@ -39,27 +39,25 @@ BitState, with a distance instead of a bit for each pair.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from matchrec.search.strategy import (
     ContiguousStrategy,
+    TaskSearchClass,
+    explain_no_window,
     explain_not_longest,
     explain_not_preferred,
     explain_run_conditions,
 )
 from matchrec.search.task import BACKTRACKING, Task
 
-if TYPE_CHECKING:
-    from matchrec.search.strategy import TaskSearchClass
-
 
 @dataclass(frozen=True)
-class ByDistances(ContiguousStrategy):
+class DistanceStrategy(ContiguousStrategy):
     """A strategy that computes once, for each state and row, how far the end of a match is."""
 
     algorithm = BACKTRACKING
 
-    def load(self, task: Task) -> TaskSearchClass:  # noqa: ARG002 -- other classes look at it
+    def load(self, task: Task) -> TaskSearchClass:  # noqa: ARG002 -- other strategies need it
         """Import and return the search."""
         from matchrec.search.kernels.distances import DistanceSearch
 
@@ -67,7 +65,7 @@ class ByDistances(ContiguousStrategy):
 
 
 @dataclass(frozen=True)
-class LongestByDistances(ByDistances):
+class LongestDistanceStrategy(DistanceStrategy):
     """The strategy by distances for the longest match: how far its farthest end is."""
 
     label = "longest"
@@ -84,7 +82,7 @@ class LongestByDistances(ByDistances):
 
 
 @dataclass(frozen=True)
-class Windowed(ByDistances):
+class WindowedDistanceStrategy(DistanceStrategy):
     """The strategy by distances for the preferred match in a window: how far its nearest end is."""
 
     label = "windowed"
@@ -97,5 +95,6 @@ class Windowed(ByDistances):
     @classmethod
     def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
-        no_window = None if task.has_window else "matches have no window"
-        return explain_not_preferred(task) or no_window or explain_run_conditions(task)
+        return (
+            explain_not_preferred(task) or explain_no_window(task) or explain_run_conditions(task)
+        )

@@ -41,17 +41,18 @@ loop with these conditions.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from matchrec.search.strategy import ContiguousStrategy, compile_arrays, explain_not_preferred
+from matchrec.search.strategy import (
+    ContiguousStrategy,
+    TaskSearchClass,
+    compile_arrays,
+    explain_not_preferred,
+)
 from matchrec.search.task import BACKTRACKING, Task
-
-if TYPE_CHECKING:
-    from matchrec.search.strategy import TaskSearchClass
 
 
 @dataclass(frozen=True)
-class Memoised(ContiguousStrategy):
+class MemoisedStrategy(ContiguousStrategy):
     """A strategy of one run at a time, which remembers failures by state and row."""
 
     algorithm = BACKTRACKING

@@ -17,7 +17,7 @@
 
 If the longest match is output, a run that accepts beats only the runs of later starting rows.
 
-*When it is chosen.* Under conditions on the run: `Merging` if the ways through the pattern
+*When it is chosen.* Under conditions on the run: `MergingStrategy` if the ways through the pattern
 multiply, so that one run at a time could take exponential time; `LongestOfAllRuns` for longest
 matches. If a user chooses `breadth_first`, it is used whatever the conditions read. `all_matches`
 runs its kernel for preferred matches that skip rows.
@@ -43,22 +43,23 @@ is the machine of Pike and Thompson.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from matchrec.search.strategy import ContiguousStrategy, explain_not_longest, explain_not_preferred
+from matchrec.search.strategy import (
+    ContiguousStrategy,
+    TaskSearchClass,
+    explain_not_longest,
+    explain_not_preferred,
+)
 from matchrec.search.task import BREADTH_FIRST, Task
-
-if TYPE_CHECKING:
-    from matchrec.search.strategy import TaskSearchClass
 
 
 @dataclass(frozen=True)
-class AllRuns(ContiguousStrategy):
+class AllRunsStrategy(ContiguousStrategy):
     """A strategy of all runs at once, in which runs with equal computation states merge."""
 
     algorithm = BREADTH_FIRST
 
-    def load(self, task: Task) -> TaskSearchClass:  # noqa: ARG002 -- other classes look at it
+    def load(self, task: Task) -> TaskSearchClass:  # noqa: ARG002 -- other strategies need it
         """Import and return the search."""
         from matchrec.search.kernels.merging import MergingSearch
 
@@ -66,7 +67,7 @@ class AllRuns(ContiguousStrategy):
 
 
 @dataclass(frozen=True)
-class LongestOfAllRuns(AllRuns):
+class LongestOfAllRuns(AllRunsStrategy):
     """The strategy of all runs for the longest match: runs go on after one of them accepts."""
 
     label = "longest"
@@ -83,7 +84,7 @@ class LongestOfAllRuns(AllRuns):
 
 
 @dataclass(frozen=True)
-class Merging(AllRuns):
+class MergingStrategy(AllRunsStrategy):
     """The strategy of all runs for the preferred match."""
 
     label = "merging"

@@ -35,17 +35,13 @@ path.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from matchrec.search.strategy import ContiguousStrategy, explain_not_preferred
+from matchrec.search.strategy import ContiguousStrategy, TaskSearchClass, explain_not_preferred
 from matchrec.search.task import BACKTRACKING, Task
-
-if TYPE_CHECKING:
-    from matchrec.search.strategy import TaskSearchClass
 
 
 @dataclass(frozen=True)
-class Plain(ContiguousStrategy):
+class PlainStrategy(ContiguousStrategy):
     """A strategy of one run at a time, under conditions on the run."""
 
     algorithm = BACKTRACKING
@@ -61,7 +57,7 @@ class Plain(ContiguousStrategy):
         """Return why the strategy cannot run the task, or None if it can."""
         return explain_not_preferred(task)
 
-    def load(self, task: Task) -> TaskSearchClass:  # noqa: ARG002 -- other classes look at it
+    def load(self, task: Task) -> TaskSearchClass:  # noqa: ARG002 -- other strategies need it
         """Import and return the search."""
         from matchrec.search.kernels.plain import PlainSearch
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from matchrec.errors.calls import algorithm_not_possible
 from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput
 from matchrec.search.all_matches import SelectionByAllRuns
-from matchrec.search.chained import Chained
-from matchrec.search.distances import LongestByDistances, Windowed
-from matchrec.search.memoised import Memoised
-from matchrec.search.merging import LongestOfAllRuns, Merging
-from matchrec.search.plain import Plain
+from matchrec.search.chained import ChainedStrategy
+from matchrec.search.distances import LongestDistanceStrategy, WindowedDistanceStrategy
+from matchrec.search.memoised import MemoisedStrategy
+from matchrec.search.merging import LongestOfAllRuns, MergingStrategy
+from matchrec.search.plain import PlainStrategy
 from matchrec.search.skipping import SelectionByOneRun
 from matchrec.search.strategy import Strategy, compile_arrays
 from matchrec.search.task import BACKTRACKING, BREADTH_FIRST, Capacity, Task
@@ -29,13 +29,13 @@ STRATEGIES: tuple[type[Strategy], ...] = (
     TotalsOfAllRuns,
     SelectionByOneRun,
     SelectionByAllRuns,
-    LongestByDistances,
+    LongestDistanceStrategy,
     LongestOfAllRuns,
-    Windowed,
-    Chained,
-    Memoised,
-    Plain,
-    Merging,
+    WindowedDistanceStrategy,
+    ChainedStrategy,
+    MemoisedStrategy,
+    PlainStrategy,
+    MergingStrategy,
 )
 
 

@@ -51,11 +51,11 @@ class Strategy(ABC):
         """Return what `explain` calls the strategy for a task that it can search."""
         return self.name_without_runs(task) + ", then unfinished runs" * self.finds_runs
 
-    def name_without_runs(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
+    def name_without_runs(self, task: Task) -> str:  # noqa: ARG002 -- other strategies need it
         """Return the name for a task without the part about runs."""
         return self.label
 
-    def explain_choice(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
+    def explain_choice(self, task: Task) -> str:  # noqa: ARG002 -- other strategies need it
         """Return why the strategy is expected to be the fastest for a task that it can search."""
         return self.fastest_because
 
@@ -167,6 +167,11 @@ def explain_not_preferred(task: Task) -> str | None:
     if task.needs_event_selection or task.output is MatchOutput.LONGEST:
         return "the query asks for more than the preferred match of consecutive rows"
     return None
+
+
+def explain_no_window(task: Task) -> str | None:
+    """Return a sentence if the matches of a task have no window."""
+    return None if task.has_window else "matches have no window"
 
 
 def explain_run_conditions(task: Task) -> str | None:

@@ -23,7 +23,7 @@ from matchrec.conditions.types import Kind
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import RowPattern, list_negations, list_variable_names
-from matchrec.search.chained import Chained
+from matchrec.search.chained import ChainedStrategy
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, Frontier, IntArray, Partitions
 from matchrec.search.strategies import SearchAlgorithm
@@ -223,7 +223,7 @@ def search(
     """
     task = replace(task, has_window=partitions.window_end is not None)
     strategy = algorithm.choose_strategy(task)
-    if isinstance(strategy, Chained) and not task.wants_chains and is_small(partitions):
+    if isinstance(strategy, ChainedStrategy) and not task.wants_chains and is_small(partitions):
         unchained_outcome = outcome(strategy, task, partitions)
         chained_outcome = outcome(strategy, replace(task, wants_chains=True), partitions)
         assert chained_outcome == unchained_outcome
