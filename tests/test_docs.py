@@ -109,7 +109,6 @@ def run_command(line: str) -> str:
     return result.stdout
 
 
-@pytest.mark.one_of(8)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_blocks_do_what_they_say(
     page: Path, tables: SparkSession, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
