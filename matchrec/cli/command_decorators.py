@@ -21,6 +21,8 @@ from typing import Any
 import click
 
 from matchrec.cli.failures import print_tracebacks, report_failures
+from matchrec.cli.piped_tables import PipedTable
+from matchrec.cli.pipes import is_same_pipe
 from matchrec.cli.queries import (
     OptionValues,
     QueryRequest,
@@ -40,7 +42,7 @@ from matchrec.errors.language import (
 )
 from matchrec.source import use_read_texts
 
-Tables = tuple[Table, ...]
+Tables = tuple[Table | PipedTable, ...]
 
 # Builds the request from the query, the tables, the settings and all other options.
 BuildRequest = Callable[[QuerySource, Tables, SettingPairs, OptionValues], QueryRequest]
@@ -95,6 +97,7 @@ def make_request_decorator(
                 name: value for name, value in options.items() if name not in command_option_names
             }
             reject_repeated_tables(tables, request_options.get("schemas", ()))
+            reject_repeated_pipes(query, tables)
             request = build_request(query, tables, conf, request_options)
             with use_surface(use_csv_words(surface, request_options)):
                 function(request, **command_options)
@@ -112,13 +115,29 @@ pass_checked_request = make_request_decorator(build_query_request, CHECKED_COMMA
 pass_clause_request = make_request_decorator(build_clause_request)
 
 
-def reject_repeated_tables(tables: Sequence[Table], schemas: Sequence[EmptyTable]) -> None:
+def reject_repeated_tables(tables: Tables, schemas: Sequence[EmptyTable]) -> None:
     """Raise click.UsageError if two tables, of --table or of --schema, have the same name."""
     used_names = set[str]()
     for name in [table.name for table in tables] + [schema.name for schema in schemas]:
         if name.upper() in used_names:
             raise click.UsageError(str(errors.duplicate_table(name=name)))
         used_names.add(name.upper())
+
+
+def reject_repeated_pipes(query: QuerySource | None, tables: Tables) -> None:
+    """Raise click.UsageError if two tables, or the query and a table, are the same pipe.
+
+    Args:
+        query: the source of the query; None for a command without a query.
+        tables: the tables of `--table`.
+    """
+    used_paths = [query.path] if query is not None else []
+    for table in tables:
+        if not isinstance(table, PipedTable):
+            continue
+        if any(is_same_pipe(table.path, used_path) for used_path in used_paths):
+            raise click.UsageError(str(errors.repeated_pipe(path=table.path, name=table.name)))
+        used_paths.append(table.path)
 
 
 def use_csv_words(surface: Surface, options: OptionValues) -> Surface:

@@ -26,6 +26,7 @@ from matchrec.cli.argument_types import (
     parse_setting,
 )
 from matchrec.cli.files import parse_delimiter
+from matchrec.cli.pipes import PIPED_FORMATS
 from matchrec.cli.query_sources import QueryLanguage, QuerySource
 from matchrec.cli.table_arguments import parse_schema, parse_table
 from matchrec.cli.usage_errors import WordChoice
@@ -174,8 +175,14 @@ SESSION_OPTIONS = combine_options(
         "--table",
         "tables",
         type=ParsedType("NAME=PATH", parse_table),
-        help="Table, and its parquet, csv, tsv or json file, folder, or pattern such as"
-        " 'day-*.csv'. Repeatable.",
+        help="Table, and its parquet, csv, tsv or json file, folder, pattern such as"
+        " 'day-*.csv', or - for standard input. Repeatable.",
+    ),
+    make_choice_option(
+        "--input-format",
+        PIPED_FORMATS,
+        "Format of standard input and other pipes",
+        shown_default="by the first bytes",
     ),
     click.option(
         "--delimiter",

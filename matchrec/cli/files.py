@@ -43,7 +43,10 @@ def suggest_nearest_file(path: str) -> str | None:
     folder = Path(path).parent
     if not folder.is_dir():
         return None
-    similar_name = find_nearest(Path(path).name, [file.name for file in folder.iterdir()])
+    name = Path(path).name
+    # A name that is there, such as one that ends with a slash, is no advice.
+    other_names = [file.name for file in folder.iterdir() if file.name != name]
+    similar_name = find_nearest(name, other_names)
     return None if similar_name is None else f"write {folder / similar_name}"
 
 

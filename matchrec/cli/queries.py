@@ -19,6 +19,7 @@ import matchrec
 from matchrec.arguments import AggregatePer, DialectName
 from matchrec.cli.failures import label_errors
 from matchrec.cli.messages import report_warnings
+from matchrec.cli.piped_tables import PipedTable
 from matchrec.cli.query_sources import QueryLanguage, QuerySource, load_pattern
 from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.statements import Statement, replace_file_names, split_statements
@@ -30,7 +31,7 @@ from matchrec.errors import command as errors
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-QueryTable: TypeAlias = Table | EmptyTable
+QueryTable: TypeAlias = Table | PipedTable | EmptyTable
 
 # A query as `matchrec.query` takes it: a text, or a Pattern that was loaded.
 QueryContent: TypeAlias = "str | matchrec.Pattern"
@@ -71,6 +72,8 @@ OPTION_NAMES_BY_LANGUAGE = {
 RUN_OPTION_NAMES = ("algorithm", "sort", "max_steps")
 # The options that are fields of `Table`, for all CSV files.
 CSV_OPTION_NAMES = ("delimiter", "header")
+# The options about the content of tables: these, and the format of all pipes.
+INPUT_OPTION_NAMES = (*CSV_OPTION_NAMES, "input_format")
 
 
 class AggregateArguments(TypedDict, total=False):
@@ -258,7 +261,7 @@ def build_query_request(
     Raises:
         click.UsageError: the arguments do not fit together, or there is no such query.
     """
-    csv_options, other_options = split_options(options, CSV_OPTION_NAMES)
+    input_options, other_options = split_options(options, INPUT_OPTION_NAMES)
     values = drop_unset(other_options)
     tables = (*tables, *values.pop("schemas", ()))
     engine = values.pop("engine", None)
@@ -276,7 +279,7 @@ def build_query_request(
     return QueryRequest(
         language=language,
         statements=statements,
-        tables=set_csv_options((*tables, *file_tables), csv_options),
+        tables=set_input_options((*tables, *file_tables), input_options),
         settings=settings,
         engine=engine,
         events=events,
@@ -301,14 +304,14 @@ def build_clause_request(
     if source.language is not QueryLanguage.SQL:
         language_name = source.language.display_name
         raise click.UsageError(str(errors.language_not_for_command(language=language_name)))
-    csv_options, other_options = split_options(options, CSV_OPTION_NAMES)
+    input_options, other_options = split_options(options, INPUT_OPTION_NAMES)
     values = drop_unset(other_options)
     engine = values.pop("engine", None)
     run_option_values, query_arguments = split_options(values, RUN_OPTION_NAMES)
     return QueryRequest(
         language=QueryLanguage.SQL,
         statements=(Statement(source.read(QueryLanguage.SQL)),),
-        tables=set_csv_options(tables, csv_options),
+        tables=set_input_options(tables, input_options),
         settings=settings,
         engine=engine,
         events=find_only_table(tables),
@@ -440,10 +443,30 @@ def read_files(text: str, tables: Sequence[QueryTable]) -> tuple[str, list[Table
         raise click.UsageError(str(error)) from error
 
 
-def set_csv_options(
-    tables: Sequence[QueryTable], csv_options: OptionValues
+def set_input_options(
+    tables: Sequence[QueryTable], input_options: OptionValues
 ) -> tuple[QueryTable, ...]:
-    """Return the tables with the options for all CSV files, see `CSV_OPTION_NAMES`."""
-    return tuple(
-        replace(table, **csv_options) if isinstance(table, Table) else table for table in tables
-    )
+    """Return the tables with the options about their content.
+
+    Args:
+        tables: the tables.
+        input_options: the values of `INPUT_OPTION_NAMES`.
+
+    Raises:
+        click.UsageError: there is `--input-format`, but no table is a pipe.
+    """
+    csv_options, _ = split_options(input_options, CSV_OPTION_NAMES)
+    changed_tables: list[QueryTable] = []
+    for table in tables:
+        match table:
+            case Table():
+                changed_tables.append(replace(table, **csv_options))
+            case PipedTable():
+                changed_tables.append(replace(table, **input_options))
+            case EmptyTable():
+                changed_tables.append(table)
+    has_pipe = any(isinstance(table, PipedTable) for table in tables)
+    if input_options.get("input_format") is not None and not has_pipe:
+        error = errors.argument_needs_another(argument="--input-format", other="--table NAME=-")
+        raise click.UsageError(str(error))
+    return tuple(changed_tables)

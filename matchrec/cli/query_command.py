@@ -25,7 +25,7 @@ ARGUMENTS_AS_WRITTEN = "matchrec.arguments"
 # Parameters by their names in Python: those that describe the events of SASE+ and of Patterns, and
 # those that describe the input of any query.
 EVENT_PARAMETERS = ("events", "order_by", "partition_by", "type_column")
-INPUT_PARAMETERS = ("tables", "schemas", "delimiter", "header", "engine", "conf")
+INPUT_PARAMETERS = ("tables", "schemas", "input_format", "delimiter", "header", "engine", "conf")
 
 # The parameters that describe a query and its input, in all commands about a query.
 QUERY_PARAMETERS = (
@@ -45,7 +45,7 @@ QUERY_PARAMETERS = (
 OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     "Server": ("host", "port", "token", "tls_cert", "tls_key", "allow_anyone"),
     "Query": ("text", "language", "dialect", "read", "write", "args", "grid", "clause"),
-    "Input": ("tables", "schemas", "delimiter", "header", "clause_table"),
+    "Input": ("tables", "schemas", "input_format", "delimiter", "header", "clause_table"),
     "Rows to explain": ("partition", "row"),
     "Incidents": ("labels", "start", "end", "key"),
     "Aggregates over all matches": ("aggregates", "per"),

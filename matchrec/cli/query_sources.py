@@ -14,6 +14,7 @@ import click
 
 import matchrec
 from matchrec.cli.files import has_known_format, strip_compression, suggest_nearest_file
+from matchrec.cli.pipes import is_pipe, read_pipe
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors import tables as table_errors
@@ -95,7 +96,7 @@ class QuerySource:
 
 
 def read_query_text(path: str) -> str:
-    """Return the text of a query, from a file or, for `-`, from standard input.
+    """Return the text of a query, from a file, a pipe or, for `-`, from standard input.
 
     Raises:
         MatchRecognizeError: there is no such file, or it is a folder or not a text.
@@ -105,13 +106,15 @@ def read_query_text(path: str) -> str:
         raise errors.rows_for_query(path=path, name=stem if stem.isidentifier() else "events")
     if Path(path).is_dir():
         raise errors.folder_for_query(path=path)
-    if path != "-" and not Path(path).is_file():
+    if not is_pipe(path) and not Path(path).is_file():
+        if Path(path).exists():
+            raise table_errors.not_a_file(path=path)
         if len(path.split()) > 1:  # the text of a query, without -c
             raise errors.no_such_query(path=shorten(path))
         raise table_errors.no_such_file(
             what="the query file", path=path, hint=suggest_nearest_file(path)
         )
-    content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    content = read_pipe(path) if is_pipe(path) else Path(path).read_bytes()
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -11,9 +11,14 @@ import click
 
 from matchrec.cli import common_options
 from matchrec.cli.argument_types import WholeNumber
-from matchrec.cli.command_decorators import handle_failures, reject_repeated_tables
+from matchrec.cli.command_decorators import (
+    handle_failures,
+    reject_repeated_pipes,
+    reject_repeated_tables,
+)
 from matchrec.cli.messages import PROGRAM, print_notice
-from matchrec.cli.queries import set_csv_options
+from matchrec.cli.piped_tables import PipedTable
+from matchrec.cli.queries import set_input_options
 from matchrec.cli.query_command import GroupedCommand
 from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.tables import Table
@@ -58,11 +63,12 @@ def serve(  # noqa: PLR0913 -- one for each option
     tls_cert: Path | None,
     tls_key: Path | None,
     allow_anyone: bool,
-    tables: tuple[Table, ...],
+    tables: tuple[Table | PipedTable, ...],
     conf: SettingPairs,
     engine: str | None,
     delimiter: str | None,
     header: bool,
+    input_format: str | None,
 ) -> None:
     """Let Spark Connect clients use MATCH_RECOGNIZE.
 
@@ -92,7 +98,9 @@ def serve(  # noqa: PLR0913 -- one for each option
     except MatchRecognizePlanError as error:
         raise click.UsageError(str(error)) from error
     reject_repeated_tables(tables, ())
-    file_tables = set_csv_options(tables, {"delimiter": delimiter, "header": header})
+    reject_repeated_pipes(None, tables)
+    input_options = {"delimiter": delimiter, "header": header, "input_format": input_format}
+    file_tables = set_input_options(tables, input_options)
 
     def make_views(spark: SparkSession) -> None:
         """Make the files temporary views of a session."""

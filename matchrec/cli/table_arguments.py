@@ -1,6 +1,6 @@
 """The tables of `--table` and `--schema`: how arguments name them, and what a malformed one lacks.
 
-A table may be a file, a folder, or a pattern such as `parts/*.csv`.
+A table may be a file, a folder, a pattern such as `parts/*.csv`, or a pipe.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 
 from matchrec.cli.files import has_known_format, suggest_nearest_file
+from matchrec.cli.piped_tables import PipedTable
+from matchrec.cli.pipes import is_pipe
 from matchrec.cli.table_formats import find_common_format
 from matchrec.cli.tables import EmptyTable, Table
 from matchrec.errors import tables as errors
@@ -46,8 +48,8 @@ def suggest_schema(name: str, columns: str) -> str:
     return f"NAME: {columns.strip() or name.strip() or 'id INT, ts TIMESTAMP'}"
 
 
-def parse_table(argument: str) -> Table:
-    """Return the table of an argument NAME=PATH: a file, a folder, or a pattern for these.
+def parse_table(argument: str) -> Table | PipedTable:
+    """Return the table of an argument NAME=PATH: a file, a folder, a pattern for these, or a pipe.
 
     Raises:
         MatchRecognizeError: the argument has another form, there is no such file, or its format is
@@ -56,7 +58,7 @@ def parse_table(argument: str) -> Table:
     name, equals, path = argument.partition("=")
     if not (equals and path and name.isidentifier()):
         raise errors.malformed_table(argument=argument, example=suggest_table(name, path))
-    return make_table(name, path)
+    return PipedTable(name, path) if is_pipe(path) else make_table(name, path)
 
 
 def suggest_table(name: str, path: str) -> str:

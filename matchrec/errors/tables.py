@@ -60,6 +60,30 @@ def no_such_file(*, what: str, path: str, hint: str | None, owner: str = "") -> 
     )
 
 
+def not_a_file(*, path: str) -> MatchRecognizeError:
+    """Return the error for a path that is neither a file nor a folder nor a pipe: a socket, say."""
+    return MatchRecognizeError(
+        f"`{path}` is neither a file nor a pipe",
+        hint="write the name of a file, or - for standard input",
+        code="not-a-file",
+    )
+
+
+def repeated_pipe(*, path: str, name: str) -> MatchRecognizeError:
+    """Return the error for a pipe that a table and the query, or two tables, would read.
+
+    Args:
+        path: the pipe.
+        name: the table that would read it second.
+    """
+    what = "standard input" if path == "-" else f"`{path}`"
+    return MatchRecognizeError(
+        f"{what} is read twice, and can be read only once",
+        hint=f"write the query or the rows of `{name}` to a file, and name the file",
+        code="repeated-pipe",
+    )
+
+
 def unknown_format(
     *, path: str, endings: Sequence[str], is_written: bool = False
 ) -> MatchRecognizeError:

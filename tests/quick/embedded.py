@@ -34,11 +34,11 @@ def commands_in(spark: SparkSession) -> Iterator[None]:
         yield
 
 
-def invoke(*arguments: str, stdin: str | None = None) -> Result:
+def invoke(*arguments: str, stdin: str | bytes | None = None) -> Result:
     """Run the program, and return its output and exit code.
 
     Args:
-        stdin: the text of the standard input.
+        stdin: the text or the bytes of the standard input.
     """
     runner = CliRunner(env={"COLUMNS": "80"})
     return runner.invoke(main, arguments, input=stdin, prog_name="matchrec", catch_exceptions=False)
