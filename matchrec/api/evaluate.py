@@ -22,9 +22,11 @@ from pyspark.sql import DataFrame, SparkSession
 from typing_extensions import override
 
 from matchrec.api.clause import Clause, EvaluatedClause
+from matchrec.api.engine_texts import explain_refused_text
 from matchrec.api.inputs import Frames
 from matchrec.api.missing_columns import advise_on_unknown_column
 from matchrec.api.outer_query import find_unbound_parameter, run_outer_query, select_columns
+from matchrec.api.text_kinds import is_query
 from matchrec.arguments import Arguments
 from matchrec.errors import inspection as inspection_errors
 from matchrec.errors.language import Language
@@ -34,6 +36,8 @@ from matchrec.errors.wording import show_count
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.templates import Template
 from matchrec.source import Source
+from matchrec.spark.analysis_log import silence_analysis
+from matchrec.spark.backends import make_runner
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.relation import Relation
 from matchrec.spark.request import Options, is_streaming
@@ -189,7 +193,7 @@ class ClauseQuery(ParsedQuery):
 class EngineQuery(ParsedQuery):
     """A SQL text without a clause. The engine runs it as it is."""
 
-    text: str
+    node: QueryNode
     spark: SparkSession
     args: Arguments | None
     frames: Frames
@@ -197,7 +201,7 @@ class EngineQuery(ParsedQuery):
     @property
     def source(self) -> Source:
         """Return the text of the query."""
-        return Source(self.text)
+        return self.node.source
 
     @property
     def clause_names(self) -> Sequence[str]:
@@ -215,9 +219,18 @@ class EngineQuery(ParsedQuery):
 
     @override
     def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
-        """Let the session run the text as it is."""
+        """Let the session run the text as it is. Runs no job.
+
+        Raises:
+            pyspark.errors.PySparkException: the session refuses the text. The error is in the
+                user's terms, as those about the query around a clause.
+        """
         args = dict(self.args) if isinstance(self.args, Mapping) else self.args
-        return self.spark.sql(self.text, args, **self.frames)
+        runner = make_runner(self.spark)
+        with silence_analysis(), explain_refused_text(runner, self.node):
+            rows = self.spark.sql(self.source.text, args, **self.frames)
+            # Only a query is analysed here: a statement has run, and has no mistake then.
+            return runner.analyse(rows) if is_query(self.source.text) else rows
 
 
 # A SQL query with clauses anywhere in it.

@@ -111,7 +111,7 @@ class Query:
         with self._suggest_dialect(), self._parsing(self.options) as parsed:
             if not isinstance(parsed, EngineQuery):
                 return self._evaluate(parsed)
-        # Outside the `with`, so that the engine's own errors stay as they are.
+        # Outside the `with`: the text has no clause, so no dialect would be read differently.
         return parsed.build_result(())
 
     def _evaluate(self, parsed: ParsedQuery) -> DataFrame:

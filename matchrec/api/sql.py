@@ -144,8 +144,8 @@ def sql(
         A DataFrame, the same as `query(...).to_df()`. Nothing runs until you call an action.
 
     Raises:
-        MatchRecognizeError: a clause has a mistake. For a mistake in the rest of the query, Spark
-            raises its own error.
+        MatchRecognizeError: the query has a mistake. For a mistake outside of clauses, the error
+            also has the class of Spark's own error, such as `AnalysisException`.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> matchrec.sql(spark, '''

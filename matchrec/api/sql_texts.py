@@ -75,7 +75,7 @@ class SqlText(FrontEnd):
         node = parse_query(self.spark, self.text, self.args, self.frames, dialect)
         is_translated = node.source.text != self.text  # from another dialect
         if not node.sites and not is_translated:
-            return EngineQuery(self.text, self.spark, self.args, self.frames)
+            return EngineQuery(node, self.spark, self.args, self.frames)
         return SqlQuery(node, build_runner(self.spark, node, self.args, self.frames), options)
 
     def check_is_query(self) -> None:

@@ -18,6 +18,7 @@ from matchrec.cli.pipes import is_pipe, read_pipe
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors import tables as table_errors
+from matchrec.errors.sql import query as query_errors
 from matchrec.errors.wording import shorten
 from matchrec.source import ReadText, record_read_text
 
@@ -80,7 +81,7 @@ class QuerySource:
         except MatchRecognizeError as error:
             raise click.UsageError(str(error)) from error
         if not text.strip():
-            raise click.UsageError(str(errors.blank_query()))
+            raise click.UsageError(str(query_errors.blank_query()))
         self.record(text, text)
         return text
 

@@ -100,13 +100,6 @@ def two_queries(*, path: str) -> MatchRecognizeError:
     )
 
 
-def blank_query() -> MatchRecognizeError:
-    """Return the error for a file or a text without a query."""
-    return MatchRecognizeError(
-        "the query is empty", hint="write SELECT * FROM t MATCH_RECOGNIZE (...)", code="empty-query"
-    )
-
-
 def language_not_for_command(*, language: str) -> MatchRecognizeError:
     """Return the error for SASE+ or a Pattern in a command that takes a clause of SQL only."""
     return MatchRecognizeError(

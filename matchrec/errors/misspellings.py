@@ -98,7 +98,7 @@ def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
     Two names are near if one of these holds, whatever their case, with hyphens as underscores:
 
     - letters are wrong, missing, too many or swapped with the next one: one letter in a name of
-      three or more, one in four letters of the longer name;
+      three or more, one letter missing in a name of three, one in four letters of the longer name;
     - one name begins with the other, and both have three letters or more;
     - they differ only by the number at their ends.
 
@@ -111,7 +111,8 @@ def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
     upper = name.upper().replace("-", "_")
     candidates = []
     for known_name in known_names:
-        least_limit = 1 if len(name) >= 3 else 0
+        is_long = len(name) >= 3 or (len(name) == 2 and len(known_name) == 3)  # `dy` for `day`
+        least_limit = 1 if is_long else 0
         limit = max(least_limit, max(len(name), len(known_name)) // 4)
         distance = count_misspelt_letters(upper, known_name.upper(), limit)
         if distance <= limit or is_beginning(upper, known_name.upper()):

@@ -194,10 +194,18 @@ def has_clause(tokens: TokenSequence) -> bool:
 
 def _reject_several_statements(tokens: TokenSequence) -> None:
     """Raise an error if a statement follows a semicolon, because no call takes more than one."""
+    semicolon = find_second_statement(tokens)
+    if semicolon is not None:
+        raise errors.several_statements(semicolon)
+
+
+def find_second_statement(tokens: TokenSequence) -> Span | None:
+    """Return the semicolon before the second statement of a text; None if there is none."""
     for index in tokens.indices_by_key.get(";", ()):
         is_outside_brackets = tokens.enclosing_openings[index] < 0
         if is_outside_brackets and tokens.key(index + 1) not in (";", ""):
-            raise errors.several_statements(tokens[index].span)
+            return tokens[index].span
+    return None
 
 
 def _find_positional_parameters(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:

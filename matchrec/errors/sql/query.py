@@ -82,6 +82,13 @@ def dot_before_clause(span: Span) -> MatchRecognizeParseError:
     )
 
 
+def blank_query() -> MatchRecognizeParseError:
+    """Return the error for a text without a statement, such as "" or a comment."""
+    return MatchRecognizeParseError(
+        "the query is empty", hint="write SELECT * FROM t MATCH_RECOGNIZE (...)", code="empty-query"
+    )
+
+
 def several_statements(span: Span) -> MatchRecognizeParseError:
     """Return the error for a text with two statements in a call that takes one."""
     return MatchRecognizeParseError(
@@ -425,6 +432,17 @@ def advise_on_column_around(name: str, columns: Iterable[str]) -> Advice:
     elif near is None and name.upper() == "ROWNUM":
         hint = "write LIMIT n at the end for the first rows, or row_number() OVER (ORDER BY ...)"
     return Advice(show_list("the clause returns", columns, "columns"), hint)
+
+
+def advise_on_table_column(name: str, table: str, columns: Sequence[str]) -> Advice:
+    """Advise on a column that the only table of a query without a clause lacks.
+
+    >>> advise_on_table_column("dya", "ticks", ["sym", "day"])
+    Advice(note='ticks has: sym, day', hint='write day')
+    """
+    near = find_nearest_or_part(name, columns)
+    hint = f"write {write_name(near)}" if near else "write one of these"
+    return Advice(show_list(f"{table} has", columns, "columns"), hint)
 
 
 def advise_on_field(column: str) -> Advice:

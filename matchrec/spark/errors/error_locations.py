@@ -18,18 +18,22 @@ from matchrec.spark.sail.words import (
 # of its sentence, the value one of the part of the query, in which groups of the sentence are
 # filled in. The part is located if the query has only one.
 PATTERNS_OF_PARTS = {
-    r"InSubquery": r"(?i:IN\\s*\\(\\s*SELECT)",
-    r"(?P<word>LIMIT|OFFSET) must be >=.*'-(?P<number>\d+)'": r"(?i:\g<word>)\\s+-\\s*\g<number>",
+    r"InSubquery": r"(?i:IN\s*\(\s*SELECT)",
+    r"(?P<word>LIMIT|OFFSET) must be >=.*'-(?P<number>\d+)'": r"(?i:\g<word>)\s+-\s*\g<number>",
     r"The (?P<word>limit|offset) expression must be .*-(?P<number>\d+)\.": (
-        r"(?i:\g<word>)\\s+-\\s*\g<number>"
+        r"(?i:\g<word>)\s+-\s*\g<number>"
     ),
-    r"Expected (?P<word>LIMIT|OFFSET) to be": r"(?i:\g<word>)\\s+\\S+",
+    r"Expected (?P<word>LIMIT|OFFSET) to be": r"(?i:\g<word>)\s+\S+",
     r"(?:unknown table function: |VALUED_FUNCTION\] Could not resolve `)(?P<name>\w+)": r"\g<name>",
     r"^(?:invalid argument: )?found (?P<word>[^\s']+) at \d": (
-        r"(?i:DATE|TIMESTAMP\\w*|TIME|X|INTERVAL)\\s*'\g<word>[^']*'"
+        r"(?i:DATE|TIMESTAMP\w*|TIME|X|INTERVAL)\s*'\g<word>[^']*'"
     ),
-    r"near end of input|found end of input": r"\\S+(?=\\s*$)",
+    r"Cannot cast string '(?P<text>[^']*)' to value of": r"'\g<text>'",
+    r"near end of input|found end of input": r"\S+(?=\s*$)",
 }
+
+# A group of the sentence in a value of `PATTERNS_OF_PARTS`.
+GROUP = re.compile(r"\\g<(?P<name>\w+)>")
 
 # What follows the sentence: a stack trace or the text, the plan, and the line and column.
 STACK = re.compile(r"\n+JVM stacktrace:\n|\n+== SQL\b")
@@ -94,9 +98,21 @@ def locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
     if not pattern:
         return None
     occurrences = list(re.finditer(rf"(?<![\w.`]){pattern}(?![\w`])", filled.text))
+    if len(occurrences) > 1 and is_about_table(error_text):
+        # A table's name is also before its columns, as in `JOIN prices ON prices.sym = t.sym`.
+        in_from = re.compile(rf"(?i:\b(?:FROM|JOIN)\s+|,\s*)(?P<name>{pattern})(?![\w`.])")
+        occurrences = list(in_from.finditer(filled.text))
+        if len(occurrences) == 1:
+            return filled.locate(*occurrences[0].span("name"))
     if len(occurrences) != 1:
         return None
     return filled.locate(*occurrences[0].span())
+
+
+def is_about_table(error_text: str) -> bool:
+    """Return whether an error is about a table that does not exist."""
+    refused_name = find_sail_name(error_text)
+    return refused_name is not None and refused_name.condition == "TABLE_OR_VIEW_NOT_FOUND"
 
 
 def find_pattern(error_text: str) -> str:
@@ -109,4 +125,4 @@ def find_pattern(error_text: str) -> str:
     if row is None:
         return ""
     sentence, part_pattern = row
-    return sentence.expand(part_pattern)
+    return GROUP.sub(lambda group: re.escape(sentence[group["name"]]), part_pattern)

@@ -50,7 +50,7 @@ from matchrec.errors.sql.query import find_misspelt_keyword
 from matchrec.errors.sql.type_mismatches import name_types_as_spark
 from matchrec.errors.sql.unknown_names import find_unknown_function_hint
 from matchrec.plan.text import quote_name
-from matchrec.source import Span
+from matchrec.source import Source, Span
 from matchrec.spark.errors.error_locations import (
     TextPosition,
     locate_context,
@@ -224,6 +224,25 @@ def rewrite_engine_error(
         hint = find_hint(rewritten, message.text, filled, functions)
         if hint:
             rewritten.add_help(hint)
+    return cast("PySparkException", rewritten)
+
+
+def say_instead(
+    error: PySparkException, mistake: MatchRecognizeError, source: Source
+) -> PySparkException:
+    """Return an error of the engine, of its class, that says what an error of ours says.
+
+    Args:
+        error: the error of the engine.
+        mistake: our error about the same mistake.
+        source: the text of the query.
+    """
+    rewritten = reword(error, mistake.message)
+    rewritten.code = mistake.code
+    rewritten.spans = mistake.spans
+    rewritten.source = source
+    rewritten.notes = mistake.notes
+    rewritten.hint = mistake.hint
     return cast("PySparkException", rewritten)
 
 
