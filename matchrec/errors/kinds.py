@@ -333,7 +333,7 @@ def with_fields(error: MatchRecognizeRunError) -> MatchRecognizeRunError:
 def make_computation_error(failure: origins.ComputationFailure) -> MatchRecognizeRunError:
     """Return the error of an expression that could not be computed."""
     error = MatchRecognizeRunError(
-        failure.message, failure.span, hint=failure.hint, code=NOT_COMPUTED
+        failure.message, failure.span, notes=failure.notes, hint=failure.hint, code=NOT_COMPUTED
     )
     return error if failure.text is None else with_source(error, Source(failure.text))
 

@@ -120,6 +120,29 @@ def test_a_comparison_with_a_text_of_another_row(spark: SparkSession, rows: Data
     assert "'home'" in error.message
 
 
+@pytest.mark.parametrize(
+    ("define", "advice"),
+    [
+        ("10/(v - 2) > 1", "write 10/NULLIF(v - 2, 0), or set spark.sql.ansi.enabled to false"),
+        ("CAST(A.s AS INT) + 1 > 3", "write TRY_CAST(A.s AS INT), which is NULL for such a value"),
+        ("v < upper(s)", "write v < TRY_CAST(upper(s) AS INT), which is NULL for such a value"),
+        ("s > v AND n > 0", "write TRY_CAST(s AS INT) > v, which is NULL for such a value"),
+    ],
+)
+def test_the_advice_repeats_the_expression(
+    spark: SparkSession, rows: DataFrame, define: str, advice: str
+) -> None:
+    query = "ORDER BY n MEASURES count(*) AS k PATTERN (A) DEFINE A AS "
+    with settings(spark, ansi__enabled="true"):
+        frame = matchrec.match_recognize(rows, query + define)
+        error = catch_failure(frame.collect)
+        assert error.hint == advice
+        failing = find_marked(error)
+        repaired = advice.removeprefix("write ").split(", which")[0].split(", or set")[0]
+        clause = query + define.replace(failing, repaired)
+        assert matchrec.match_recognize(rows, clause).collect() is not None
+
+
 @pytest.mark.parametrize("length", ["IF(n = 1, 5, NULL)", "1 - n"])
 @pytest.mark.parametrize("define", ["A AS v > 0", "B AS v > 0"])
 def test_no_condition_is_blamed_for_the_length_of_a_frame(

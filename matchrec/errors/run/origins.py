@@ -21,10 +21,11 @@ from __future__ import annotations
 import re
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from matchrec.errors.language import set_variable
+from matchrec.errors.run import repairs
 from matchrec.errors.wording import uncapitalise
 from matchrec.source import Source, Span
 
@@ -48,6 +49,8 @@ _FAILED_CAST = re.compile(
     r"[Tt]he value (?P<value>'.*') of the type \"STRING\" cannot be cast to \"(?P<type>[^\"]+)\"",
     re.DOTALL,
 )
+# The same in our words.
+_CAST_SENTENCE = re.compile(r"' cannot be cast to (?P<type>[\w(), ]+)$")
 _PLAIN_COLUMN = re.compile(r"`(?:[^`]|``)*`|\w+")
 # A name of ours, with the comment of `add_comment`.
 _GENERATED_NAME = re.compile(r"(?<![\w`])__(e\.)?[a-z]+\d*( /\*.*?\*/)?")
@@ -81,6 +84,7 @@ class ComputationFailure:
     span: Span | None
     text: str | None
     hint: str | None
+    notes: tuple[str, ...] = ()
 
 
 # The origins of the lines of SQL that were made last, by the line; the oldest first.
@@ -210,19 +214,82 @@ def build_failure(sql_origin: SqlOrigin, fragment: str, error_text: str) -> Comp
     sentence, *advice = re.split(r"\.\s+(?=[A-Z][a-z ])", error_text.rstrip(". "))
     cast = _FAILED_CAST.search(sentence)
     if cast is not None:
-        type_name = cast["type"].upper()
-        sentence = f"{cast['value']} cannot be cast to {type_name}"
-        if "TRY_CAST" in " ".join(advice).upper():
-            advice = [f"write TRY_CAST(... AS {type_name}), which is NULL for such a value"]
+        sentence = f"{cast['value']} cannot be cast to {cast['type'].upper()}"
     span = sql_origin.span
-    if fragment and sql_origin.text is not None and span is not None:
-        span = find_fragment(fragment, sql_origin.text, span)
+    users_text = ""
+    if sql_origin.text is not None and span is not None:
+        span = find_fragment(fragment, sql_origin.text, span) if fragment else span
+        users_text = sql_origin.text[span.start : span.end]
+    hint = find_repair(users_text, sentence, has_try_cast="TRY_CAST" in " ".join(advice).upper())
     return ComputationFailure(
         message=f"{sql_origin.what} cannot be computed: {uncapitalise(sentence)}",
         span=span,
         text=sql_origin.text,
-        hint="; ".join(map(uncapitalise, advice)) or None,
+        hint=hint or "; ".join(map(uncapitalise, advice)) or None,
     )
+
+
+def find_repair(users_text: str, sentence: str, *, has_try_cast: bool) -> str | None:
+    """Return how to rewrite the user's expression so that it is NULL instead; None if not known.
+
+    Args:
+        users_text: the expression; empty if it is not known.
+        sentence: why it cannot be computed.
+        has_try_cast: whether TRY_CAST is NULL for the value.
+
+    >>> find_repair("10/a", "Division by zero", has_try_cast=False)
+    'write 10/NULLIF(a, 0), or set spark.sql.ansi.enabled to false'
+    >>> find_repair("CAST(w AS INT)", "'x' cannot be cast to INT", has_try_cast=True)
+    'write TRY_CAST(w AS INT), which is NULL for such a value'
+    """
+    if re.search("(?i)division by zero", sentence):
+        guarded = repairs.guard_divisors(users_text)
+        return f"write {guarded}, or set spark.sql.ansi.enabled to false" if guarded else None
+    cast = _CAST_SENTENCE.search(sentence)
+    if cast is None or not has_try_cast:
+        return None
+    tried = repairs.try_casts(users_text, cast["type"])
+    if tried is None:
+        tried = repairs.try_cast_beside_number(users_text, cast["type"])
+    if tried is None:
+        tried = f"TRY_CAST(x AS {cast['type']}) instead of the string x"
+    return f"write {tried}, which is NULL for such a value"
+
+
+def explain_implicit_cast(
+    failure: ComputationFailure, type_names: tuple[str, str]
+) -> ComputationFailure:
+    """Return the failure of an operator that casts a string, with the types of its two operands.
+
+    Other failures are returned as they are.
+
+    Args:
+        failure: the failure.
+        type_names: the types of the operands.
+
+    >>> sql_origin = SqlOrigin("the condition of `B`", "DEFINE B", Span(0, 14), "close < ticker")
+    >>> failure = build_failure(sql_origin, "", "'A' cannot be cast to INT. Write TRY_CAST")
+    >>> explained = explain_implicit_cast(failure, ("int", "string"))
+    >>> explained.notes
+    ('close is of type int, and ticker, of type string, is cast to it',)
+    >>> explained.hint
+    'write close < TRY_CAST(ticker AS INT), which is NULL for such a value'
+    """
+    cast = _CAST_SENTENCE.search(failure.message)
+    if cast is None or failure.text is None or failure.span is None:
+        return failure
+    operands = repairs.split_at_operator(failure.text[failure.span.start : failure.span.end])
+    is_string = [name.lower().startswith("string") for name in type_names]
+    if operands is None or is_string.count(True) != 1:
+        return failure
+    left, operator, right = operands
+    string, other = (right, left) if is_string[1] else (left, right)
+    other_type = type_names[0] if is_string[1] else type_names[1]
+    tried = f"TRY_CAST({string} AS {cast['type']})"
+    repaired = f"{left} {operator} {tried}" if is_string[1] else f"{tried} {operator} {right}"
+    note = f"{other} is of type {other_type}, and {string}, of type string, is cast to it"
+    hint = f"write {repaired}, which is NULL for such a value"
+    return replace(failure, notes=(note,), hint=hint)
 
 
 def build_frame_failure(length_origin: SqlOrigin) -> ComputationFailure:

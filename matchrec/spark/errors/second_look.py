@@ -41,7 +41,8 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.kinds import MatchRecognizeRunError, make_computation_error
 from matchrec.errors.language import set_variable
 from matchrec.errors.run.failures import row_not_computed, value_not_computed
-from matchrec.errors.run.origins import SqlOrigin, build_failure
+from matchrec.errors.run.origins import SqlOrigin, build_failure, explain_implicit_cast
+from matchrec.errors.run.repairs import split_at_operator
 from matchrec.plan import expression
 from matchrec.plan.expression import (
     Operation,
@@ -69,6 +70,9 @@ NOT_COMPUTED = row_not_computed(reason="", hint=None).message
 
 # A value in the reason of a failure.
 QUOTED_VALUE = re.compile(r"'[^']*'")
+
+# A comment in generated SQL, about a name of ours.
+COMMENT = re.compile(r"/\*.*?\*/")
 
 # True while a second look runs queries: their failures are not explained.
 _LOOKING: ContextVar[bool] = ContextVar("is_looking", default=False)
@@ -122,14 +126,34 @@ class SecondLook(ABC):
             The error; None if no expression is to blame, or if the rows themselves cannot be read.
         """
         origins = self.find_origins()
-        failure = find_first_failing(tuple(origins), self.find_failure)
-        if failure is None:
+        first_failing = find_first_failing(tuple(origins), self.find_failure)
+        if first_failing is None:
             return self.find_error_over_several_rows(worker_sentence)
         if find_frame_failure(self.select_rows) is not None:
             return None
-        failing_sql, whole_sentence = failure
+        failing_sql, whole_sentence = first_failing
         part, sentence = self.narrow(failing_sql, whole_sentence)
-        return make_computation_error(build_failure(origins[failing_sql], part, sentence))
+        failure = build_failure(origins[failing_sql], part, sentence)
+        operand_types = self.find_operand_types(part)
+        if operand_types is not None:
+            failure = explain_implicit_cast(failure, operand_types)
+        return make_computation_error(failure)
+
+    def find_operand_types(self, text: str) -> tuple[str, str] | None:
+        """Return the types of the two operands of an expression; None if it has not two.
+
+        Args:
+            text: the expression as SQL over one row.
+        """
+        operands = split_at_operator(COMMENT.sub("", text))
+        if operands is None:
+            return None
+        left, _, right = operands
+        try:
+            fields = self.select([f"{left} AS x0", f"{right} AS x1"]).schema.fields
+        except PySparkException:
+            return None
+        return fields[0].dataType.simpleString(), fields[1].dataType.simpleString()
 
     def find_error_over_several_rows(
         self, worker_sentence: str | None

@@ -1,0 +1,218 @@
+"""Rewrite an expression that could not be computed, so that it is NULL instead.
+
+    10/a > 1               10/NULLIF(a, 0) > 1
+    CAST(A.w AS INT)       TRY_CAST(A.w AS INT)
+    close < ticker         close < TRY_CAST(ticker AS INT)
+
+The text is the user's. It is read as tokens, since the error may come from any engine, after the
+query has been parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from matchrec.errors.wording import join_lines
+
+# A token of an expression: a quoted name, a string, a word with points, an operator, or another
+# character.
+_TOKEN = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[\w.]+|::|<=>|[<>!=]=|<>|\|\||\S")
+_COMMENT = re.compile(r"--|/\*")
+_DIVISIONS = frozenset(("/", "%", "DIV"))
+_COMPARISONS = frozenset(("=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">="))
+_OPERATORS = _DIVISIONS | _COMPARISONS | {"+", "-", "*", "||"}
+_TYPE_SYNONYMS = {"INTEGER": "INT", "LONG": "BIGINT", "SHORT": "SMALLINT", "REAL": "FLOAT"}
+# The longest expression that an advice repeats.
+_LONGEST = 100
+
+
+def guard_divisors(text: str) -> str | None:
+    """Return an expression in which a division by zero is NULL; None if no division is found.
+
+    >>> guard_divisors("10/A.a > 1"), guard_divisors("x / (a - b) + y")
+    ('10/NULLIF(A.a, 0) > 1', 'x / NULLIF(a - b, 0) + y')
+    >>> guard_divisors("mod(x, y)")
+    """
+    tokens = _read_tokens(text)
+    if tokens is None:
+        return None
+    guarded = _guard_tokens(text, tokens)
+    return None if guarded == text else _write_line(guarded)
+
+
+def _guard_tokens(text: str, tokens: Sequence[re.Match[str]]) -> str:
+    """Return a text in which each divisor is in a NULLIF, unless it is a number."""
+    pieces = []
+    end = 0
+    index = 0
+    while index < len(tokens):
+        index += 1
+        if tokens[index - 1][0].upper() not in _DIVISIONS or index == len(tokens):
+            continue
+        operand_end = _find_operand_end(tokens, index)
+        operand = tokens[index:operand_end]
+        if not operand or (len(operand) == 1 and operand[0][0][0].isdigit()):
+            continue
+        is_in_parentheses = operand[0][0] == "(" and _find_closing(operand, 0) == len(operand) - 1
+        inner = operand[1:-1] if is_in_parentheses else operand
+        start = operand[0].start()
+        if not inner or operand[-1].end() <= start:
+            continue
+        guarded = _guard_piece(text, inner)
+        pieces += [text[end:start], f"NULLIF({guarded}, 0)"]
+        end = operand[-1].end()
+        index = operand_end
+    return "".join((*pieces, text[end:]))
+
+
+def _guard_piece(text: str, tokens: Sequence[re.Match[str]]) -> str:
+    """Return the text of some tokens with its divisors in a NULLIF."""
+    piece = text[tokens[0].start() : tokens[-1].end()]
+    return _guard_tokens(piece, list(_TOKEN.finditer(piece)))
+
+
+def try_casts(text: str, type_name: str) -> str | None:
+    """Return an expression whose casts to a type are NULL if they fail; None if it has none.
+
+    Args:
+        text: the expression.
+        type_name: the type, as Spark writes it.
+
+    >>> try_casts("CAST(A.w AS INT) > 1", "INT"), try_casts("cast(w AS integer)", "INT")
+    ('TRY_CAST(A.w AS INT) > 1', 'TRY_CAST(w AS integer)')
+    >>> try_casts("CAST(w AS STRING) < close", "INT")
+    """
+    tokens = _read_tokens(text)
+    if tokens is None:
+        return None
+    pieces = []
+    end = 0
+    for index, token in enumerate(tokens[:-1]):
+        if token[0].upper() != "CAST" or tokens[index + 1][0] != "(":
+            continue
+        closing = _find_closing(tokens, index + 1)
+        inside = text[tokens[index + 1].end() : tokens[closing].start()]
+        target = re.search(r"(?is)\bAS\s+(?P<type>[\w\s(),]+)$", inside)
+        if target is not None and _name_type(target["type"]) == _name_type(type_name):
+            pieces += [text[end : token.start()], "TRY_CAST"]
+            end = token.end()
+    return _write_line("".join((*pieces, text[end:]))) if pieces else None
+
+
+def try_cast_beside_number(text: str, type_name: str) -> str | None:
+    """Return an operation of a string and a number literal whose cast of the string may be NULL.
+
+    None if the expression is another one.
+
+    >>> try_cast_beside_number("B.size > 5", "BIGINT")
+    'TRY_CAST(B.size AS BIGINT) > 5'
+    >>> try_cast_beside_number("B.size > B.n", "BIGINT")
+    """
+    operands = split_at_operator(text)
+    if operands is None:
+        return None
+    left, operator, right = operands
+    if right[0].isdigit() and not left[0].isdigit():
+        return _write_line(f"TRY_CAST({left} AS {type_name}) {operator} {right}")
+    if left[0].isdigit() and not right[0].isdigit():
+        return _write_line(f"{left} {operator} TRY_CAST({right} AS {type_name})")
+    return None
+
+
+def split_at_operator(text: str) -> tuple[str, str, str] | None:
+    """Split an expression at its only comparison, or else at its only arithmetic operator.
+
+    Parentheses around all of it are dropped. None if it is another expression.
+
+    >>> split_at_operator("(close + 1 < upper(a || b))")
+    ('close + 1', '<', 'upper(a || b)')
+    >>> split_at_operator("a + b + c")
+    >>> split_at_operator("a < b AND c")
+    """
+    tokens = _read_tokens(text)
+    if not tokens:
+        return None
+    if tokens[0][0] == "(" and _find_closing(tokens, 0) == len(tokens) - 1:
+        return split_at_operator(text[tokens[0].end() : tokens[-1].start()])
+    operators = _find_operators(tokens)
+    comparisons = [index for index in operators if tokens[index][0] in _COMPARISONS]
+    splits = comparisons or operators
+    if len(splits) != 1:
+        return None
+    (index,) = splits
+    left = text[tokens[0].start() : tokens[index - 1].end()]
+    right = text[tokens[index + 1].start() : tokens[-1].end()]
+    return left, tokens[index][0], right
+
+
+def _find_operators(tokens: Sequence[re.Match[str]]) -> list[int]:
+    """Return the indices of the operators between operands that are outside of all brackets.
+
+    None are returned if the tokens are not operands with comparisons and arithmetic between them.
+    """
+    indices = []
+    end = _find_operand_end(tokens, 0)
+    while end < len(tokens) - 1:
+        is_operator = tokens[end][0].upper() in _OPERATORS
+        next_end = _find_operand_end(tokens, end + 1)
+        if not is_operator or next_end == end + 1:
+            return []
+        indices.append(end)
+        end = next_end
+    return indices if end == len(tokens) else []
+
+
+def _read_tokens(text: str) -> list[re.Match[str]] | None:
+    """Return the tokens of an expression; None if it has a comment, which these do not know."""
+    return None if _COMMENT.search(text) else list(_TOKEN.finditer(text))
+
+
+def _find_operand_end(tokens: Sequence[re.Match[str]], start: int) -> int:
+    """Return the index after an operand: a name, a call, a value in parentheses, and its sign."""
+    index = start
+    while index < len(tokens) and tokens[index][0] in ("-", "+", "~"):
+        index += 1
+    if index < len(tokens) and (tokens[index][0] == "(" or _is_word(tokens[index])):
+        index = _find_closing(tokens, index) + 1 if tokens[index][0] == "(" else index + 1
+        while index < len(tokens):
+            if tokens[index][0] in ("(", "["):
+                index = _find_closing(tokens, index) + 1
+            elif tokens[index][0] == "::" or tokens[index][0].startswith("."):
+                index += 2 if tokens[index][0] in ("::", ".") else 1
+            elif tokens[index][0][0] == "`" and tokens[index - 1][0].endswith("."):
+                index += 1
+            else:
+                break
+    return min(index, len(tokens))
+
+
+def _is_word(token: re.Match[str]) -> bool:
+    """Return whether a token is a name, a number or a string."""
+    return token[0][0] in "`'_" or token[0][0].isalnum()
+
+
+def _find_closing(tokens: Sequence[re.Match[str]], opening: int) -> int:
+    """Return the index of the bracket that closes another one; of the last token if none does."""
+    depth = 0
+    for index in range(opening, len(tokens)):
+        depth += (tokens[index][0] in ("(", "[")) - (tokens[index][0] in (")", "]"))
+        if depth == 0:
+            return index
+    return len(tokens) - 1
+
+
+def _name_type(name: str) -> str:
+    """Return the name by which Spark shows a type.
+
+    >>> _name_type("decimal(10, 2)"), _name_type("Integer")
+    ('DECIMAL(10,2)', 'INT')
+    """
+    compact = re.sub(r"\s+", "", name).upper()
+    return _TYPE_SYNONYMS.get(compact, compact)
+
+
+def _write_line(text: str) -> str | None:
+    """Return an expression on one line; None if it is too long for an advice."""
+    line = join_lines(text) if "\n" in text else text
+    return line if len(line) <= _LONGEST else None
