@@ -510,30 +510,44 @@ def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
 _MEANT_SKIPS = {
     "PAST NEXT ROW": "TO NEXT ROW",
     "TO THE NEXT ROW": "TO NEXT ROW",
+    "TO NEXT": "TO NEXT ROW",
+    "NEXT": "TO NEXT ROW",
     "TO LAST ROW": "PAST LAST ROW",
     "LAST ROW": "PAST LAST ROW",
     "PAST THE LAST ROW": "PAST LAST ROW",
     "TO PAST LAST ROW": "PAST LAST ROW",
     "PAST LAST": "PAST LAST ROW",
+    "PAST ROW": "PAST LAST ROW",
     "PAST": "PAST LAST ROW",
 }
+_CORRECT_SKIP = re.compile(r"TO NEXT ROW|PAST LAST ROW|TO (?:FIRST |LAST )?\w+", re.IGNORECASE)
+_SKIP_WITHOUT_TO = re.compile(r"(?:NEXT ROW|(?:FIRST|LAST) (?!ROW$)\S+)", re.IGNORECASE)
+# These two are allowed for every PATTERN.
+_SKIPS_OF_EVERY_PATTERN = "write AFTER MATCH SKIP PAST LAST ROW or AFTER MATCH SKIP TO NEXT ROW"
+_SKIPS_TO_VARIABLES = (
+    "the other strategies are SKIP TO FIRST and SKIP TO LAST, with a variable of PATTERN"
+)
 
 
 def malformed_skip(span: Span, *, text: str) -> MatchRecognizeParseError:
     """Return the error for AFTER MATCH SKIP with other words than it has."""
     written = " ".join(text.split())
     words = written.upper()
-    correct_words = _MEANT_SKIPS.get(words.removeprefix("AFTER MATCH SKIP").strip())
-    hint = "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A"
-    if correct_words is not None:
-        hint = f"write AFTER MATCH SKIP {correct_words}"
+    strategy = re.sub("(?i)^AFTER MATCH ?(SKIP)? ?", "", written)
     headline = f"unknown skip strategy `{shorten(text)}` in MATCH_RECOGNIZE"
-    target = re.fullmatch(r"(?i)AFTER MATCH SKIP (NEXT ROW|(FIRST|LAST) (?!ROW$)\S+)", written)
-    if target is not None:
-        headline, hint = "missing TO in AFTER MATCH SKIP", f"write SKIP TO {target[1]}"
+    notes: tuple[str, ...] = ()
+    if strategy.upper() in _MEANT_SKIPS:
+        hint = f"write AFTER MATCH SKIP {_MEANT_SKIPS[strategy.upper()]}"
+    elif _CORRECT_SKIP.fullmatch(strategy) and "SKIP" not in words.split():
+        hint = f"write AFTER MATCH SKIP {strategy}"
+    elif _SKIP_WITHOUT_TO.fullmatch(strategy):
+        headline, hint = "missing TO in AFTER MATCH SKIP", f"write SKIP TO {strategy}"
+    else:
+        hint = _SKIPS_OF_EVERY_PATTERN
+        notes = (_SKIPS_TO_VARIABLES,)
     if words in ("AFTER MATCH SKIP", "AFTER MATCH SKIP TO"):
         headline = f"missing row to skip to after {words} in MATCH_RECOGNIZE"
-    return MatchRecognizeParseError(headline, span, hint=hint, code="malformed-skip")
+    return MatchRecognizeParseError(headline, span, notes=notes, hint=hint, code="malformed-skip")
 
 
 # Items of MEASURES, SUBSET and DEFINE.

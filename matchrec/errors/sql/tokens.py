@@ -9,7 +9,7 @@ from unicodedata import category
 
 from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import current_surface
-from matchrec.errors.misspellings import count_misspelt_letters, find_keyword
+from matchrec.errors.misspellings import count_misspelt_letters, find_keyword, find_nearest
 from matchrec.errors.wording import quote_in_backticks
 from matchrec.source import Span, read_table
 
@@ -113,6 +113,8 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
         direction = _find_direction(text)
         if direction is not None:
             return _TokenExplanation(unknown_keyword, f"write {direction}")
+    if where == "WITHIN" and (limit := _find_limit_hint(before, text)) is not None:
+        return _TokenExplanation(not_allowed, limit)
     text_with_comma = _write_with_comma(where, before, after)
     follows_number = before.rstrip()[-1:].isdigit()
     if text_with_comma and _find_unit(text) and not follows_number:  # `day` is a column here
@@ -353,6 +355,34 @@ def _find_hint_for_value(text: str, where: str) -> str | None:
 
 
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
+
+
+# Words that people write for ROWS in WITHIN.
+_WORDS_FOR_ROWS = ("ROW", "ROWS", "EVENT", "EVENTS", "RECORD", "RECORDS", "TUPLES")
+
+
+def _find_limit_hint(before: str, word: str) -> str | None:
+    """Return what to write instead of a number and a word in WITHIN; None if it is not such a text.
+
+    Args:
+        before: the text of WITHIN before the word.
+        word: the word.
+
+    >>> _find_limit_hint("5", "ROW"), _find_limit_hint("INTERVAL 5", "MINUTS")
+    ('write WITHIN 5 ROWS', 'write WITHIN INTERVAL 5 MINUTE')
+    """
+    limit = re.search(r"(?i)(?:^|,|\bWITHIN\s)\s*(INTERVAL\s+)?('?)(\d+)\2\s*$", before)
+    if limit is None or not word.isalpha():
+        return None
+    has_interval, number = limit[1], limit[3]
+    if word.upper() in _WORDS_FOR_ROWS and not has_interval:
+        return f"write WITHIN {number} ROWS"
+    unit = find_nearest(word.upper().removesuffix("S"), sorted(_UNITS))
+    if unit is not None:
+        return f"write WITHIN INTERVAL {number} {unit}"
+    if not has_interval and find_nearest(word, ("ROWS",)):
+        return f"write WITHIN {number} ROWS"
+    return None
 
 
 def _find_unit(text: str) -> str | None:

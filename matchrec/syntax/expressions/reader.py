@@ -322,7 +322,8 @@ class ExpressionCursor(Cursor, ABC):
         is_after_keyword = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
         span = before.span if is_after_keyword else token.span
         is_key = self.scope.part in (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
-        around = self.text.split_at(span) if is_key or token.key == "GROUP" else ("", "")
+        needs_text = is_key or self.scope.part is ClausePart.WITHIN or token.key == "GROUP"
+        around = self.text.split_at(span) if needs_text else ("", "")
         return syntax_errors.unexpected_token(self.text.text_at(span), self.where, span, around)
 
     def make_unknown_variable_error(self, name: Token) -> MatchRecognizeError:
