@@ -226,7 +226,7 @@ class MatchRecognizeUnsupportedError(MatchRecognizeError):
 class MatchRecognizeRunError(MatchRecognizeError):
     """The query fails on its rows, so the error appears only when the query runs.
 
-    Python workers raise it, so a program gets it inside an error of Spark: see `from_exception`.
+    The error that an action raises also has a class of PySpark, such as `PythonException`.
 
     Attributes:
         partition: the partition values, by column name. Empty if there is only one partition, or if
@@ -259,7 +259,8 @@ class MatchRecognizeRunError(MatchRecognizeError):
     def from_exception(cls, error: BaseException) -> MatchRecognizeRunError | None:
         """Return the error of matchrec inside an error of Spark, or None for any other error.
 
-        A worker has raised it, or Spark has, in a condition or measure of a query of this process.
+        Use it for errors of streams, and for errors that another library has wrapped. The error
+        that an action raises has the same attributes itself.
         Partition values of types that JSON lacks, such as dates, are strings.
 
         Args:
@@ -277,12 +278,11 @@ class MatchRecognizeRunError(MatchRecognizeError):
         conditions that depend on the run were evaluated more than 1 times in a partition
         """
         for exception in walk_causes(error):
-            if isinstance(exception, MatchRecognizeRunError):
+            run_error: MatchRecognizeRunError | None = getattr(exception, OUR_ERROR, None)
+            if run_error is None and isinstance(exception, MatchRecognizeRunError):
                 return exception
             run_error = (
-                getattr(exception, OUR_ERROR, None)
-                or cls._from_fields(str(exception))
-                or cls._from_sql(str(exception))
+                run_error or cls._from_fields(str(exception)) or cls._from_sql(str(exception))
             )
             if run_error is not None:
                 run_error.__cause__ = error

@@ -54,10 +54,9 @@ def show_failure(
         traceback: its traceback.
         tb_offset: how many frames of the traceback IPython leaves out.
     """
-    if isinstance(error, MatchRecognizeError | Interrupted):
-        our_error: BaseException | None = error
-    else:
-        our_error = MatchRecognizeRunError.from_exception(error)
+    our_error: BaseException | None = MatchRecognizeRunError.from_exception(error)
+    if our_error is None and isinstance(error, MatchRecognizeError | Interrupted):
+        our_error = error
     if our_error is None:
         shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
         return

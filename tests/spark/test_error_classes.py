@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.spark.errors import users_terms
+from tests.properties.test_queries import settings
 
 CLAUSE = """MATCH_RECOGNIZE (ORDER BY ts MEASURES LAST(price) AS p
   PATTERN (A B+) DEFINE B AS price < PREV(price))"""
@@ -74,6 +75,24 @@ def test_a_failure_of_the_run_is_no_refusal(spark: SparkSession) -> None:
     with pytest.raises(PySparkException) as caught:
         rows.collect()
     assert not isinstance(caught.value, matchrec.MatchRecognizeError)
+
+
+@pytest.mark.parametrize("measure", ["1 / (A.price - 90)", "CAST(concat('x', A.ts) AS INT)"])
+def test_an_expression_that_fails_is_a_failure_of_the_run(
+    spark: SparkSession, measure: str
+) -> None:
+    """The class of Spark differs: some engines say AnalysisException for a division by zero."""
+    clause = f"ORDER BY ts MEASURES {measure} AS p PATTERN (A) DEFINE A AS price > 1"
+    with settings(spark, ansi__enabled="true"):
+        rows = matchrec.match_recognize(spark.table("ticks"), clause)
+        with pytest.raises(PySparkException) as caught:
+            rows.collect()
+    error = caught.value
+    assert isinstance(error, matchrec.MatchRecognizeRunError)
+    assert not isinstance(error, matchrec.MatchRecognizePlanError)
+    assert error.code == "expression-not-computed"
+    assert (error.line, error.column) == (1, 1 + len("ORDER BY ts MEASURES "))
+    assert "[expression-not-computed]" in str(error)
 
 
 def catch_message(spark: SparkSession, query: str) -> list[str]:

@@ -65,6 +65,12 @@ def check_error(error: Exception) -> None:
     # Spark's error has no traceback of a worker and no text of Java, and says nothing twice.
     if isinstance(error, PySparkException):
         assert str(error) == expected
+        assert isinstance(error, MatchRecognizeRunError)
+        assert not isinstance(error, matchrec.MatchRecognizePlanError)
+        assert error.code == "division-by-zero"
+        assert error.partition == run_error.partition
+        assert error.row_number == 2
+        assert error.hint == run_error.hint
 
 
 @pytest.mark.filterwarnings("ignore:toPandas attempted")

@@ -12,7 +12,8 @@ replaced:
 - `watch_client`, for Spark Connect and Sail: the calls of the client that run a plan. If Sail
   cannot compute an expression, `second_look` finds out which one it was.
 
-The error that is raised has the class of the engine's, and ours in its attribute `OUR_ERROR`.
+The error that is raised has the class of the engine's error and `MatchRecognizeRunError` as base
+classes, the attributes of our error, and our error itself in its attribute `OUR_ERROR`.
 """
 
 from __future__ import annotations
@@ -58,10 +59,11 @@ def show_computation_error(error: PySparkException) -> PySparkException | None:
 
 
 def replace_text(error: PySparkException, run_error: MatchRecognizeRunError) -> PySparkException:
-    """Return an engine's error, of its class, with the text of an error of ours."""
-    shown = cast("PySparkException", reword(error, str(run_error)))
+    """Return an engine's error, of its class and ours, with the attributes of an error of ours."""
+    shown = reword(error, run_error.message, MatchRecognizeRunError)
+    vars(shown).update(vars(run_error))
     setattr(shown, OUR_ERROR, run_error)
-    return shown
+    return cast("PySparkException", shown)
 
 
 # Spark in this process.

@@ -370,13 +370,20 @@ def is_in_words_of_sail(error: PySparkException) -> bool:
     return hasattr(error, "getQueryContext") and not str(error).startswith("[")
 
 
-def reword(error: PySparkException, message: str) -> RewrittenEngineError:
+def reword(
+    error: PySparkException, message: str, our_class: type[MatchRecognizeError] | None = None
+) -> RewrittenEngineError:
     """Return a copy of an error with another message, as a subclass of its class.
 
     The copy is a `RewrittenEngineError` without spans, notes and hint.
+
+    Args:
+        error: the error of the engine.
+        message: the new message.
+        our_class: our class that the copy belongs to; None for the one that `OUR_CLASSES` names.
     """
     error_class: Any = type(error)
-    rewritten: Any = error_class.__new__(make_subclass(error_class))
+    rewritten: Any = error_class.__new__(make_subclass(error_class, cast("Any", our_class)))
     rewritten.__dict__.update(error.__dict__)
     Located.__init__(rewritten, message)
     rewritten._parameters = {}
@@ -419,17 +426,23 @@ def read_parameters(error: Exception, error_text: str) -> dict[str, str]:
 
 
 @cache
-def make_subclass(pyspark_class: Any) -> Any:
+def make_subclass(pyspark_class: Any, our_class: Any) -> Any:
     """Return a subclass of a class of PySpark and of `RewrittenEngineError`, with the same name.
 
-    For a refusal of a query it is a subclass of one of our classes too, so that both
-    `except AnalysisException` and `except MatchRecognizeError` catch it.
+    It is a subclass of one of our classes too, so that both `except AnalysisException` and
+    `except MatchRecognizeError` catch it.
+
+    Args:
+        pyspark_class: the class of PySpark.
+        our_class: our class; None for the one that `OUR_CLASSES` names for a refused query, if any.
     """
-    bases: tuple[type, ...] = (RewrittenEngineError, pyspark_class)
-    for pyspark_base, our_class in OUR_CLASSES:
-        if issubclass(pyspark_class, pyspark_base):
-            bases = (RewrittenEngineError, our_class, pyspark_class)
-            break
+    if our_class is None:
+        fitting = (ours for pyspark, ours in OUR_CLASSES if issubclass(pyspark_class, pyspark))
+        our_class = next(fitting, None)
+    if our_class is None:
+        bases: tuple[type, ...] = (RewrittenEngineError, pyspark_class)
+    else:
+        bases = (RewrittenEngineError, our_class, pyspark_class)
     return type(pyspark_class.__name__, bases, {"__module__": pyspark_class.__module__})
 
 
