@@ -114,6 +114,65 @@ def test_arguments_and_lambdas(spark: SparkSession, measure: str, value: Any, an
             assert [row["m"] for row in matchrec.sql(spark, query).collect()] == [value]
 
 
+# Columns whose names are not one word.
+QUOTED_COLUMNS = ("unit price", "net-price", "a`b", "größe in €", "€")
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+@pytest.mark.parametrize("column", QUOTED_COLUMNS)
+def test_quoted_columns(spark: SparkSession, column: str, ansi: str) -> None:
+    name = f"`{column.replace('`', '``')}`"
+    query = f"""SELECT * FROM (SELECT id, n AS {name} FROM {ROWS}) MATCH_RECOGNIZE (ORDER BY id
+        MEASURES LAST(CAST(- {name} AS DOUBLE)) AS m PATTERN (A+) DEFINE A AS id >= 0)"""
+    with settings(spark, ansi__enabled=ansi):
+        if find_backend(spark).engine == "Sail" and ansi == "false":
+            with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="write 0 - x"):
+                matchrec.sql(spark, query)
+        else:
+            assert [row["m"] for row in matchrec.sql(spark, query).collect()] == [-3.5]
+
+
+# Negations of decimals that are in no column, and their values in the last row.
+COMPUTED_DECIMALS = {
+    "- CAST(id AS DECIMAL(10, 2))": -3.0,
+    "- CAST(id AS dec(10, 2))": -3.0,
+    "- CAST(id AS NUMERIC(10, 2))": -3.0,
+    "- (id * 1.5)": -4.5,
+    "- (id + .5)": -3.5,
+    "- (id * 2BD)": -6.0,
+    "- (id * 15e-1BD)": -4.5,
+    "- (id + 10000000000000000000)": -1.0000000000000000003e19,
+    "- ceil(id + 0D, 1)": -3.0,
+    "- extract(SECOND FROM timestamp_seconds(id))": -3.0,
+}
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+@pytest.mark.parametrize(
+    ("negation", "value"), COMPUTED_DECIMALS.items(), ids=COMPUTED_DECIMALS.keys()
+)
+def test_computed_decimals(spark: SparkSession, negation: str, value: float, ansi: str) -> None:
+    query = f"""SELECT * FROM range(4) MATCH_RECOGNIZE (ORDER BY id
+        MEASURES LAST(CAST({negation} AS DOUBLE)) AS m PATTERN (A+) DEFINE A AS id >= 0)"""
+    with settings(spark, ansi__enabled=ansi):
+        if find_backend(spark).engine == "Sail" and ansi == "false":
+            with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="write 0 - x"):
+                matchrec.sql(spark, query)
+        else:
+            assert [row["m"] for row in matchrec.sql(spark, query).collect()] == [value]
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_other_numbers_are_negated(spark: SparkSession, ansi: str) -> None:
+    # The column `n` has decimals. `n of x` has not, although `n` is a word of its name.
+    query = f"""SELECT * FROM (SELECT id, n, id AS `n of x`, n AS `x y` FROM {ROWS})
+        MATCH_RECOGNIZE (ORDER BY id MEASURES LAST(- id) AS m,
+        LAST(CAST(- (id * 1.5D) AS DOUBLE)) AS d PATTERN (A+) DEFINE A AS id >= 0)"""
+    with settings(spark, ansi__enabled=ansi):
+        (row,) = matchrec.sql(spark, query).collect()
+    assert (row["m"], row["d"]) == (-3, -4.5)
+
+
 @pytest.mark.parametrize("ansi", ["true", "false"])
 def test_when_a_session_needs_another_spelling(spark: SparkSession, ansi: str) -> None:
     with settings(spark, ansi__enabled=ansi):

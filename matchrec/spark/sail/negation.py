@@ -8,6 +8,7 @@ value is wrong. Constants are right: they are computed when the query is planned
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -28,12 +29,24 @@ from matchrec.spark.sail.hidden_operations import find_hidden_operations
 from matchrec.spark.sail.probes import negates_to_scale_ten
 from matchrec.spark.types import iterate_types, write_type
 
-# The operators, and their names in the set of an expression's operations.
-NEGATIONS = frozenset({"NEG", "NEGATIVE"})
-NEGATION_NAMES = frozenset({"NEG", "NEGATIVE()"})
+# The operators that negate.
+NEGATION_OPERATORS = frozenset({"NEG", "NEGATIVE"})
 
-# The type that Sail gives to every negated decimal. So decimals of this type are negated correctly.
+# Their names in `Term.operations`.
+NEGATION_OPERATIONS = frozenset({"NEG", "NEGATIVE()"})
+
+# The type that Sail gives to every negated decimal. Negated decimals of this type are right.
 TYPE_OF_NEGATED = DecimalType(38, 10)
+
+WORD = re.compile(r"\w+")
+
+# What makes a decimal of other values: the name of the type, a function that may return decimals,
+# or a literal such as `1.5`, `1BD` or one too long for a BIGINT. `1.5D` and `1.5e0` are doubles.
+DECIMAL_SOURCE = re.compile(
+    r"\b(?:DEC|DECIMAL|NUMERIC|EXTRACT|DATE_?PART|(?:TRY_)?TO_NUMBER|CEIL|CEILING|FLOOR)\b"
+    r"|(?<!\w)(?:\d+\.\d*|\.\d+|\d{19,})(?![\dDEF])|\d(?:E[+-]?\d+)?BD\b",
+    re.IGNORECASE,
+)
 
 # A `-` with no operand before it, in front of something that is not a number.
 NEGATION_IN_TEXT = re.compile(
@@ -58,7 +71,7 @@ def correct_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
 
     def correct_operation(operation: Operation) -> Operation:
         """Return an operation, with another SQL if it negates a decimal."""
-        if operation.operator not in NEGATIONS or not operation.references:
+        if operation.operator not in NEGATION_OPERATORS or not operation.references:
             return operation
         (operand,) = operation.operands
         type_ = find_operand_type(operand, relation)
@@ -74,13 +87,14 @@ def correct_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
 def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
     """Check that no decimal is negated where the SQL cannot be changed.
 
-    These places are keys, the arguments of FIRST, LAST, PREV and NEXT, and lambdas.
+    These places are keys, the arguments of FIRST, LAST, PREV and NEXT, and lambdas. Runs a job if
+    one of them has a negation and may compute with decimals.
 
     Raises:
-        MatchRecognizeUnsupportedError: such a text has a negation and names a column with decimals,
-            and the session negates decimals wrongly.
+        MatchRecognizeUnsupportedError: there is such a text, and the session negates decimals
+            wrongly.
     """
-    terms = find_hidden_operations(plan, NEGATION_NAMES)
+    terms = find_hidden_operations(plan, NEGATION_OPERATIONS)
     keys = [key for key in plan.sorted_by if NEGATION_IN_TEXT.search(key.text)]
     hidden = [
         *((term.span, render(term, render_stand_in)) for term in terms),
@@ -88,15 +102,43 @@ def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
     ]
     if not hidden:
         return
-    decimals = {
-        field.name.lower()
-        for field in relation.rows.schema.fields
-        if any(isinstance(part, DecimalType) for part in iterate_types(field.dataType))
-    }
+    fields = relation.rows.schema.fields
+    decimal_columns = [field.name for field in fields if has_decimals(field.dataType)]
     for span, text in hidden:
-        words = {word.lower() for word in re.findall(r"\w+", text)}
-        if words & decimals and negates_to_scale_ten(relation.runner.spark):
-            raise errors.negated_decimal(span)
+        if may_have_decimals(text, decimal_columns):
+            if negates_to_scale_ten(relation.runner.spark):
+                raise errors.negated_decimal(span)
+            return
+
+
+def has_decimals(type_: DataType) -> bool:
+    """Return whether values of a type are decimals, or have decimals in them."""
+    return any(isinstance(part, DecimalType) for part in iterate_types(type_))
+
+
+def may_have_decimals(text: str, decimal_columns: Iterable[str]) -> bool:
+    """Return whether SQL may compute with decimals.
+
+    A text that has all words of a column's name is taken to read the column: the text is not
+    parsed, and the name of a column in backticks may be anything.
+
+    Args:
+        text: SQL over one row of the input.
+        decimal_columns: the names of the columns that have decimals.
+
+    >>> may_have_decimals("- `unit price`", ["unit price"]), may_have_decimals("- units", ["unit"])
+    (True, False)
+    >>> may_have_decimals("- (x * 1.5)", []), may_have_decimals("- (x * 1.5D)", [])
+    (True, False)
+    """
+    words = split_words(text)
+    reads_column = any(split_words(name) <= words for name in decimal_columns)
+    return reads_column or DECIMAL_SOURCE.search(text) is not None
+
+
+def split_words(text: str) -> frozenset[str]:
+    """Return the words of a text or of a column's name, in lower case."""
+    return frozenset(word.lower() for word in WORD.findall(text))
 
 
 def find_operand_type(operand: Scalar, relation: Relation) -> DataType | None:
