@@ -23,6 +23,7 @@ from typing_extensions import Self
 from matchrec.plan.amounts import Amount
 from matchrec.plan.choices import ChoiceDeclaration, Dependency, OptionChoice
 from matchrec.plan.expression import End, Scalar
+from matchrec.plan.operations import UNPARSED, Operations
 from matchrec.plan.pattern import Parameter
 from matchrec.source import Span
 
@@ -44,6 +45,8 @@ class RowExpression:
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
     # Whether the value is the same for all rows, but only Spark can compute it: `1 - 1` or `:gap`.
     is_constant: bool = field(default=False, compare=False, repr=False)
+    # The operations of the SQL. By default, they are not known.
+    operations: Operations = field(default=UNPARSED, compare=False, repr=False)
     # The expression as the user wrote it, for errors; None if they did not write it as SQL.
     scalar: Scalar | None = field(default=None, compare=False, repr=False)
 

@@ -15,7 +15,7 @@ from matchrec.errors.language import Language
 from matchrec.plan.clauses import RowExpression
 from matchrec.source import Source, Span
 from matchrec.syntax.expressions.expression import parse_row_expression
-from matchrec.syntax.expressions.reader import ClausePart, read_column_path
+from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.tokenize import read_tokens
 from matchrec.syntax.tokens import SPARK, Dialect
 
@@ -78,4 +78,5 @@ def _read_argument(
 
 def make_key_expression(text: str) -> RowExpression:
     """Return a key, given its text as `read_order_by` or `read_partition_by` has returned it."""
-    return RowExpression(text, names=read_column_path(read_tokens(text).tokens))
+    expression = parse_row_expression(read_tokens(text), ClausePart.ORDER_BY)
+    return RowExpression(text, names=expression.names, operations=expression.operations)

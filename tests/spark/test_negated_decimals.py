@@ -76,6 +76,12 @@ KEYS = {
     "0 - n": False,
     "-id, n - 1": False,
     "-1 * n": False,
+    "5 - id - (n)": False,
+    "CASE - n WHEN -3.50 THEN 0 ELSE 1 END, -id": True,
+    "-100 DIV - n": True,
+    "-id, - n IS DISTINCT FROM - n": True,
+    "-id, concat(id, '- n')": False,
+    "-id, CAST((SELECT max(- n) FROM (SELECT 1.5 AS n)) AS DOUBLE) + id": True,
 }
 
 
@@ -116,6 +122,20 @@ def test_arguments_and_lambdas(spark: SparkSession, measure: str, value: Any, an
 
 # Columns whose names are not one word.
 QUOTED_COLUMNS = ("unit price", "net-price", "a`b", "größe in €", "€")
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+@pytest.mark.parametrize(("key", "negates"), {"-n": True, "0 - n": False, "-id": False}.items())
+def test_keys_of_patterns(spark: SparkSession, key: str, negates: bool, ansi: str) -> None:
+    pattern = matchrec.Pattern.begin("a").where("id >= 0").one_or_more()
+    rows = spark.sql(f"SELECT * FROM {ROWS}")
+    with settings(spark, ansi__enabled=ansi):
+        if find_backend(spark).engine == "Sail" and ansi == "false" and negates:
+            with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="write 0 - x"):
+                matchrec.match_pattern(rows, pattern, order_by=key)
+        else:
+            matches = matchrec.match_pattern(rows, pattern, order_by=key).collect()
+            assert [event["id"] for event in matches[0]["a"]] == [3]
 
 
 @pytest.mark.parametrize("ansi", ["true", "false"])

@@ -46,7 +46,9 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, make_concatenation
 from matchrec.plan.rules import check_plan
+from matchrec.syntax.expressions.reader import read_column_path
 from matchrec.syntax.key_arguments import make_key_expression
+from matchrec.syntax.tokenize import read_tokens
 
 
 def lower_sase(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
@@ -65,7 +67,7 @@ def lower_sase(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
     (('a[1]', 'a[i]', 'b'), 'SKIP TILL ANY MATCH')
     """
     components = query.components
-    definitions = build_definitions(query, make_key_expression(streams.type_column))
+    definitions = build_definitions(query, make_type_expression(streams.type_column))
     window = query.window
     has_match_condition = any(definition.variable == nodes.CLOSING for definition in definitions)
     plan = MatchPlan(
@@ -98,6 +100,11 @@ def find_selection(strategy: SaseStrategy) -> clauses.EventSelection:
     return clauses.EventSelection[strategy.name]
 
 
+def make_type_expression(text: str) -> RowExpression:
+    """Return the expression whose value is the type of an event. The engine checks its text."""
+    return RowExpression(text, names=read_column_path(read_tokens(text).tokens))
+
+
 def build_pattern(components: Components) -> RowPattern:
     """Return the row pattern of the positive components: `a[1] a[i]* b` for `T+ a[], U b`."""
     row_patterns: list[RowPattern] = []
@@ -118,7 +125,12 @@ def build_equivalence_keys(query: SaseQuery) -> tuple[RowExpression, ...]:
     if query.strategy is SaseStrategy.STRICT_CONTIGUITY:
         return ()
     return tuple(
-        RowExpression(write_row_sql(attribute), attribute.span, names=find_column_names(attribute))
+        RowExpression(
+            write_row_sql(attribute),
+            attribute.span,
+            names=find_column_names(attribute),
+            operations=attribute.operations,
+        )
         for attribute in query.equivalent_attributes
     )
 

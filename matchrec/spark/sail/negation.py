@@ -16,8 +16,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql.types import DataType, DecimalType
 
 from matchrec.errors import conditions as errors
+from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import Operation, Scalar, map_operations, render
 from matchrec.plan.match_plan import MatchPlan, map_expressions
+from matchrec.plan.operations import SUBQUERY, UNPARSED
 from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.errors.row_expressions import (
     has_aggregate,
@@ -48,12 +50,8 @@ DECIMAL_SOURCE = re.compile(
     re.IGNORECASE,
 )
 
-# A `-` with no operand before it, in front of something that is not a number.
-NEGATION_IN_TEXT = re.compile(
-    r"(?:^|[^\w\s)\]`]|\b(?:AND|BETWEEN|ELSE|IN|NOT|OR|THEN|WHEN))\s*-\s*(?:[^\W\d]|[(`])"
-    r"|\bNEGATIVE\s*\(",
-    re.IGNORECASE,
-)
+# Finds what may be a negation in a subquery, which is not parsed.
+POSSIBLE_NEGATION = re.compile(r"-|\bNEGATIVE\b", re.IGNORECASE)
 
 
 def correct_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
@@ -95,7 +93,7 @@ def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
             wrongly.
     """
     terms = find_hidden_operations(plan, NEGATION_OPERATIONS)
-    keys = [key for key in plan.sorted_by if NEGATION_IN_TEXT.search(key.text)]
+    keys = [key for key in plan.sorted_by if may_negate(key)]
     hidden = [
         *((term.span, render(term, render_stand_in)) for term in terms),
         *((key.span_or_start, key.text) for key in keys),
@@ -109,6 +107,14 @@ def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
             if negates_to_scale_ten(relation.runner.spark):
                 raise errors.negated_decimal(span)
             return
+
+
+def may_negate(key: RowExpression) -> bool:
+    """Return whether a key may have a negation, which may be in a subquery."""
+    if key.operations & NEGATION_OPERATIONS:
+        return True
+    is_opaque = bool(key.operations & (UNPARSED | {SUBQUERY}))
+    return is_opaque and POSSIBLE_NEGATION.search(key.text) is not None
 
 
 def has_decimals(type_: DataType) -> bool:

@@ -291,6 +291,7 @@ def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpres
         amount=amount,
         names=find_column_names(tree),
         is_constant=amount is None and is_constant,
+        operations=tree.operations,
         scalar=tree,
     )
 
