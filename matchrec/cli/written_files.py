@@ -28,7 +28,7 @@ from matchrec.cli.files import (
     strip_compression,
 )
 from matchrec.cli.formats import OUTPUT_FORMATS, check_distinct_names
-from matchrec.cli.rows import NO_PROGRESS, arrives_as_arrow, cache_rows, write_rows
+from matchrec.cli.rows import NO_PROGRESS, cache_rows, write_rows
 from matchrec.errors import written_files as errors
 from matchrec.errors.tables import unknown_format
 
@@ -213,23 +213,41 @@ def write_rows_file(frame: DataFrame, path: Path) -> int:
 def write_parquet_file(frame: DataFrame, path: Path) -> int:
     """Write all rows to a Parquet file that does not exist yet, and return how many there are.
 
+    Only Spark in this program writes the file itself. The rows of other engines, which may have
+    another disk, are fetched as an Arrow table.
+
     Raises:
-        MatchRecognizeError: two columns have the same name, or Arrow does not have the type of a
-            column.
+        MatchRecognizeError: two columns have the same name; or the rows are fetched, and Arrow does
+            not have the type of a column, or PySpark is too old.
     """
     from matchrec.spark.arrow_tables import has_arrow_type, write_parquet
+    from matchrec.spark.backends import find_backend
 
     check_distinct_names(frame.columns, "a Parquet file")
-    if arrives_as_arrow(frame):
-        for field in frame.schema:
-            if not has_arrow_type(field):
-                type_name = field.dataType.simpleString()
-                raise errors.type_not_for_parquet(name=field.name, type_name=type_name)
-        return write_parquet(frame, path)
+    if find_backend(frame.sparkSession).shares_files:
+        return write_parquet_by_spark(frame, path)
+    if not hasattr(frame, "toArrow"):  # PySpark 3.5
+        raise errors.parquet_not_fetched()
+    for field in frame.schema:
+        if not has_arrow_type(field):
+            type_name = field.dataType.simpleString()
+            raise errors.type_not_for_parquet(name=field.name, type_name=type_name)
+    return write_parquet(frame, path)
+
+
+def write_parquet_by_spark(frame: DataFrame, path: Path) -> int:
+    """Let Spark write all rows to a Parquet file on this disk, and return how many there are.
+
+    Raises:
+        OSError: the file is not there, because Spark has another disk.
+    """
     # Spark writes a folder of files. With one partition, this is one file.
     spark_folder = path.with_name("parts")
     with cache_rows(frame, NO_PROGRESS) as (cached_frame, row_count):
         # Not `as_uri`, because Spark would take %20 for a part of the name.
         cached_frame.coalesce(1).write.parquet(f"file://{spark_folder.absolute()}")
-        next(spark_folder.glob("*.parquet")).rename(path)
+        spark_file = next(spark_folder.glob("*.parquet"), None)
+        if spark_file is None:
+            raise FileNotFoundError(f"Spark has written no file to {spark_folder}")
+        spark_file.rename(path)
         return row_count

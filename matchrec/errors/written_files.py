@@ -116,9 +116,18 @@ def repeated_column(*, name: str, file_format: str) -> MatchRecognizeError:
 
 
 def type_not_for_parquet(*, name: str, type_name: str) -> MatchRecognizeError:
-    """Return the error for a column that cannot be written to a Parquet file on Sail."""
+    """Return the error for a column of a Parquet file whose type Arrow does not have."""
     return MatchRecognizeError(
         f"column `{name}` has type {type_name.upper()}, which cannot be written to a Parquet file",
         hint=f"write CAST({name} AS ...) with another type, or write a csv or json file",
         code="type-not-for-parquet",
+    )
+
+
+def parquet_not_fetched() -> MatchRecognizeError:
+    """Return the error for a Parquet file of rows that PySpark 3.5 cannot fetch from a server."""
+    return MatchRecognizeError(
+        "a Parquet file is not supported over Spark Connect or on a cluster with PySpark 3.5",
+        hint="install PySpark 4, or write a csv or json file",
+        code="parquet-not-fetched",
     )

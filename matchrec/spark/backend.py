@@ -282,6 +282,14 @@ class Backend:
         """Return whether `cache` keeps rows, so that a second action does not compute them."""
         return True
 
+    @property
+    def shares_files(self) -> bool:
+        """Return whether the engine writes files where this program finds them.
+
+        A server and the workers of a cluster have disks of their own.
+        """
+        return (self.spark.sparkContext.master or "").startswith("local")
+
     # How rows are divided among tasks and sorted.
 
     def count_tasks(self, input_rows: DataFrame) -> int | None:

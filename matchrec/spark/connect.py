@@ -113,6 +113,11 @@ class SparkConnect(Backend):
         """Return True: the server analyses a plan again for every action."""
         return True
 
+    @property
+    def shares_files(self) -> bool:
+        """Return False: the server may be another machine."""
+        return False
+
     def send_rows(self, rows: Any) -> DataFrame:
         """Send rows to the server once, and return their DataFrame."""
         from matchrec.spark.sail.sent_rows import combine_chunks, with_types_of_all_rows

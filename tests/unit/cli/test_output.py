@@ -6,8 +6,12 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
+from pyarrow.parquet import ParquetFile
+from pyspark.sql import SparkSession
 
 from matchrec.cli import written_files
 from matchrec.cli.written_files import replace_when_complete
@@ -181,3 +185,34 @@ def test_a_type_that_parquet_lacks(value: str, type_name: str, embedded: Path) -
     if result.exit_code == 0:  # Spark writes such a file itself
         return
     assert f"column `x` has type {type_name}, which cannot be written" in result.stderr
+
+
+def test_rows_of_an_engine_on_another_disk(spark: SparkSession, embedded: Path) -> None:
+    # Over Connect, only the server would find a file that Spark writes.
+    assert invoke(*ONE, "--output", "x.parquet").exit_code == 0
+    writer = ParquetFile(embedded / "x.parquet").metadata.created_by
+    is_remote = type(spark).__module__.startswith("pyspark.sql.connect.")
+    assert writer.startswith("parquet-cpp-arrow" if is_remote else "parquet-mr")
+    assert list_names(embedded) == ["prices.csv", "streaks.sql", "x.parquet"]
+
+
+def test_a_file_that_spark_writes_to_another_disk(tmp_path: Path) -> None:
+    # Stands for Spark, whose workers write the file where this program does not see it.
+    frame = MagicMock()
+    message = "`{}` cannot be written: Spark has written no file to"
+    with (
+        pytest.raises(MatchRecognizeError, match=message.format(tmp_path / "x.parquet")),
+        replace_when_complete(tmp_path / "x.parquet") as part,
+    ):
+        written_files.write_parquet_by_spark(frame, part)
+    assert list_names(tmp_path) == []
+
+
+def test_rows_that_an_old_pyspark_cannot_fetch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = MagicMock(spec=["columns", "sparkSession"], columns=["n"])
+    backend = SimpleNamespace(shares_files=False)
+    monkeypatch.setattr("matchrec.spark.backends.find_backend", lambda _: backend)
+    with pytest.raises(MatchRecognizeError, match="not supported over Spark Connect"):
+        written_files.write_parquet_file(frame, tmp_path / "x.parquet")
