@@ -21,8 +21,9 @@ their graph. Streams with event selection always use this search, because its li
 If a user chooses `breadth_first` for preferred matches that skip rows, the kernel of `merging`
 searches.
 
-*Cost.* Rows x runs, plus the rows of the matches. Runs multiply with the ways through the pattern,
-and with skip till any match also with the choice to map a row or to skip it. Equal runs merge.
+*Cost.* The time is proportional to rows x runs, plus the rows of all matches. Runs multiply with
+the ways through the pattern, and with skip till any match also with the choice to map a row or to
+skip it. Equal runs merge.
 
 Memory: 40 bytes for each node of the buffer, and 56 for each row of the longest match. A run takes
 48 bytes and 16 for each register; in the hash table, it takes 64 bytes and again 16 for each

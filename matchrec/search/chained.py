@@ -19,7 +19,7 @@ row, and those of `A+ B` after SKIP TO LAST B share one row at most: `memoised` 
 Workers read counts, sums and extremes from the chains. If the values that a query reads need the
 rows themselves, the task does not ask for chains, and the search of `memoised` runs instead.
 
-*Cost.* Rows x choices, however long the matches are.
+*Cost.* The time is proportional to rows x choices, however long the matches are.
 
 Memory: 20 bytes for each node that is written, and 4 for each row that a search reaches and each
 state that can be reached twice.

@@ -5,8 +5,8 @@
 1. Compute how many rows a run in a state at a row is away from acceptance: from the nearest one for
    preferred matches, from the farthest one for longest matches. A distance is computed when it is
    needed, depth first, and remembered.
-2. Go row by row to the first choice from which the goal can be reached: the end of the window, or
-   where the longest match ends. The search never goes back.
+2. Go row by row, with the first choice from which the match can still be completed: inside the
+   window, or exactly at the end of the longest match. The search never goes back.
 
     PATTERN (A B* C)   rows A B B C
 
@@ -18,22 +18,23 @@
     Longest match: the start is 4 rows away, so the match ends before row 4. Each step leads to a
     state that is one row nearer: A, B, B, C.
 
-    Preferred match in a window of 10 rows: the same. A is taken, because the loop of B at row 1 is
-    3 rows away, and 1 + 3 rows fit into the window. In a window of 3 rows they do not, so there is
-    no match.
+    Preferred match in a window of 10 rows: the same match. A is taken, because the loop of B at row
+    1 is 3 rows away, and 1 + 3 rows fit into the window. 4 rows do not fit into a window of 3 rows,
+    so there would be no match.
 
 *When it is chosen.* If conditions read only the data: `WindowedDistanceStrategy` for preferred
 matches inside windows, `LongestDistanceStrategy` for the longest match of each starting row.
 
-*Cost.* Rows x choices, and the rows of the matches. For longest matches in windows, times the rows
-of a window, because the distance to the farthest end depends on where the window ends.
+*Cost.* The time is proportional to rows x choices, plus the rows of all matches. For longest
+matches in windows, it is proportional to rows x choices x the rows of a window, because the
+distance to the farthest end depends on where the window ends.
 
-Memory: for each row that a search reaches, 4 bytes for each state, and 8 for the path.
+Memory: each row that a search reaches takes 4 bytes for each state, and 8 bytes for the path.
 
 *Kernel.* `kernels.distances`, for both strategies.
 
-*Source.* None in particular. It is dynamic programming over pairs of a state and a row, as in RE2's
-BitState, with a distance instead of a bit for each pair.
+*Source.* None in particular. The algorithm is dynamic programming over pairs of a state and a row,
+as in RE2's BitState, with a distance instead of a bit for each pair.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class DistanceStrategy(ContiguousStrategy):
 
 @dataclass(frozen=True)
 class LongestDistanceStrategy(DistanceStrategy):
-    """The strategy by distances for the longest match: how far its farthest end is."""
+    """The strategy for the longest match: computes how far its farthest end is."""
 
     label = "longest"
     chosen_for = "longest matches; conditions read only the data"
@@ -83,7 +84,7 @@ class LongestDistanceStrategy(DistanceStrategy):
 
 @dataclass(frozen=True)
 class WindowedDistanceStrategy(DistanceStrategy):
-    """The strategy by distances for the preferred match in a window: how far its nearest end is."""
+    """The strategy for the preferred match in a window: computes how far its nearest end is."""
 
     label = "windowed"
     chosen_for = "preferred matches in windows; conditions read only the data"

@@ -24,10 +24,11 @@ the starting row. So every pattern takes linear time, `(A | A B)* C` as well as 
 starting row. That is so if conditions read only the data, or if no condition reads the run after
 two paths meet. In windows, `distances` is preferred if conditions read only the data.
 
-*Cost.* Rows x choices. In windows, failures hold only for starting rows whose windows end together,
-so rows x choices x the rows of a window. If conditions read MATCH_NUMBER(), failures hold only
-until the next match, so rows x choices for each match. `search.beginnings` rules out starting rows
-without a match before the search, so the many choices of `A{5,50} B` are rarely tried.
+*Cost.* The time is proportional to rows x choices. In windows, failures hold only for starting rows
+whose windows end together, so the time is proportional to rows x choices x the rows of a window. If
+conditions read MATCH_NUMBER(), failures hold only until the next match, so each match can take
+rows x choices. `search.beginnings` rules out starting rows without a match before the search, so
+the many choices of `A{5,50} B` are rarely tried.
 
 Memory: 4 bytes for each row of the path, and a bit for each row that a search reaches and each
 state that can be reached twice. If conditions depend on the run, registers as in `plain`.

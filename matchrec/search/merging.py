@@ -17,16 +17,17 @@
 
 If the longest match is output, a run that accepts beats only the runs of later starting rows.
 
-*When it is chosen.* Under conditions on the run: `MergingStrategy` if the ways through the pattern
-multiply, so that one run at a time could take exponential time; `LongestOfAllRuns` for longest
-matches. If a user chooses `breadth_first`, it is used whatever the conditions read. `all_matches`
-runs its kernel for preferred matches that skip rows.
+*When it is chosen.* If conditions depend on the run: `MergingStrategy` if the ways through the
+pattern multiply, so that one run at a time could take exponential time; `LongestOfAllRuns` for
+longest matches. If the user chooses `breadth_first`, these strategies are used whatever the
+conditions read. `all_matches` runs the kernel of this search for preferred matches that skip rows.
 
-*Cost.* Rows x runs, where runs of equal computation states merge. If conditions read only the data,
-there is at most one run for each state: rows x choices; in windows, times the rows of a window. If
-rows may be skipped, runs merge only if their last rows are equal as well. So there may be a run for
-each row before: `SEQ(A a, B b)` with skip till any match over rows that all satisfy A, but not B,
-takes rows x rows.
+*Cost.* The time is proportional to rows x runs, where runs of equal computation states merge. If
+conditions read only the data, there is at most one run for each state, so the time is proportional
+to rows x choices; in windows, to rows x choices x the rows of a window. If rows may be skipped,
+runs merge only if their last rows are equal as well. So there may be a run for each earlier row:
+`SEQ(A a, B b)` with skip till any match over rows that all satisfy A, but not B, takes time
+proportional to rows x rows.
 
 Memory: 48 bytes for each run, 8 for each node of the buffer (12 if rows may be skipped), and the
 memo of failures as in `memoised`. If conditions depend on the run or rows may be skipped, a run

@@ -17,12 +17,13 @@ are remembered; all other ways are tried again.
 
 *When it is chosen.* For the preferred match of consecutive rows, if conditions depend on the run so
 that `memoised` cannot be used, and no two ways of equal length lead from a state back to it. If two
-do, the number of ways can grow exponentially with the rows, and `merging` is chosen. A bounded
+ways do, the number of ways can grow exponentially with the rows, and `merging` is chosen. A bounded
 pattern such as `(A | B){20}` can still have exponentially many ways: 2^20.
 
-*Cost.* Rows x ways: from each starting row, every way through the pattern may be tried, as far as
-the rows satisfy it. `A+ B` has one way for each length of A+, so it costs rows x the rows of a
-match. `max_steps` ends a search that evaluates conditions too often.
+*Cost.* The time is proportional to rows x ways: from each starting row, every way through the
+pattern may be tried, as far as the rows satisfy it. `A+ B` has one way for each length of A+, so it
+takes time proportional to rows x the rows of a match. `max_steps` ends a search that evaluates
+conditions too often.
 
 Memory: the path and the memo as in `memoised`, and 8 bytes for each register at each depth of the
 path.
