@@ -33,7 +33,7 @@ These compile what few plans have:
     negation              NOT in a row pattern whose matches skip no rows
     totals                aggregates over all matches
     absences              rows that must be absent, if matches are added up without being built
-    absence_conditions    whether the condition of such a row can be tested at once
+    absence_conditions    whether the condition of such a row can be tested when it arrives
 
 These compile a query to count how far its starting rows come:
 

@@ -1,8 +1,11 @@
-"""Check that the condition of an absent row can be tested when the row comes.
+"""Check that the condition of a row that must be absent can be tested as soon as the row arrives.
 
-If matches are not built, a run ends at an absent row: see `absences`. Normally, the condition is
-tested once a match has been found, so it may read rows that the run has not mapped yet, and it is
-not tested for a run that never becomes a match.
+- If matches are built, the condition is tested after a match is complete. It may read rows that the
+  run maps later, and it is not tested for runs that never become a match.
+- If matches are not built, the condition is tested when the row arrives, and a run ends at a row
+  that satisfies it: see `absences`.
+
+This module rejects conditions for which the two tests could differ.
 """
 
 from __future__ import annotations
@@ -30,44 +33,48 @@ from matchrec.errors import match_totals as errors
 from matchrec.plan.expression import Navigation
 from matchrec.search.task import AbsenceCondition, Task
 
-# Operators that never raise an error.
+# Operators that are known to never raise an error. Nobody has shown this for `MathFunction`.
 SAFE_OPERATORS = (*BasicOperator, *Comparison)
 
 
-def check_condition(task: Task, absence: AbsenceCondition, later_variables: frozenset[int]) -> None:
-    """Check that the condition of an absent row has its final value when the row comes.
+def check_absence_condition(
+    task: Task, absence: AbsenceCondition, later_variables: frozenset[int]
+) -> None:
+    """Check that the condition of a row that must be absent has its final value when it is tested.
 
     Args:
         task: the task of the search.
-        absence: the absence.
+        absence: says which rows must be absent.
         later_variables: the variables to which rows are mapped once the absence has begun.
 
     Raises:
-        MustBuildMatchesError: the condition can raise, its value can change until the match is
-            found, or it calls a function for which this is not known.
+        MustBuildMatchesError: the condition can raise an error, its value can change until the
+            match is complete, or nobody has shown that neither can happen.
     """
     condition = task.conditions[absence.variable].run_condition
     if condition is None:
         return
     for part in walk_expression(condition):
-        reason = find_obstacle_in_condition(part)
+        reason = find_obstacle(part)
         if reason is not None:
             raise errors.MustBuildMatchesError(reason)
         match part:
             case ReadValue(navigation=Navigation(variable=name)) | RunAggregate(variable=name):
-                read_later = later_variables
+                variables_read_too_early = later_variables
                 if name is not None:
-                    read_later = later_variables & task.members[name]
-                if read_later:
+                    variables_read_too_early = later_variables & task.members[name]
+                if variables_read_too_early:
                     raise errors.MustBuildMatchesError(errors.ABSENCE_BY_LATER_ROW)
 
 
-def find_obstacle_in_condition(part: RunExpression) -> str | None:
-    """Return why an expression may not be part of the condition of an absent row; None if it may.
+def find_obstacle(part: RunExpression) -> str | None:
+    """Return why this node may not be part of the condition; None if it may.
 
-    CLASSIFIER, MATCH_NUMBER and lists of rows may change until the match is found, and nobody has
-    shown for which patterns they do not. Functions that Python computes may raise, and so may sums
-    and some operations. A run that never becomes a match must not raise.
+    The operands of the node are not looked at.
+
+    CLASSIFIER, MATCH_NUMBER and lists of rows may change until the match is complete, and nobody
+    has shown for which patterns they do not. Functions that Python computes, sums and some
+    operations may raise an error. A run that never becomes a match must not raise one.
     """
     match part:
         case Constant() | ReadValue():

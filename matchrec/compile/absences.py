@@ -33,7 +33,7 @@ from typing_extensions import Self
 from matchrec.automaton.explore_states import find_reachable, number_states
 from matchrec.automaton.folding import Choice, ChoicesByState, Effect, Folding, build_effect_choice
 from matchrec.automaton.program import StateId
-from matchrec.compile.absence_conditions import check_condition
+from matchrec.compile.absence_conditions import check_absence_condition
 from matchrec.errors import match_totals as errors
 from matchrec.plan.clauses import EventSelection
 from matchrec.search.task import AbsenceCondition, Task
@@ -84,7 +84,7 @@ def end_runs_at_absent_rows(task: Task) -> Task:
         return task
     division = StateDivision.build(task, absences)
     for index, absence in enumerate(absences):
-        check_condition(task, absence, division.find_later_variables(index))
+        check_absence_condition(task, absence, division.find_later_variables(index))
     pattern = replace(task.pattern, folding=division.build_folding())
     others = tuple(absence for absence in task.absences if not is_between_rows(absence))
     return replace(task, pattern=pattern, absences=others)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from matchrec.compile.absence_conditions import check_condition
+from matchrec.compile.absence_conditions import check_absence_condition
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
@@ -46,7 +46,7 @@ def find_reason(part: RunExpression) -> str:
     )
     absent: Any = SimpleNamespace(variable=2)
     try:
-        check_condition(task, absent, members["B"])
+        check_absence_condition(task, absent, members["B"])
     except MustBuildMatchesError as error:
         return error.message.partition(": ")[2]
     return ""
