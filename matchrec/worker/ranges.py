@@ -1,14 +1,15 @@
 """Choose the stretches of rows that a match can reach, and group them into ranges.
 
-Along the order of each partition, rows are divided into stretches of equal length. A match that
-begins in a stretch ends in that one or in one of the next few, its *reach*, because its window is a
-few stretches long. So a match can begin in a stretch only if each condition that every match needs
-holds for some row within reach. A stretch is kept if such a match can reach it.
+Along the order of each partition, rows are divided into stretches of equal length. The window of a
+match is a few stretches long. The *reach* is the number of further stretches into which a match can
+extend from the one in which it begins. A match can begin in a stretch only if each condition that
+every match needs holds for some row of that stretch or of the stretches within its reach. A stretch
+is kept if a match can begin in it, or can reach it from an earlier stretch.
 
-Kept stretches are grouped into ranges, which are searched separately, so no match may be in two of
-them. A range begins at a *border*: a kept stretch that no match reaches from an earlier one.
+Kept stretches are grouped into ranges. Ranges are searched separately, so no match may be in two
+ranges. A range begins at a *border*: a kept stretch that no match reaches from an earlier stretch.
 
-For instance, every match begins with a row that satisfies A and has a row that satisfies B, and its
+For instance, every match begins with a row that satisfies A and has a row that satisfies B. The
 reach is 1:
 
     position         0    1    2    3    4    5    6
@@ -31,31 +32,35 @@ from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.worker import wire
 from matchrec.worker.arrays import make_array, read_numbers, take_column
 
-# About how many ranges the kept rows are divided into. There are fewer if each of these would have
-# fewer rows than `RangeWorker.least_rows`.
+# The approximate number of ranges that the kept rows are divided into. There are fewer ranges if so
+# many would have fewer than `RangeWorker.least_rows` rows on average.
 USUAL_RANGE_COUNT = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Stretches:
-    """s stretches of rows, sorted by their class, a group of partitions, and then by position."""
+    """s stretches of rows, sorted by their class, and then by their position.
+
+    The partitions of a class have keys with the same hash modulo `spark.ranges.CLASS_COUNT`. They
+    are cut together, as if they had one key, so there are few classes however many keys there are.
+    """
 
     classes: IntArray  # int64[s], the class of each stretch
     positions: IntArray  # int64[s], the number of each stretch along the order of its class
     bits: IntArray  # int64[s], which conditions hold for some row of each stretch
     rows: IntArray  # int64[s], the number of rows of each stretch
 
-    def are_joined(self, distance: int, reach: int) -> BoolArray:
-        """Return whether one match can have rows of stretch i and of stretch i + distance.
+    def are_joined(self, index_distance: int, reach: int) -> BoolArray:
+        """Return whether one match can have rows of stretch i and of stretch i + index_distance.
 
-        Both must be of the same class, and at most `reach` positions apart: stretches without rows
-        are missing here.
+        The two must be of the same class, and at most `reach` positions apart. Their positions may
+        be further apart than their indices, because stretches without rows are not in the arrays.
 
         Returns:
-            bool[s - distance], for each stretch i.
+            bool[s - index_distance], for each stretch i.
         """
-        is_same_class = self.classes[distance:] == self.classes[:-distance]
-        is_near = self.positions[distance:] - self.positions[:-distance] <= reach
+        is_same_class = self.classes[index_distance:] == self.classes[:-index_distance]
+        is_near = self.positions[index_distance:] - self.positions[:-index_distance] <= reach
         return np.asarray(is_same_class & is_near, np.bool_)
 
 
@@ -73,10 +78,10 @@ class RangeWorker:
     least_rows: int
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the kept stretches with the number of their range.
+        """Yield the class and the position of each kept stretch, with the number of its range.
 
         Args:
-            batches: all stretches in any order: class, position, bits, and number of rows.
+            batches: all stretches in any order, with their class, position, bits and row count.
         """
         stretch_batches = list(batches)
         if not stretch_batches:
@@ -117,16 +122,17 @@ class RangeWorker:
         kept_rows = np.where(is_kept, stretches.rows, 0)
         rows_before = np.cumsum(kept_rows) - kept_rows
         rows_per_range = max(self.least_rows, int(kept_rows.sum()) // USUAL_RANGE_COUNT + 1)
-        # All stretches from a border to the next one get into the range of the border.
+        # All stretches from a border to the next border are in the same range.
         rows_before_border = np.maximum.accumulate(np.where(is_border, rows_before, 0))
         return np.where(is_kept, rows_before_border // rows_per_range, -1)
 
     def find_beginnings(self, stretches: Stretches) -> BoolArray:
         """Return whether a match can begin in each stretch: bool[s]."""
         bits_within_reach = stretches.bits.copy()
-        for distance in range(1, self.reach + 1):
-            is_joined = stretches.are_joined(distance, self.reach)
-            bits_within_reach[:-distance] |= np.where(is_joined, stretches.bits[distance:], 0)
+        for index_distance in range(1, self.reach + 1):
+            is_joined = stretches.are_joined(index_distance, self.reach)
+            later_bits = stretches.bits[index_distance:]
+            bits_within_reach[:-index_distance] |= np.where(is_joined, later_bits, 0)
         has_needed_rows = (bits_within_reach & self.needed_mask) == self.needed_mask
         has_first_row = (stretches.bits & self.first_row_mask) == self.first_row_mask
         return np.asarray(has_needed_rows & has_first_row, np.bool_)
@@ -134,7 +140,7 @@ class RangeWorker:
     def find_reached(self, stretches: Stretches, can_begin: BoolArray) -> BoolArray:
         """Return whether a match that begins in an earlier stretch can reach each one: bool[s]."""
         is_reached = np.zeros_like(can_begin)
-        for distance in range(1, self.reach + 1):
-            is_joined = stretches.are_joined(distance, self.reach)
-            is_reached[distance:] |= can_begin[:-distance] & is_joined
+        for index_distance in range(1, self.reach + 1):
+            is_joined = stretches.are_joined(index_distance, self.reach)
+            is_reached[index_distance:] |= can_begin[:-index_distance] & is_joined
         return is_reached
