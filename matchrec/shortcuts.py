@@ -74,7 +74,7 @@ class Shortcuts:
     # Partitions are cut into ranges if the input has at least this many bytes, unless the user
     # decides.
     min_bytes_to_cut: int = 1 << 27
-    # A range has at least this many rows.
+    # On average, ranges have about this many rows or more.
     min_rows_of_range: int = 10_000
     # A search takes at most this many steps in Python before it waits for the compiled code.
     max_python_steps: int = 1 << 17

@@ -74,7 +74,8 @@ class RangeWorker:
     needed_mask: int
     # The mask of the conditions that hold for the first row of every match.
     first_row_mask: int
-    # The least number of rows of a range. Only the last range may have fewer.
+    # A range begins at the first border after each multiple of this number of kept rows, so few
+    # ranges are small. A range after a larger one, and the last range, may have fewer rows.
     least_rows: int
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

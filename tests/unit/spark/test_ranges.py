@@ -48,10 +48,17 @@ def test_all_rows_of_a_match_are_in_one_range(
                 assert range_numbers != {-1}
 
 
-def test_a_range_has_enough_rows_and_ends_between_matches() -> None:
+def test_ranges_have_enough_rows_and_end_between_matches() -> None:
     positions = np.arange(6) * 10
     stretches = Stretches(0 * positions, positions, 0 * positions, 0 * positions + 4)
     assert RangeWorker(2, 0, 0, 8).find_ranges(stretches).tolist() == [0, 0, 1, 1, 2, 2]
     together = Stretches(0 * positions, np.arange(6), 0 * positions, 0 * positions + 4)
     assert RangeWorker(2, 0, 0, 8).find_ranges(together).tolist() == [0] * 6
     assert RangeWorker(2, 6, 2, 8).find_ranges(together).tolist() == [-1] * 6
+
+
+def test_a_range_after_a_large_one_may_have_fewer_rows() -> None:
+    positions = np.arange(4) * 10
+    stretches = Stretches(0 * positions, positions, 0 * positions, np.array([199, 1, 100, 100]))
+    # The borders are after 0, 199, 200 and 300 rows.
+    assert RangeWorker(2, 0, 0, 100).find_ranges(stretches).tolist() == [0, 1, 2, 3]
