@@ -1,8 +1,8 @@
 """Rules that warn about plans that can run, but probably do not mean what the user wanted.
 
-A rule is a function `warn_about_...` over a plan. For each one, `errors.warning_classes` has a
-class whose docstring says when the rule applies, and `errors.warnings` a function that words the
-warning.
+A rule is a function `warn_about_...` over a plan. For each rule, `errors.warning_classes` has a
+class whose docstring says when the rule applies, and `errors.warnings` has a function that words
+the warning.
 
     comparisons     a value compared with itself, with NULL, or with a row that is not there yet
     wildcards       `*` in LIKE, `%` in a comparison
@@ -10,6 +10,6 @@ warning.
     pattern_ends    loops and negations at the end of PATTERN, and empty matches
     anchors         `^` and `$` inside a match
     omissions       no ORDER BY, no conditions, lost braces
-    references      what several of these ask about references and texts
+    references      facts about references and texts, for several rules
     every_rule      `find_warnings`, which applies all of them
 """

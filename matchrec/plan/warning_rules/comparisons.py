@@ -1,11 +1,11 @@
 """Warnings about comparisons in conditions that probably have a mistake.
 
-Each of these runs, and is false or has one value for all rows:
+Each of these conditions can be computed, but is never true or has one value for all rows:
 
     DEFINE A AS price > A.price       a value is compared with itself
     DEFINE A AS B.price > 1           B has no row yet when a row is tested for A
-    DEFINE A AS price = NULL          is never true
-    DEFINE A AS "status" = 'on'       two texts, one of which was meant as a column
+    DEFINE A AS price = NULL          a comparison with NULL is never true
+    DEFINE A AS "status" = 'on'       two texts are compared; one was meant as a column
 """
 
 from __future__ import annotations

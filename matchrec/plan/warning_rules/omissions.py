@@ -1,6 +1,6 @@
 """Warnings about clauses that are missing, and variables that were written as something else.
 
-Each of these runs, but seldom as it was meant:
+Each of these queries runs, but its result is seldom what the user wants:
 
     no ORDER BY                        the order of rows is not defined
     no DEFINE                          every row matches every variable
@@ -22,7 +22,7 @@ from matchrec.source import Span
 def find_location_of_order(plan: MatchPlan) -> Span | None:
     """Return where to write ORDER BY: after PARTITION BY, or before the first measure.
 
-    Without either, this is the row pattern.
+    If the query has neither, the location is the row pattern.
     """
     if plan.partition_by:
         span = plan.partition_by[-1].span
@@ -48,7 +48,7 @@ def warn_about_conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 def warn_about_negations(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for each NOT of a variable that every row can be mapped to.
 
-    With event selection there is none: NOT then means that no row at all is between two others.
+    With event selection, such a NOT raises no warning: it forbids any row between two others.
     """
     if plan.needs_event_selection:
         return

@@ -1,14 +1,20 @@
 """Warnings about the end of a row pattern, and about row patterns that have only empty matches.
 
-    PATTERN (A B*?)     B never takes a row
-    PATTERN (A X*)      X has no condition, so it takes all rows that follow
-    PATTERN (A*?)       all matches are empty
+    PATTERN (A*?)                            all matches are empty
+    PATTERN (A B*?)                          B never takes a row
+    PATTERN (A X*)                           X has no condition, so it takes all rows that follow
+    PATTERN (A B+) SKIP TILL NEXT MATCH      the match ends before the first row that is no B
+    PATTERN (A NOT B) WITHIN ...             NOT B tests only the next row, not the whole window
 
-- Only loops at the end of the pattern, and patterns that prefer the empty match, raise a warning.
-- A variable without a condition is useful in other places, and raises none: for the first row of
-  `STRT DOWN+`, for the rows between A and B in `A X*? B`, to classify all rows in
-  `(UP | DOWN | X)+`, and in `A X*` if WITHIN or a gap ends the match.
-- Nor does a variable with the condition TRUE: it says that every row is meant.
+Loops and NOTs in other places raise no warning. A variable without a condition is useful:
+
+- for the first row of `STRT DOWN+`,
+- for the rows between A and B in `A X*? B`,
+- to classify all rows in `(UP | DOWN | X)+`,
+- in `A X*`, if WITHIN or a gap ends the match.
+
+A variable with the condition TRUE raises no warning either: the user has written that every row is
+meant.
 """
 
 from __future__ import annotations
@@ -25,7 +31,10 @@ from matchrec.plan.match_plan import MatchPlan
 
 
 def warn_about_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning if all matches are empty, or else for each last loop of no row or any row."""
+    """Warn if all matches are empty; otherwise warn about each loop at the end of PATTERN.
+
+    A loop raises a warning if it takes no more rows than it must, or if it takes every row.
+    """
     if has_only_empty_matches(plan):
         yield warnings.only_empty_matches(
             plan.pattern.span, pattern=patterns.show_pattern(plan.pattern)
@@ -42,28 +51,17 @@ def has_only_empty_matches(plan: MatchPlan) -> bool:
 
 
 def warn_about_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning for each loop at the end of PATTERN that takes as few rows as it may, or all.
-
-    A variable that DEFINE has with the condition TRUE is meant to take all rows.
-    """
-    defined = {definition.variable for definition in plan.definitions}
-    is_preferred = plan.output is MatchOutput.PREFERRED
-    windows = (plan.within, plan.within_rows, plan.row_gap)
-    has_window = any(window is not None for window in windows)
+    """Warn about each loop at the end of PATTERN that takes no more rows than it must, or all."""
     for loop in find_last_loops(plan.pattern):
-        if not loop.greedy:
-            if is_preferred:
-                yield warnings.reluctant_end(
-                    loop.span,
-                    loop=patterns.show_pattern(loop),
-                    least=loop.least,
-                    greedy_loop=patterns.show_pattern(replace(loop, greedy=True)),
-                    minimal_part=show_fewest(loop),
-                )
-            continue
-        takes_any_row = isinstance(loop.part, patterns.Variable) and loop.part.name not in defined
-        # If no variable is defined, `warn_about_conditions` gives a warning for the whole pattern.
-        if takes_any_row and loop.most is None and defined and not has_window:
+        if not loop.greedy and plan.output is MatchOutput.PREFERRED:
+            yield warnings.reluctant_end(
+                loop.span,
+                loop=patterns.show_pattern(loop),
+                least=loop.least,
+                greedy_loop=patterns.show_pattern(replace(loop, greedy=True)),
+                minimal_part=show_minimal_part(loop),
+            )
+        elif takes_all_rows(plan, loop):
             yield warnings.loop_takes_all_rows(
                 loop.span,
                 loop=patterns.show_pattern(loop),
@@ -71,7 +69,24 @@ def warn_about_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             )
 
 
-def show_fewest(loop: patterns.Quantified) -> str:
+def takes_all_rows(plan: MatchPlan, loop: patterns.Quantified) -> bool:
+    """Return whether a loop at the end of PATTERN takes all rows that follow.
+
+    It does if its variable has no condition, and neither a number nor a window limits the loop.
+
+    If DEFINE has the condition TRUE for the variable, the user means all rows: the result is False.
+    """
+    windows = (plan.within, plan.within_rows, plan.row_gap)
+    has_window = any(window is not None for window in windows)
+    if not loop.greedy or loop.most is not None or has_window:
+        return False
+    defined = {definition.variable for definition in plan.definitions}
+    # If no variable is defined, `warn_about_conditions` gives a warning for the whole pattern.
+    is_undefined = isinstance(loop.part, patterns.Variable) and loop.part.name not in defined
+    return bool(defined) and is_undefined
+
+
+def show_minimal_part(loop: patterns.Quantified) -> str:
     """Return a pattern that takes as few rows as a reluctant loop; empty if it takes no row."""
     if loop.least == 0:
         return ""
@@ -81,10 +96,10 @@ def show_fewest(loop: patterns.Quantified) -> str:
 
 
 def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning for each last loop that may end although further rows would fit it.
+    """Warn about each loop at the end of PATTERN that may end although later rows would fit it.
 
-    With SKIP TILL, a preferred match ends before the first row that it would have to skip there.
-    A non-overlapping match ends as soon as it is complete, whether or not it may skip rows.
+    With SKIP TILL, a preferred match ends before the first row that the loop would have to skip. A
+    non-overlapping match ends as soon as it is complete, whether or not it may skip rows.
     """
     skips = plan.selection is not EventSelection.STRICT_CONTIGUITY
     is_non_overlapping = plan.output is MatchOutput.NON_OVERLAPPING
@@ -110,10 +125,10 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 
 
 def warn_about_negated_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning for each NOT at the end of PATTERN that tests only the next row of a window.
+    """Warn about each NOT at the end of PATTERN that tests only the next row of a window.
 
-    If rows may be skipped, such a NOT holds until the window ends. Most readers expect that from
-    WITHIN in any case.
+    Most readers expect that a NOT before WITHIN forbids rows until the window ends. That is what it
+    does if rows may be skipped, so only queries that skip no rows raise the warning.
     """
     has_window = plan.within is not None or plan.within_rows is not None
     if (
@@ -121,21 +136,22 @@ def warn_about_negated_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         and plan.selection is EventSelection.STRICT_CONTIGUITY
         and not plan.needs_event_selection
     ):
-        for negation in find_last_negations(plan.pattern):
+        for negation in find_closing_negations(plan.pattern):
             yield warnings.negation_of_next_row_only(
                 negation.span, negation=patterns.show_pattern(negation)
             )
 
 
-def find_last_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
-    """Yield each NOT that no part with rows follows, except inside loops.
+def find_closing_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
+    """Yield each NOT after which PATTERN has only other NOTs. NOTs inside loops are left out.
 
-    In `A NOT B C?`, NOT B is not one of them, although C may have no row: it also decides whether
-    C may follow, and event selection does not accept it there.
+    `A NOT B C?` has no closing negation, although C may have no row: NOT B also decides whether C
+    may follow, and event selection does not accept a NOT before a part that can be left out.
+    `pattern.list_last_negations` would return NOT B.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A NOT B C (D | E NOT F NOT G)")
-    >>> [patterns.show_pattern(negation) for negation in find_last_negations(pattern)]
+    >>> [patterns.show_pattern(negation) for negation in find_closing_negations(pattern)]
     ['NOT G', 'NOT F']
     """
     match pattern:
@@ -143,14 +159,14 @@ def find_last_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negat
             yield pattern
         case patterns.Concatenation(parts):
             for part in reversed(parts):
-                yield from find_last_negations(part)
+                yield from find_closing_negations(part)
                 if not isinstance(part, patterns.Negation):
                     return
         case patterns.Alternation(parts):
             for part in parts:
-                yield from find_last_negations(part)
+                yield from find_closing_negations(part)
         case patterns.Exclusion(part):
-            yield from find_last_negations(part)
+            yield from find_closing_negations(part)
 
 
 def prefers_empty(pattern: patterns.RowPattern) -> bool:
@@ -175,13 +191,16 @@ def prefers_empty(pattern: patterns.RowPattern) -> bool:
             return False
 
 
-# Nodes that match no row, and only at some positions of the partition. A part that contains one is
-# taken for one that cannot be left out everywhere.
+# Nodes that match no row, and only at some positions of the partition. A part with such a node is
+# treated as required.
 _POSITION_TESTS = patterns.PartitionStart | patterns.PartitionEnd | patterns.Negation
 
 
 def find_last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantified]:
     """Yield the quantified parts after which a match may end, whatever rows follow.
+
+    Loops inside loops and inside PERMUTE are left out: of `A (B C*?)+`, only the outer loop is
+    yielded.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A+ B* (C? | D E{2})")
@@ -206,7 +225,7 @@ def find_last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantifie
 def can_be_left_out(part: patterns.RowPattern) -> bool:
     """Return whether a match may have no row of a part, at any position of the partition.
 
-    It may return False for a part that can be left out, such as `(B $)?`.
+    The result is False for some parts that can be left out, such as `(B $)?`.
     """
     tests_position = any(isinstance(node, _POSITION_TESTS) for node in patterns.walk_pattern(part))
     return patterns.may_be_empty(part) and not tests_position

@@ -1,4 +1,4 @@
-"""What several rules ask about references and texts in conditions."""
+"""Facts about references and texts in conditions, for several rules."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def make_plain(reference: ColumnReference) -> ColumnReference:
 def find_literal_text(operand: Scalar) -> str:
     """Return a literal text with its quotes; the empty string for any other operand.
 
-    Texts that contain quotes or escapes are not returned, either.
+    The result is also empty for a text that contains quotes or escapes.
     """
     if operand.references:
         return ""

@@ -1,4 +1,4 @@
-"""Warnings about PREV in conditions if the match may have skipped the row before."""
+"""Warnings about PREV in conditions if the match may have skipped the previous row."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from matchrec.plan.warning_rules.references import reads_current_row, show_plain
 def warn_about_skipped_rows(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for PREV of the current row if rows may be skipped.
 
-    The row before may be one that the match has skipped. PREV of the first variable looks at the
-    row before the match, so it raises no warning.
+    The previous row may be one that the match has skipped. PREV in the condition of the first
+    variable reads the row before the match, so it raises no warning.
     """
     if plan.selection is EventSelection.STRICT_CONTIGUITY or plan.staging is not None:
         return

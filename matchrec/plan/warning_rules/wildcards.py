@@ -1,6 +1,6 @@
 """Warnings about texts with a wildcard that the operator does not know.
 
-Each operator has wildcards of its own, so these compare with the sign itself:
+Each operator knows other wildcards, so these conditions look for the sign itself:
 
     kind LIKE 'payment*'     looks for an asterisk: `payment%` was meant
     kind = 'payment%'        looks for a percent sign: LIKE was meant
@@ -16,8 +16,8 @@ from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.expression import Operation
 from matchrec.plan.warning_rules.references import find_literal_text
 
-# Operators and functions that compare with a text as it is, and those whose patterns are of LIKE or
-# are regular expressions.
+# Operators and functions that compare with a text as it is; operators whose right operand is a
+# pattern of LIKE; operators whose right operand is a regular expression.
 _EQUALITIES = frozenset({"=", "<>", "<=>", "IN", "NOT IN"})
 
 _TEXT_FUNCTIONS = frozenset({"STARTSWITH", "ENDSWITH", "CONTAINS"})
@@ -26,7 +26,7 @@ _LIKES = frozenset({"LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"})
 
 _REGEX_OPERATORS = frozenset({"RLIKE", "NOT RLIKE", "REGEXP_LIKE"})
 
-# `payment%`, `%payment`; not `10%`, `100 %` or `%`, which are texts of their own.
+# `payment%`, `%payment`; not `10%`, `100 %` or `%`, in which the sign is meant literally.
 _PERCENT_AS_WILDCARD = re.compile(r"%+[^\W\d_].*|.*[^\W\d_]%+", re.DOTALL)
 
 # `payment*`, `*payment*`, `payment.*`; not `*`, `a*b`, or a text with a wildcard of LIKE.
@@ -39,7 +39,7 @@ def warn_about_wildcards(operation: Operation) -> Iterator[MatchRecognizeWarning
     """Yield a warning for each text with a wildcard that the operator does not know.
 
     `kind LIKE 'payment*'` looks for an asterisk, and `kind = 'payment%'` for a percent sign. Texts
-    that may hold such a sign for its own sake, such as `'10%'`, raise no warning.
+    in which the sign may be meant literally, such as `'10%'`, raise no warning.
     """
     operator = operation.operator
     if operator in _LIKES:
