@@ -53,7 +53,7 @@ def write_parquet() -> bytes:
         CSV,
         b"\xef\xbb\xbf" + CSV,
         CSV.replace(b",", b"\t"),
-        gzip.compress(CSV),
+        gzip.compress(CSV, mtime=0),
         bz2.compress(CSV),
         b'{"k": "a", "v": 1.5}\n{"k": "b", "v": 2.5}\n',
         b'[{"k": "a", "v": 1.5},\n {"k": "b", "v": 2.5}]',
