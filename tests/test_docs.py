@@ -258,6 +258,26 @@ def test_every_figure_of_how_fast_is_in_the_lab_report() -> None:
     assert not any(missing), missing
 
 
+def read_measurements(table: str, columns: list[int]) -> set[tuple[str, ...]]:
+    """Return the query and the chosen columns of each line with figures in a Markdown table."""
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in table.splitlines()
+        if re.match(r"\|.*\d", line)
+    ]
+    return {tuple(line[column] for column in columns) for line in lines}
+
+
+def test_the_short_table_of_capacity_has_lines_of_the_long_one() -> None:
+    page = (ROOT / "docs" / "how-to" / "capacity.md").read_text(encoding="utf-8")
+    short = page[page.index("| query") : page.index("*task s*")]
+    long = page[page.index("<!-- capacity -->") :]
+    chosen = read_measurements(short, [0, 1, 2, 3, 4])
+    assert len(chosen) == 3
+    largest = "".join(line for line in long.splitlines(keepends=True) if "| 16,000,000 |" in line)
+    assert chosen <= read_measurements(largest, [0, 2, 3, 4, 6])
+
+
 def test_ci_runs_in_full_what_has_a_larger_form() -> None:
     text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert 'MATCHREC_FULL=1 .venv/bin/pytest -q -n 2 -m "larger and not bench"' in text
