@@ -209,11 +209,12 @@ def run_last_statement(
             frame = query.aggregate(**aggregates, clause=request.clause)
         else:
             frame = query.to_df()
+        # Drawn before any row is printed: an error in --x must not come after the rows.
+        if plot:
+            plot.draw(query)
         if has_rows:
             count = output.write(spark, frame)
             suggest_coverage(request, count)
-        if plot:
-            plot.draw(query)
 
 
 def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOptions | None) -> None:
@@ -236,6 +237,10 @@ def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOpti
             with label_errors(statement.label):
                 query = request.build_query(spark, statement.text)
                 frame = query.to_df()
+                # Drawn before the rows are printed: an error in --x must not come after them. And
+                # before later statements, which may drop a view that the query reads.
+                if plot and statement == drawn_statement:
+                    plot.draw(query)
                 if statement in written_statements:
                     if statement != written_statements[0]:
                         output.print_separator()
@@ -243,9 +248,6 @@ def run_statements(request: QueryRequest, output: RowDestination, plot: PlotOpti
                     # `matchrec coverage` is about the last statement, too.
                     if statement == request.query_statement:
                         suggest_coverage(request, count)
-                # Drawn before later statements, which may drop a view that the query reads.
-                if plot and statement == drawn_statement:
-                    plot.draw(query)
 
 
 def suggest_coverage(request: QueryRequest, count: int) -> None:

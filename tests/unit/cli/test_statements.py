@@ -267,6 +267,20 @@ VIEW = "CREATE OR REPLACE TEMP VIEW drawn AS SELECT * FROM 'prices.csv'"
 PLOT = ("--plot", "a.svg", "--x", "ts", "--y", "price", "--series", "sym")
 
 
+@pytest.mark.parametrize("option", ["--x", "--y", "--series"])
+@pytest.mark.parametrize("earlier", ["", f"{VIEW}; "])
+def test_a_wrong_column_of_a_picture_prints_no_rows(
+    option: str, earlier: str, embedded: Path
+) -> None:
+    (embedded / "drawn.sql").write_text(earlier + STREAKS)
+    options = (*PLOT, option, "prise", "--table", "t=prices.csv")
+    result = invoke("run", "drawn.sql", *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    message = f"unknown column `prise` in `{option}` of `plot` [unknown-plot-column]"
+    assert message in result.stderr
+    assert not (embedded / "a.svg").exists()
+
+
 @pytest.mark.parametrize("last", ["DROP VIEW drawn", "SHOW TABLES LIKE 'no such'"])
 def test_a_picture_shows_the_last_query(last: str, embedded: Path) -> None:
     text = f"{VIEW}; SELECT * FROM drawn {STEPS} ORDER BY sym; {last}"
