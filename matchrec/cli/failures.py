@@ -29,6 +29,37 @@ CLICK_EXCEPTIONS = (click.ClickException, click.exceptions.Exit)
 # Errors of a disk that is full, or of a quota or file size that is reached.
 NO_SPACE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
+# The codes of errors in the value of an option that are found only when the query is known.
+WRONG_OPTION_CODES = frozenset(
+    (
+        # --conf
+        "unknown-setting",
+        # --arg and --grid
+        "unknown-parameter",
+        "unknown-clause-parameter",
+        # --clause
+        "several-clauses",
+        "unknown-clause",
+        # --partition and --row
+        "several-partitions",
+        "unknown-partition",
+        "unknown-partition-column",
+        "partition-column-missing",
+        "value-of-wrong-type",
+        "unknown-row",
+        "wrong-number-of-order-values",
+        # --x, --y, --series and --between
+        "unknown-plot-column",
+        "ambiguous-plot-column",
+        "wrong-axis-type",
+        "series-column-missing",
+        # --start, --end and --key
+        "unknown-label-column",
+        "wrong-number-of-keys",
+        "key-without-partition",
+    )
+)
+
 # The attribute of an error that has the label of the statement that failed. So the error keeps its
 # class and traceback, and its message has no label where it is not printed.
 STATEMENT_LABEL = "_matchrec_statement"
@@ -119,8 +150,10 @@ def print_tracebacks() -> Iterator[None]:
 def choose_exit_code(error: Exception) -> ExitCode:
     """Return the exit code for an error of ours or of an engine.
 
-    The query was rejected before it ran, or it failed while it ran.
+    An option is wrong, the query was rejected before it ran, or it failed while it ran.
     """
     if isinstance(error, MatchRecognizeError):
+        if error.code in WRONG_OPTION_CODES:
+            return ExitCode.USAGE
         return ExitCode.FAILED if isinstance(error, MatchRecognizeRunError) else ExitCode.REFUSED
     return ExitCode.REFUSED if is_rejected_query(error) else ExitCode.FAILED

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from matchrec.cli.failures import ExitCode, fail
+from matchrec.cli.failures import WRONG_OPTION_CODES, ExitCode, fail
 from matchrec.cli.messages import PROGRAM, print_notice, print_notice_at_terminal, show_busy
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
@@ -60,13 +60,26 @@ def open_local_session(
         try:
             spark = open_session(Path(name), dict(settings), engine)
         except MatchRecognizeError as error:
-            fail(str(error), ExitCode.FAILED)
+            fail(str(error), choose_start_exit_code(error, engine))
         print_notice_at_terminal(f"running on {describe_engine(spark)}")
         try:
             with cancelled_by_interrupt(spark):
                 yield spark
         finally:
             spark.stop()
+
+
+def choose_start_exit_code(error: MatchRecognizeError, engine: str | None) -> ExitCode:
+    """Return the exit code for a session that was not started.
+
+    Args:
+        error: the reason.
+        engine: the engine of `--engine`; None without this option.
+    """
+    is_engine_missing = error.code == "engine-not-installed" and engine is not None
+    if is_engine_missing or error.code in WRONG_OPTION_CODES:
+        return ExitCode.USAGE
+    return ExitCode.FAILED
 
 
 def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> SparkSession:

@@ -219,7 +219,7 @@ def test_a_column_of_labels_that_is_not_there(embedded: Path) -> None:
     (embedded / "labels.csv").write_text("sym,begins,ends\nX,1,2\n")
     labels = ("--table", "labels=labels.csv", "--labels", "labels")
     arguments = ("--start", "begin", "--end", "ends")
-    assert invoke_failing("backtest", "streaks.sql", *STOCKS, *labels, *arguments, code=1) == (
+    assert invoke_failing("backtest", "streaks.sql", *STOCKS, *labels, *arguments, code=2) == (
         "matchrec: error: unknown column `begin` in `--start` [unknown-label-column]\n"
         "  note: `--labels` has: sym, begins, ends\n"
         "  help: write --start begins\n"
@@ -259,7 +259,7 @@ def test_sweep(embedded: Path) -> None:
         ("- --grid n=-1..9", "write --grid n=-1,0,1,...", 2),
         ("- --grid n=3 --grid n=4", "--grid has `n` twice [repeated-name]\n  help: write all", 2),
         ("- --grid n=3,x", "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'", 1),
-        ("- --grid m=3", "has no parameter `:m`", 1),
+        ("- --grid m=3", "has no parameter `:m`", 2),
         ("up.sase --grid n=3", "SASE+ is not supported by this command", 2),
         ("- --grid n=3,,4", "missing value in `n=3,,4` [missing-candidate]\n  help: write --g", 2),
         ("- --grid n=", "write --grid n=VALUE,VALUE, or '' for an empty string", 2),
