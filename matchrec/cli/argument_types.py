@@ -39,26 +39,42 @@ class ParsedType(click.ParamType):  # type: ignore[type-arg]  # generic in newer
             self.fail(str(error), param, ctx)
 
 
+class SettingType(ParsedType):
+    """The type of an argument NAME=VALUE."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse an argument, and report a failure as click does."""
+        if not is_setting(value):
+            option = param.opts[0] if param is not None else ""
+            example = suggest_setting(option, value)
+            self.fail(str(errors.malformed_setting(argument=value, example=example)), param, ctx)
+        return super().convert(value, param, ctx)
+
+
 class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
     """A whole number in a range. Unlike `click.IntRange`, it adds no `[x>=1]` to the help."""
 
     name = "N"
 
-    def __init__(self, least: int = 1, most: int | None = None) -> None:
+    def __init__(self, least: int = 1, most: int | None = None, example: int = 10) -> None:
         """Take the range.
 
         Args:
             least: the smallest number, 0 or more.
             most: the largest number; None for any.
+            example: a number that the help for another text suggests.
         """
         self._least = least
         self._most = most
+        self._example = example
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number, and report another text or a number out of range as click does."""
         is_number = re.fullmatch(r"\d{1,18}", str(value)) is not None
         if not is_number or int(value) < self._least:
-            error = errors.not_a_whole_number(argument=str(value), least=self._least)
+            error = errors.not_a_whole_number(
+                argument=str(value), least=self._least, example=self._example
+            )
             self.fail(str(error), param, ctx)
         number = int(value)
         if self._most is not None and number > self._most:
@@ -68,13 +84,7 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # generic in newe
 
 
 def parse_setting(argument: str) -> tuple[str, str]:
-    """Split `NAME=VALUE` into the name and the value.
-
-    Raises:
-        MatchRecognizeError: there is no `=`, or nothing before it.
-    """
-    if not is_setting(argument):
-        raise errors.malformed_setting(argument=argument, example=suggest_setting(argument))
+    """Split `NAME=VALUE`, see `is_setting`, into the name and the value."""
     name, _, value = argument.partition("=")
     return name, value
 
@@ -84,26 +94,28 @@ def is_setting(argument: str) -> bool:
     return argument.find("=") > 0
 
 
-def suggest_setting(argument: str) -> str:
-    """Return NAME=VALUE with the part that a malformed argument has.
+def suggest_setting(option: str, argument: str) -> str:
+    """Return an option and NAME=VALUE with the part that a malformed argument has.
 
-    >>> [suggest_setting(argument) for argument in ("days", "days=", "=5", "5", "sum(n)")]
-    ['days=VALUE, or NAME=days if it is the value', 'days=VALUE', 'NAME=5', 'NAME=5', 'NAME=sum(n)']
+    >>> suggest_setting("--arg", "days")
+    '--arg days=VALUE, or --arg NAME=days if it is the value'
+    >>> [suggest_setting("--arg", argument) for argument in ("days=", "=5", "5", "sum(n)")]
+    ['--arg days=VALUE', '--arg NAME=5', '--arg NAME=5', '--arg NAME=sum(n)']
     """
     part = argument.strip("=")
     is_value = argument.startswith("=") or not part[:1].isalpha() or "(" in part
     if is_value:
-        return f"NAME={part or 'VALUE'}"
+        return f"{option} NAME={part or 'VALUE'}"
     if argument.endswith("="):
-        return f"{part}=VALUE"
-    return f"{part}=VALUE, or NAME={part} if it is the value"
+        return f"{option} {part}=VALUE"
+    return f"{option} {part}=VALUE, or {option} NAME={part} if it is the value"
 
 
 def parse_parameter(argument: str) -> tuple[str, str]:
     """Split `NAME=VALUE` of a query parameter.
 
     Raises:
-        MatchRecognizeError: the argument has another form, or a colon before the name.
+        MatchRecognizeError: there is a colon before the name.
     """
     name, value = parse_setting(argument)
     if name.startswith(":"):
@@ -115,8 +127,8 @@ def parse_candidates(argument: str) -> tuple[str, list[PlainValue]]:
     """Return the name of a query parameter and its values, from `NAME=VALUE,VALUE`.
 
     Raises:
-        MatchRecognizeError: the argument has another form, a range such as 1..5, or nothing between
-            two commas.
+        MatchRecognizeError: the name is not a parameter's, the values are a range such as 1..5, or
+            there is nothing between two commas.
 
     >>> parse_candidates("days=3,5")
     ('days', [3, 5])
@@ -174,8 +186,8 @@ def check_named_once(context: click.Context, option: click.Parameter, pairs: Pai
     return pairs
 
 
-SETTING_TYPE = ParsedType("NAME=VALUE", parse_setting)
-CANDIDATES_TYPE = ParsedType("NAME=VALUE,...", parse_candidates)
+SETTING_TYPE = SettingType("NAME=VALUE", parse_setting)
+CANDIDATES_TYPE = SettingType("NAME=VALUE,...", parse_candidates)
 FILE_TYPE = ParsedType("FILE", parse_output_file)
 PICTURE_TYPE = ParsedType("FILE", partial(parse_output_file, suffixes=figures.FORMATS))
 SVG_TYPE = ParsedType("FILE", partial(parse_output_file, suffixes=(".svg",)))

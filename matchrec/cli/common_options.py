@@ -19,6 +19,7 @@ from matchrec.arguments import AggregatePer, Algorithm, DialectName, PatternOutp
 from matchrec.cli.argument_types import (
     SETTING_TYPE,
     ParsedType,
+    SettingType,
     WholeNumber,
     check_named_once,
     parse_engine,
@@ -222,7 +223,7 @@ QUERY_OPTIONS = combine_options(
     make_repeatable_option(
         "--arg",
         "args",
-        type=ParsedType("NAME=VALUE", parse_parameter),
+        type=SettingType("NAME=VALUE", parse_parameter),
         callback=check_named_once,
         shell_complete=complete_parameters,
         help="Value of the parameter :NAME. Repeatable.",
@@ -286,7 +287,7 @@ def make_result_options(aggregate_help: str) -> OptionDecorator[Any]:
         make_repeatable_option(
             "--aggregate",
             "aggregates",
-            type=ParsedType("NAME=AGGREGATE", parse_setting),
+            type=SettingType("NAME=AGGREGATE", parse_setting),
             help=f"{aggregate_help} Repeatable. [default with --per: matches=count(*)]",
         ),
         make_choice_option("--per", get_args(AggregatePer), "Rows of the aggregates, one for each"),

@@ -48,7 +48,7 @@ def suggest_partition(argument: str, keys: Sequence[str]) -> str:
     '--partition gate=A1 --partition day=VALUE'
     """
     if not keys:
-        return suggest_setting(argument)
+        return suggest_setting("--partition", argument)
     part = argument.strip("=") or "VALUE"
     if part in keys:
         values = {part: "VALUE"}

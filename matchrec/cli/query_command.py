@@ -18,6 +18,7 @@ import click
 from matchrec.cli.files import has_known_format, strip_compression
 from matchrec.cli.usage_errors import read_extra_arguments
 from matchrec.errors import command as errors
+from matchrec.errors.wording import shorten
 
 # The key in click's `Context.meta` of the arguments as written.
 ARGUMENTS_AS_WRITTEN = "matchrec.arguments"
@@ -71,6 +72,11 @@ HINTS_OF_FOREIGN_OPTIONS = {
     "-p": "--arg NAME=VALUE",
 }
 
+# Options of other programs for the file or the text of a query.
+QUERY_OPTIONS_ELSEWHERE = ("-f", "--file", "-q", "--query", "--sql", "-e", "--execute")
+# Finds the name of the file of a query.
+QUERY_FILE = re.compile(r"\S+\.(?:sql|sase|py(?::\w+)?)")
+
 # An argument such as `stocks=stocks.csv` or `a.csv.gz`, in a list of arguments.
 TABLE_ARGUMENT = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
 
@@ -108,9 +114,11 @@ class QueryCommand(GroupedCommand):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            hint = HINTS_OF_FOREIGN_OPTIONS.get(error.option_name)
-            if hint is None or not self.has_option(hint.split()[0]):
-                raise
+            hint = suggest_query(error.option_name, ctx.meta[ARGUMENTS_AS_WRITTEN])
+            if hint is None:
+                hint = HINTS_OF_FOREIGN_OPTIONS.get(error.option_name)
+                if hint is None or not self.has_option(hint.split()[0]):
+                    raise
             unknown = errors.unknown_option(
                 option=error.option_name, command=ctx.command_path, hint=hint
             )
@@ -138,6 +146,30 @@ def find_option_group(parameter: click.Parameter) -> str:
         if parameter.name in names:
             return group
     return LAST_GROUP
+
+
+def suggest_query(option: str, arguments: Sequence[str]) -> str | None:
+    """Return how to write the query that follows an option of another program; None if none does.
+
+    Args:
+        option: the option, which the command does not have.
+        arguments: all arguments of the command as written.
+
+    >>> suggest_query("--query", ["--query", "q.sql"]), suggest_query("-e", ["-e", "SELECT 1"])
+    ('q.sql without --query', "-c 'SELECT 1'")
+    """
+    if option not in QUERY_OPTIONS_ELSEWHERE:
+        return None
+    for argument, next_argument in zip(arguments, (*arguments[1:], ""), strict=True):
+        name, equals, value = argument.partition("=")
+        if name != option:
+            continue
+        query = value if equals else next_argument
+        if QUERY_FILE.fullmatch(query):
+            return f"{shlex.quote(query)} without {option}"
+        if len(query.split()) > 1:
+            return f"-c {shlex.quote(shorten(query))}"
+    return None
 
 
 def find_table_argument(extra_arguments: str, arguments: Sequence[str]) -> str | None:

@@ -41,7 +41,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option(
     "--port",
-    type=WholeNumber(0, 65535),
+    type=WholeNumber(0, 65535, example=15002),
     default=15002,
     help="Port; 0 for any free one. [default: 15002]",
 )

@@ -14,6 +14,7 @@ from typing import IO, Any
 import click
 
 from matchrec.cli.messages import print_failure
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors.arguments import unknown_option_value
 from matchrec.errors.language import COMMAND_LINE, use_surface
@@ -46,9 +47,7 @@ def reword(error: click.UsageError) -> str:
     """Return the text of an error about wrong arguments, as our other errors are worded."""
     command = error.ctx.command_path if error.ctx is not None else "matchrec"
     if isinstance(error, click.NoSuchOption):
-        near = find_nearest(error.option_name.lstrip("-"), list_option_names(error.ctx))
-        hint = f"--{near}" if near else None
-        return str(errors.unknown_option(option=error.option_name, command=command, hint=hint))
+        return str(make_unknown_option_error(error.option_name, command, error.ctx))
     if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
         option = error.param.opts[0]
         value = error.param.make_metavar(error.ctx or click.Context(click.Command(None)))
@@ -63,6 +62,37 @@ def reword(error: click.UsageError) -> str:
     return error.format_message()
 
 
+def make_unknown_option_error(
+    option: str, command: str, context: click.Context | None
+) -> MatchRecognizeError:
+    """Return the error for an option that a command does not have.
+
+    It names the commands that have the option, or else the most similar option.
+
+    Args:
+        option: the option.
+        command: the command, such as `matchrec run`.
+        context: the context of the command; None if there is none.
+    """
+    owners = list_option_owners(option, context)
+    near = None if owners else find_nearest(option.lstrip("-"), list_option_names(context))
+    hint = f"--{near}" if near else None
+    return errors.unknown_option(option=option, command=command, hint=hint, owners=owners)
+
+
+def list_option_owners(option: str, context: click.Context | None) -> list[str]:
+    """Return the commands of the program that have an option, such as `matchrec why`."""
+    group = context.parent.command if context is not None and context.parent is not None else None
+    if context is None or context.parent is None or not isinstance(group, click.Group):
+        return []
+    program = context.parent.command_path
+    return [
+        f"{program} {name}"
+        for name, command in group.commands.items()
+        if any(option in parameter.opts for parameter in command.params)
+    ]
+
+
 def read_extra_arguments(error: click.UsageError) -> str | None:
     """Return the arguments that a command does not take, separated by spaces.
 
@@ -75,7 +105,8 @@ def read_extra_arguments(error: click.UsageError) -> str | None:
 def list_option_names(context: click.Context | None) -> list[str]:
     """Return the names of the options of a command, without hyphens."""
     parameters = context.command.params if context is not None else []
-    return [name.lstrip("-") for parameter in parameters for name in parameter.opts]
+    options = [parameter for parameter in parameters if isinstance(parameter, click.Option)]
+    return [name.lstrip("-") for option in options for name in option.opts]
 
 
 def name_option(message: str, option: str) -> str:

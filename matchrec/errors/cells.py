@@ -92,10 +92,10 @@ def partition_without_value(*, value: str, example: str) -> MatchRecognizePlanEr
 
     Args:
         value: the argument.
-        example: NAME=VALUE with the part that the argument has.
+        example: the option and NAME=VALUE, with the part that the argument has.
     """
     return MatchRecognizePlanError(
         f"missing value in `--partition {value}` of %%matchrec",
-        hint=f"write --partition {example}",
+        hint=f"write {example}",
         code="partition-without-value",
     )

@@ -37,16 +37,21 @@ def unknown_command(*, name: str, near: str | None) -> MatchRecognizeError:
     )
 
 
-def unknown_option(*, option: str, command: str, hint: str | None) -> MatchRecognizeError:
+def unknown_option(
+    *, option: str, command: str, hint: str | None, owners: Sequence[str] = ()
+) -> MatchRecognizeError:
     """Return the error for an option that a command does not have.
 
     Args:
         option: the option.
         command: the command, such as `matchrec run`.
         hint: what to write instead; None if nothing is known.
+        owners: other commands that have this option, such as `matchrec why`.
     """
+    notes = (f"{option} is an option of {join_names(owners)}",) if owners else ()
     return MatchRecognizeError(
         f"unknown option `{option}` of `{command}`",
+        notes=notes,
         hint=f"write {hint}" if hint else f"{command} --help lists the options",
         code="unknown-option",
     )
@@ -152,11 +157,11 @@ def repeated_name(*, option: str, name: str) -> MatchRecognizeError:
     return MatchRecognizeError(f"{option} has `{name}` twice", hint=hint, code="repeated-name")
 
 
-def not_a_whole_number(*, argument: str, least: int) -> MatchRecognizeError:
+def not_a_whole_number(*, argument: str, least: int, example: int) -> MatchRecognizeError:
     """Return the error for a number in an option that is too small, or for another text."""
     return MatchRecognizeError(
         f"`{argument}` is not a whole number of {least} or more",
-        hint=f"write a number such as {max(least, 10)}",
+        hint=f"write a number such as {example}",
         code="not-a-whole-number",
     )
 
@@ -261,7 +266,7 @@ def malformed_setting(*, argument: str, example: str) -> MatchRecognizeError:
 
     Args:
         argument: the argument.
-        example: NAME=VALUE with the part that the argument has.
+        example: the option and NAME=VALUE, with the part that the argument has.
     """
     return MatchRecognizeError(
         f"`{argument}` is not NAME=VALUE", hint=f"write {example}", code="malformed-setting"

@@ -78,7 +78,8 @@ class CellArguments:
             text = remove_quotes(argument)
             name, equals_sign, value = text.partition("=")
             if not equals_sign:
-                raise cell_errors.partition_without_value(value=text, example=suggest_setting(text))
+                example = suggest_setting("--partition", text)
+                raise cell_errors.partition_without_value(value=text, example=example)
             values[name] = parse_argument_value(value)
         return values
 
