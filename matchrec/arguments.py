@@ -40,6 +40,9 @@ SaseOutput = Literal["matches", "non_overlapping", "graph"]
 PatternOutput = Literal["matches", "events"]
 WindowKind = Literal["first_to_last", "previous_to_current"]
 
+# The end of the hint of an argument that may have a default. `ArgumentKind.require` removes it.
+LEAVE_OUT = ", or leave it out"
+
 # The values that an argument may have. The protocols describe objects of PySpark, NumPy and pandas,
 # so that type checkers know them although this module imports none of these libraries.
 
@@ -181,6 +184,10 @@ class ArgumentKind:
             accepts=lambda value: value is None or self.accepts(value),
         )
 
+    def require(self) -> ArgumentKind:
+        """Return this kind for an argument without a default: its hint cannot say to omit it."""
+        return replace(self, hint=self.hint.removesuffix(LEAVE_OUT))
+
 
 def make_word_kind(words: tuple[str, ...], unlisted: tuple[str, ...] = ()) -> ArgumentKind:
     """Return the kind of an argument that is one of a few words.
@@ -216,6 +223,10 @@ def check_arguments(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callabl
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         """Return the function with a check of its arguments before each call."""
         signature = inspect.signature(function)
+        function_kinds = {
+            name: kind.require() if is_required(signature, name) else kind
+            for name, kind in kinds.items()
+        }
         function_name = function.__qualname__.removesuffix(".__init__")
         unchecked = signature.parameters.keys() - kinds.keys() - {"self"}
         assert not unchecked, f"{function.__qualname__}: {sorted(unchecked)}"
@@ -223,14 +234,22 @@ def check_arguments(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callabl
         @wraps(function)
         def checked_function(*args: P.args, **kwargs: P.kwargs) -> R:
             """Check the arguments, then call the function."""
-            arguments = bind_arguments(signature, kinds, function_name, args, kwargs)
+            arguments = bind_arguments(signature, function_kinds, function_name, args, kwargs)
             return function(*arguments.args, **arguments.kwargs)
 
         # `bind_call` reads the kinds.
-        vars(checked_function)["kinds"] = kinds
+        vars(checked_function)["kinds"] = function_kinds
         return checked_function
 
     return decorate
+
+
+def is_required(signature: inspect.Signature, name: str) -> bool:
+    """Return whether a function has a parameter of this name without a default."""
+    parameter = signature.parameters.get(name)
+    if parameter is None or parameter.kind in VARIADIC_KINDS:
+        return False
+    return parameter.default is parameter.empty
 
 
 def bind_call(
@@ -379,8 +398,7 @@ def suggest_missing_argument(
     positional = [parameter.name for parameter in parameters if parameter.kind in POSITIONAL_KINDS]
     passed = {*positional[: len(args)], *kwargs}
     for parameter in parameters:
-        is_required = parameter.default is parameter.empty and parameter.kind not in VARIADIC_KINDS
-        if is_required and parameter.name not in passed:
+        if is_required(signature, parameter.name) and parameter.name not in passed:
             hint = kinds[parameter.name].hint.replace("{argument}", parameter.name)
             return f"; {hint}" if hint else ""
     return ""
@@ -518,8 +536,6 @@ MAX_COUNT = 2**31 - 1
 COUNT = ArgumentKind(
     f"a whole number from 1 to {MAX_COUNT}",
     lambda value: is_whole(value) and 1 <= value <= MAX_COUNT,
-    "write {argument}=4, or leave it out",
+    f"write {{argument}}=4{LEAVE_OUT}",
 )
-FLAG = ArgumentKind(
-    "True or False", make_class_test(bool), "write {argument}=True, or leave it out"
-)
+FLAG = ArgumentKind("True or False", make_class_test(bool), f"write {{argument}}=True{LEAVE_OUT}")

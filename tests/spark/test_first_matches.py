@@ -87,6 +87,9 @@ def test_forms_with_more_than_matches_have_no_first_ones(rows: DataFrame) -> Non
         matchrec.match_sase(rows, EVENTS.replace("2", "0"), order_by="id")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="`count` of"):
         STAGES.first_matches(0)
+    # The argument has no default, so it cannot be left out.
+    with pytest.raises(TypeError, match=r"argument: 'count'; write count=4$"):
+        STAGES.first_matches()  # type: ignore[call-arg]
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"first_matches\(2\)"):
         matchrec.Pattern.begin(STAGES)
 
