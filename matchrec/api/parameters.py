@@ -9,7 +9,7 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.errors.parameters import unknown_clause_parameter, unknown_parameter
 from matchrec.errors.rule_sets import unbound_rule_parameter
 from matchrec.source import Source, Span
-from matchrec.syntax.named_parameters import find_parameters
+from matchrec.syntax.named_parameters import find_parameters, find_parameters_with_at_sign
 
 _POSSIBLE_PARAMETER = re.compile(r"[:@]\s*([^\W\d]\w*)")
 
@@ -65,7 +65,18 @@ def reject_unused(text: str, values: Mapping[str, object]) -> None:
     possible_names = find_possible_parameters(text)
     for name in values:
         if name not in possible_names:
-            raise unknown_parameter(name=name, parameters=possible_names)
+            # Not `possible_names`: a word after a colon in a comment would be confusing.
+            raise unknown_parameter(name=name, parameters=find_certain_parameters(text))
+
+
+def find_certain_parameters(text: str) -> tuple[str, ...]:
+    """Return the names of the parameters `:name` and `@name` outside of comments and strings.
+
+    >>> find_certain_parameters("SELECT 'a:b' AS x /* falls: the */ WHERE y > :low + @high")
+    ('low', 'high')
+    """
+    names = [name for name, _ in find_clause_parameters(text)]
+    return tuple(dict.fromkeys((*names, *find_parameters_with_at_sign(text))))
 
 
 def fill_parameters(source: Source, values: Mapping[str, str]) -> Source:

@@ -23,6 +23,19 @@ def find_parameters(text: str) -> Iterator[tuple[str, Span]]:
             yield name.text, Span(colon.start, name.end + 1)
 
 
+def find_parameters_with_at_sign(text: str) -> Iterator[str]:
+    """Yield the name of each `@name`, as BigQuery and Azure write a parameter.
+
+    >>> list(find_parameters_with_at_sign("SELECT '@a' FROM t WHERE x > @low -- @b"))
+    ['low']
+    """
+    if "@" not in text:
+        return
+    for sign, name in pairwise(read_sqlglot_tokens(text)):
+        if sign.token_type is TokenType.PARAMETER and name.start == sign.end + 1:
+            yield name.text
+
+
 def find_first_parameters(text: str) -> dict[str, Span]:
     """Return the name of each `:name` with the span where it is used first.
 

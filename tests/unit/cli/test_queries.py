@@ -210,6 +210,9 @@ def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
     )
     assert "the query has no `:N`" in message
     assert "pass --arg n=VALUE" in message
+    colons = "-- in prices: the close falls\nSELECT 'a:b' AS x, :low AS y"
+    message = invoke_failing("check", "-c", colons, "--arg", "n=2", "--arg", "low=1", code=1)
+    assert "note: its parameters are: low\n" in message
 
 
 @pytest.mark.parametrize(
