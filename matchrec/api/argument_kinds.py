@@ -39,6 +39,7 @@ from matchrec.arguments import (
     make_word_kind,
 )
 from matchrec.dialects.products import PRODUCTS
+from matchrec.errors.inspection import PARTITION_DESCRIPTION
 from matchrec.spark.request import OPTIONS as OPTION_KINDS
 from matchrec.spark.request import Options
 
@@ -166,12 +167,13 @@ NAMED_VALUES = ArgumentKind(
     converter=convert_values,
     value_kind=VALUE,
 )
-# The values of PARTITION BY columns, which choose a partition.
+# The values of PARTITION BY columns, which choose a partition. A value without its column is
+# rejected by `TargetFinder`, whose error names the columns.
 PARTITION = ArgumentKind(
-    "a dict that maps PARTITION BY columns to values",
-    make_dict_test(lambda _: True),
-    'write partition={"name": value}',
-).allow_none()
+    PARTITION_DESCRIPTION,
+    lambda value: not isinstance(value, Mapping) or make_dict_test(lambda _: True)(value),
+    "write the names of the columns as strings",
+)
 # The values of ORDER BY columns, which choose a row.
 ROW = ArgumentKind(
     "a value of an ORDER BY column, or a tuple of values of several",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from shlex import quote
 
+from matchrec.errors.arguments import wrong_argument
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
@@ -116,6 +117,20 @@ def unknown_clause(*, clause: int | str, count: int, names: str) -> MatchRecogni
     )
 
 
+# What the argument `partition` must be.
+PARTITION_DESCRIPTION = "a dict that maps PARTITION BY columns to values, or None"
+
+
+def wrong_partition(value: object, hint: str) -> MatchRecognizePlanError:
+    """Return the error for a partition without the names of its columns, as in `partition="X"`.
+
+    Args:
+        value: what the user passed.
+        hint: what to write.
+    """
+    return wrong_argument("`Query.why`", "partition", value, PARTITION_DESCRIPTION, hint)
+
+
 def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchRecognizePlanError:
     """Return the error for a name in `partition` that PARTITION BY does not have.
 
@@ -136,13 +151,20 @@ def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchReco
     )
 
 
-def partition_column_missing(name: str, keys: Iterable[str]) -> MatchRecognizePlanError:
-    """Return the error for a partition without a value of the key `name`; `keys` are all keys."""
-    example = current_surface().write_keys([(key, ...) for key in keys])
+def partition_column_missing(
+    name: str, keys: Iterable[str], example: str = ""
+) -> MatchRecognizePlanError:
+    """Return the error for a partition without a value of a key.
+
+    Args:
+        name: the key.
+        keys: all keys.
+        example: how the user names a partition that exists; empty if there is none.
+    """
     surface = current_surface()
     return MatchRecognizePlanError(
         f"missing value of `{name}` in `{surface.name_option('partition')}`",
-        hint=f"write {example}",
+        hint=f"write {example or surface.write_keys([(key, ...) for key in keys])}",
         code="partition-column-missing",
     )
 

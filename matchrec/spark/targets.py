@@ -19,6 +19,8 @@ from pyspark.sql import types as spark_types
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as errors
+from matchrec.errors.language import current_surface
+from matchrec.errors.wording import LONGEST
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_string
 from matchrec.search.partitions import BoolArray
@@ -37,10 +39,16 @@ OrderValues = tuple[tuple[str, ...], ...]
 class Target:
     """The partition and the row of a clause that a question is about."""
 
-    # The values of the partition, by the names of their columns; None for the only partition.
+    # The values of the partition, by the names of their columns; None for the only partition. The
+    # user may also have passed a value alone: `TargetFinder` rejects it.
     partition: Mapping[str, object] | None = None
     # The values of the first ORDER BY columns; None for all rows.
     row: tuple[object, ...] | None = None
+
+
+def is_plain(value: object) -> bool:
+    """Return whether a message can write a value as Python code: a text or a number."""
+    return isinstance(value, str | int | float) and len(str(value)) <= LONGEST
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,7 @@ class TargetFinder:
                 lines, example = errors.format_rows(some_keys), self.write_example(some_keys[0])
                 raise errors.several_partitions(some=lines, example=example)
             return {}
+        self.reject_values_without_names(partition)
         key_names = {folded(name): name for name in self.key_texts}
         # the names that the user wrote, by the names of the keys
         target_names = {key_names.get(folded(name), name): name for name in partition}
@@ -95,12 +104,33 @@ class TargetFinder:
                 raise errors.unknown_partition_column(name=target_name, keys=self.key_texts)
         for name in self.key_texts:
             if name not in target_names:
-                raise errors.partition_column_missing(name, self.key_texts)
+                example = self.write_similar_example(
+                    {name: partition[target_name] for name, target_name in target_names.items()}
+                )
+                raise errors.partition_column_missing(name, self.key_texts, example)
         key_values = {
             name: self.write_value("partition", self.key_texts[name], partition[target_name])
             for name, target_name in target_names.items()
         }
         return {name: key_values[name] for name in self.key_texts}
+
+    def reject_values_without_names(self, value: object) -> None:
+        """Raise an error for `partition="X"` and other partitions that are not a dict.
+
+        Runs a job if the value is not that of the keys.
+        """
+        if isinstance(value, Mapping):
+            return
+        values = list(value) if isinstance(value, list | tuple) else [value]
+        if not self.key_texts:
+            hint = "leave partition out: the clause has no PARTITION BY"
+        elif len(values) == len(self.key_texts) and all(map(is_plain, values)):
+            pairs = list(zip(self.key_texts, values, strict=True))
+            hint = f"write {current_surface().write_keys(pairs)}"
+        else:
+            some_keys = self.find_some_keys()
+            hint = f"write {self.write_example(some_keys[0])}" if some_keys else "name the columns"
+        raise errors.wrong_partition(value, hint)
 
     def write_key_tests(self, key_values: Mapping[str, str]) -> tuple[str, ...]:
         """Return SQL tests of whether a row is in the partition. A row must pass all of them.
@@ -147,6 +177,18 @@ class TargetFinder:
             if isinstance(find_type(text), spark_types.IntegralType)
         ]
         return errors.write_partition_example(keys, number_keys)
+
+    def write_similar_example(self, known: Mapping[str, object]) -> str:
+        """Return how a user would name a partition that has some values, or else any partition.
+
+        Args:
+            known: the values by the names of their keys; others may be missing.
+        """
+        some_keys = self.find_some_keys()
+        texts = {name: str(value) for name, value in known.items()}
+        similar = [keys for keys in some_keys if keys | texts == keys]
+        examples = similar or some_keys
+        return self.write_example(examples[0]) if examples else ""
 
     # The rows that the target names.
 
