@@ -39,7 +39,7 @@ def unexpected_token(
         headline,
         span,
         notes=(note,),
-        hint=_find_hint(word, where, expected, sequence),
+        hint=_find_hint(text, where, expected, sequence),
         code="unexpected-word-in-sase",
     )
 
@@ -48,8 +48,9 @@ def unexpected_token(
 _WORDS_OF_CLAUSES = frozenset({"PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "DEFINE"})
 
 
-def _find_hint(word: str, where: str, expected: str, sequence: str) -> str | None:
-    """Return what to write instead of a word or sign, in upper case; None if that is not clear."""
+def _find_hint(text: str, where: str, expected: str, sequence: str) -> str | None:
+    """Return what to write instead of a word or sign; None if that is not clear."""
+    word = text.upper()
     is_of_sql = word in _WORDS_OF_CLAUSES or word in ("SELECT", "GROUP")
     if expected in ("PATTERN", "SEQ") and sequence and not is_of_sql:
         return f"write PATTERN SEQ({sequence})"
@@ -60,7 +61,9 @@ def _find_hint(word: str, where: str, expected: str, sequence: str) -> str | Non
             "pass a clause of MATCH_RECOGNIZE to matchrec.match_recognize(df, clause), which takes "
             "no order_by; or write SASE+, which begins with PATTERN SEQ(...)"
         )
-    if expected == "SEQ" and word.isidentifier():
+    if where == "WHERE" and "AND" in expected and word in (",", ";"):
+        return f"write AND instead of `{text}`"
+    if expected == "SEQ" and (word.isidentifier() or word == "("):
         return "write SEQ and parentheses around the components: PATTERN SEQ(Shelf a, Exit b)"
     is_in_sequence = where == "PATTERN" and "the end" not in expected
     hint = _HINTS_IN_PATTERN.get(word) if is_in_sequence else None
@@ -74,6 +77,8 @@ def _find_hint(word: str, where: str, expected: str, sequence: str) -> str | Non
         return "write a number with a unit: WITHIN 10 minutes"
     if hint is None and expected == "PATTERN":
         return "write PATTERN SEQ(Shelf a, Exit b)"
+    if hint is None and where == "WHERE" and "AND" in expected and word.isidentifier():
+        return f"write AND before {text}"
     if hint is None and word.isidentifier():
         for sign, example in _MISSING_BEFORE_NAMES.items():
             if sign in expected and where in example:
@@ -87,8 +92,7 @@ _MISSING_BEFORE_NAMES = {
         "PATTERN": "a comma between components: SEQ(Shelf a, Exit b)",
         "WHERE": "a comma between variables: skip_till_next_match(a, b)",
         "RETURN": "a comma between values: RETURN a.x AS x, b.y AS y",
-    },
-    "AND": {"WHERE": "AND between predicates: { a.x > 1 AND b.x > 2 }"},
+    }
 }
 
 
@@ -101,7 +105,7 @@ _HINTS_IN_PATTERN = {
     **dict.fromkeys(
         ("*", "{"), "write + after the type and [] after the variable for one or more: Shelf+ a[]"
     ),
-    "(": "write SEQ before it, with a variable after each event type: SEQ(Shelf a, Exit b)",
+    "(": "remove the parentheses: SEQ has components with a comma between them",
 }
 
 # What to write instead of a word or sign, by its upper case.
@@ -111,9 +115,8 @@ _HINTS_OF_WORDS = {
         "write several event types as a predicate: a.event_type IN ('Shelf', 'Exit'), with ANY a "
         "in SEQ"
     ),
-    ",": (
-        "write AND between predicates, and a variable after each event type: SEQ(Shelf a, Exit b)"
-    ),
+    ",": "remove it, or write the value that is missing before it",
+    "FILTER": "remove FILTER (...): an aggregate reads all events of its range",
     "OR": "write parentheses around the predicates that OR joins",
     "?": "write the value itself",
     ";": "remove it: a query is one statement",

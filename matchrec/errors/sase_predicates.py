@@ -91,14 +91,22 @@ def missing_kleene_index(
 
 
 def index_on_single_event(
-    span: Span, *, events: str, clause: str, name: str
+    span: Span, *, events: str, clause: str, name: str, kleene_plus: str
 ) -> MatchRecognizePlanError:
-    """Return the error for an index after the variable of a single event, as in b[1].price."""
+    """Return the error for an index after the variable of a single event, as in b[1].price.
+
+    Args:
+        span: where the event is written.
+        events: the variable with its index.
+        clause: WHERE or RETURN.
+        name: the variable.
+        kleene_plus: its component as a Kleene plus, such as `Shelf+ b[]`.
+    """
     return MatchRecognizePlanError(
         f"the index in `{events}` is not allowed in {clause}",
         span,
         notes=(f"`{name}` is one event, not a Kleene plus",),
-        hint=f"write {name} without brackets, or make it a Kleene plus in PATTERN: T+ {name}[]",
+        hint=f"write {name} instead of {events}, or {kleene_plus} in PATTERN for a Kleene plus",
         code="index-on-single-event",
     )
 
@@ -182,26 +190,23 @@ def unknown_aggregate(
 
 
 def aggregate_over_single_event(
-    span: Span, *, function: str, clause: str, name: str, attribute: str
+    span: Span, *, call: str, clause: str, name: str, kleene_plus: str
 ) -> MatchRecognizePlanError:
     """Return the error for an aggregate over a single event, as in avg(b.x) for `T b`.
 
     Args:
         span: where the event is written.
-        function: the aggregate.
+        call: the aggregate over all events of a Kleene plus, such as `avg(b[].x)`.
         clause: WHERE or RETURN.
         name: the variable of the event.
-        attribute: the attribute with a point before it, such as `.x`; may be empty.
+        kleene_plus: the component of the event as a Kleene plus, such as `Shelf+ b[]`.
     """
     return _make_aggregate_over_single_event(
         span,
-        function=function,
+        function=call.partition("(")[0],
         clause=clause,
         notes=(f"`{name}` is one event, not a Kleene plus",),
-        hint=(
-            f"make it a Kleene plus in PATTERN, T+ {name}[], and write "
-            f"{function}({name}[]{attribute})"
-        ),
+        hint=f"write {kleene_plus} in PATTERN, and {call} here",
     )
 
 

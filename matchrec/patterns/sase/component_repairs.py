@@ -55,6 +55,19 @@ def add_commas(text: str) -> str:
     return ", ".join(f"{event_type} {name}" for event_type, name in pairs)
 
 
+def add_missing_commas(text: str) -> str:
+    """Return components with commas between them, whether or not they have variables.
+
+    >>> add_missing_commas("Shelf a Exit b"), add_missing_commas("Shelf Exit+ Register")
+    ('Shelf a, Exit b', 'Shelf, Exit+, Register')
+    >>> add_missing_commas("Shelf a, Exit b")
+    'Shelf a, Exit b'
+    """
+    if "," in text:
+        return text
+    return add_commas(text) or ", ".join(text.split())
+
+
 def complete_components(text: str) -> str:
     """Return components as SEQ has them: with the variables and brackets that they lack.
 

@@ -115,18 +115,21 @@ class EventReader(ScalarReader):
             elif token.kind is TokenKind.NUMBER:
                 yield token.span, token.text
 
-    def make_expected_error(self, expected: str) -> MatchRecognizeError:
+    def make_expected_error(self, expected: str, hint: str | None = None) -> MatchRecognizeError:
         """Return the error for the next token, or for the end of the query.
 
         Args:
             expected: everything that could be written instead, such as "`)` or `,`".
+            hint: what to write; None if the token decides it.
         """
         if self.position < self.end:
             span = self.tokens[self.position].span
             text = self.text.text_at(span)
-            return query_errors.unexpected_token(
+            error = query_errors.unexpected_token(
                 span, text=text, where=self.where, expected=expected
             )
+            error.hint = hint or error.hint
+            return error
         end = self.text.full_span.end
         return query_errors.query_ends_early(
             Span(end, end + 1), where=self.where, expected=expected
@@ -306,18 +309,29 @@ class EventReader(ScalarReader):
         """
         if identifier.index in RANGE_INDEXES:
             return
-        make_error = (
-            errors.aggregate_without_range
-            if component.kleene
-            else errors.aggregate_over_single_event
-        )
-        raise make_error(
+        name = component.name.text
+        attribute = "".join(f".{part}" for part in identifier.attribute_names)
+        if component.kleene:
+            raise errors.aggregate_without_range(
+                identifier.span,
+                function=function,
+                clause=self.where,
+                name=name,
+                attribute=attribute,
+            )
+        raise errors.aggregate_over_single_event(
             identifier.span,
-            function=function,
+            call=f"{function}({name}[]{attribute})",
             clause=self.where,
-            name=component.name.text,
-            attribute="".join(f".{name}" for name in identifier.attribute_names),
+            name=name,
+            kleene_plus=self.write_kleene_plus(component),
         )
+
+    def write_kleene_plus(self, component: Component) -> str:
+        """Return a component of one event as a Kleene plus: `Stock+ a[]` for `Stock a`."""
+        name = component.name.text
+        event_type = self.text.text_at(component.span).removesuffix(name).rstrip()
+        return f"{event_type}+ {name}[]"
 
     def find_navigation(self, identifier: Identifier) -> Navigation:
         """Return the navigation to the event that an identifier reads.
@@ -349,7 +363,8 @@ class EventReader(ScalarReader):
         """
         name = identifier.name.text
         index = identifier.index
-        is_kleene = self.find_component(identifier.name).kleene
+        component = self.find_component(identifier.name)
+        is_kleene = component.kleene
         if is_kleene and index is Index.ALONE:
             first_names = identifier.attribute_names[:1]
             raise errors.missing_kleene_index(
@@ -361,7 +376,11 @@ class EventReader(ScalarReader):
             )
         if not is_kleene and index is not Index.ALONE:
             raise errors.index_on_single_event(
-                identifier.span, events=identifier.events, clause=self.where, name=name
+                identifier.span,
+                events=identifier.events,
+                clause=self.where,
+                name=name,
+                kleene_plus=self.write_kleene_plus(component),
             )
         if index in RELATIVE_INDEXES and self.where == "RETURN":
             raise errors.element_in_return(identifier.span, events=identifier.events, name=name)

@@ -26,6 +26,7 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import expression_nested_too_deep
 from matchrec.patterns.sase.component_repairs import (
     add_commas,
+    add_missing_commas,
     are_bare_components,
     complete_components,
 )
@@ -187,6 +188,7 @@ class QueryReader(EventReader):
         The help has the components that follow:
 
             EVENT SEQ(Shelf a, Exit b)     PATTERN SEQ(Shelf a, Exit b)
+            (Shelf Exit+)                  PATTERN SEQ(Shelf a, Exit+ b[])
             Shelf a+ WHERE ...             PATTERN SEQ(Shelf+ a[])
         """
         if self.key in (word, "") or self.position == self.end:
@@ -194,7 +196,9 @@ class QueryReader(EventReader):
         start = self.position
         components: str | None
         is_other_word = self.key_at(start + 1) == "SEQ"
-        if is_other_word or self.key == "SEQ":
+        if self.key == "(":
+            components = add_missing_commas(self.read_text_in_brackets(start))
+        elif is_other_word or self.key == "SEQ":
             components = self.read_text_in_brackets(start + 2 if is_other_word else start + 1)
         else:
             components = self.find_bare_components(start)
@@ -252,8 +256,16 @@ class QueryReader(EventReader):
         has_plus = self.accept("+")
         if self.key in (",", ")"):
             raise self.make_variable_error(type_span)
-        name = self.read_token("a name" if has_plus else "`+` or a name", TokenKind.WORD)
+        expected = "a name" if has_plus else "`+` or a name"
+        if self.key in ("*", "{"):
+            raise self.make_quantifier_error(type_span, expected)
+        name = self.read_token(expected, TokenKind.WORD)
         has_brackets = self.accept("[", "]")
+        if self.key == "[":
+            type_text = self.text.text_at(type_span)
+            kleene_plus = f"write {type_text}+ {name.text}[] for one or more events"
+            hint = kleene_plus if has_plus else f"{kleene_plus}, {type_text} {name.text} for one"
+            raise self.make_expected_error("`)` or `,`", hint)
         if has_brackets != has_plus:
             raise errors.incomplete_kleene_plus(
                 self.text.span(start, self.position),
@@ -261,6 +273,16 @@ class QueryReader(EventReader):
                 event_type=self.text.text_at(type_span),
             )
         return Component(event_type, name, type_span.to(name.span), kleene=has_plus)
+
+    def make_quantifier_error(self, type_span: Span, expected: str) -> MatchRecognizeError:
+        """Return the error for a quantifier of SQL after an event type, as in `Stock* a`."""
+        after = self.position + 1
+        if self.key == "{":
+            after = self.text.pairs.get(self.position, self.position) + 1
+        is_named = after < self.end and self.kind_at(after) is TokenKind.WORD
+        name = self.tokens[after].text if is_named else "a"
+        kleene_plus = f"{self.text.text_at(type_span)}+ {name}[]"
+        return self.make_expected_error(expected, f"write {kleene_plus} for one or more events")
 
     def make_variable_error(self, type_span: Span) -> MatchRecognizeError:
         """Return the error for an event type that no variable follows."""
