@@ -8,6 +8,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Literal, get_args, get_origin
@@ -17,6 +18,10 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec import arguments
+from matchrec.compile.counted_coverage import Figures, NearestStart
+from matchrec.explain.charts.backtest import Score
+from matchrec.explain.clause_coverage import FalsePart, LoopCoverage, OccurrenceCoverage, RunEnding
+from matchrec.source import Source, Span
 from tests.pages import reference
 
 pytestmark = pytest.mark.one_of(4)
@@ -108,7 +113,7 @@ def test_signatures_have_a_line_for_each_parameter_if_they_are_long() -> None:
 KNOWN_TYPES = {
     *("bool", "dict", "float", "int", "list", "object", "set", "str", "tuple", "type", "pa", "pd"),
     *("Any", "Callable", "Iterator", "Literal", "Mapping", "None", "Path", "Self", "Sequence"),
-    *("BaseException", "Column", "DataFrame", "Figure", "Row", "SparkSession"),
+    *("BaseException", "Column", "DataFrame", "Figure", "Row", "SparkSession", "StructType"),
 }
 
 # A signature in a block of the reference: its parameters, and its type of result.
@@ -153,6 +158,38 @@ def list_signature_types(page: Path) -> Iterator[str]:
                     for node in ast.walk(annotation):
                         if isinstance(node, ast.Name):
                             yield node.id
+
+
+# The classes of attributes that are not public, each with its fields in api.md.
+RECORDS = (
+    *(Span, Source, Score, Figures, OccurrenceCoverage, RunEnding, FalsePart, LoopCoverage),
+    NearestStart,
+)
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
+def test_the_overview_has_the_fields_of_records(record: type) -> None:
+    text = (REFERENCE / "api.md").read_text(encoding="utf-8")
+    section = text.partition(f"\n### {record.__name__}\n")[2].partition("\n#")[0]
+    properties = [name for name, value in vars(record).items() if isinstance(value, property)]
+    assert is_dataclass(record)
+    names = {*(field.name for field in fields(record)), *properties}
+    assert set(re.findall(r"^\| `(\w+)` \|", section, re.M)) == names
+
+
+def test_every_type_of_an_attribute_has_a_description() -> None:
+    """Each is a public name, a known type, or a class whose fields api.md lists."""
+    described = {record.__name__ for record in RECORDS}
+    types = set()
+    for page in REFERENCE.glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        for annotation in re.findall(r"^- `\w+` \(`([^`]+)`", text, re.M):
+            types |= set(re.findall(r"\b[A-Z]\w+", annotation))
+        types |= set(re.findall(r"^matchrec\.[\w.]+: .*?\b([A-Z]\w+)", text, re.M))
+    table = (REFERENCE / "api.md").read_text(encoding="utf-8")
+    arguments_of_calls = set(re.findall(r"^\| `(\w+)` \|.*\|.*\|$", table, re.M))
+    assert {"Score", "Figures", "Span"} <= types
+    assert types - described - KNOWN_TYPES - set(matchrec.__all__) - arguments_of_calls == set()
 
 
 def test_the_overview_has_every_public_name() -> None:

@@ -48,6 +48,8 @@ WIDTH = 100
 COMMANDS_BEGIN, COMMANDS_END = "<!-- commands -->", "<!-- end of commands -->"
 COMMANDS = re.compile(rf"{COMMANDS_BEGIN}\n.*?{COMMANDS_END}\n", re.S)
 HELP_WIDTH = 78  # what click uses in a terminal of 80 columns
+# Protocols of fields, each with the public class that implements it.
+PROTOCOLS = {"ShownCounters": "Counters"}
 MADE_BY_USERS = ("matchrec.Options", "matchrec.Counters")  # classes that are shown as calls
 
 
@@ -172,6 +174,8 @@ def list_fields(class_: type) -> dict[str, Value]:
             if default and default.startswith("field("):
                 default = None
             type_ = ast.unparse(statement.annotation).replace("arguments.", "")
+            for protocol, public_class in PROTOCOLS.items():
+                type_ = type_.replace(protocol, public_class)
             result[statement.target.id] = Value(type_, default)
     return result
 
