@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from matchrec.errors.kinds import (
     MatchRecognizeError,
@@ -141,4 +142,26 @@ def incomplete_tls_files(*, has_key: bool) -> MatchRecognizePlanError:
         f"missing TLS {'certificate' if has_key else 'key'}",
         hint=f"pass both {options}, with files in PEM format",
         code="incomplete-tls-files",
+    )
+
+
+def tls_file_not_readable(path: Path, reason: str) -> MatchRecognizePlanError:
+    """Return the error for a certificate or key that does not exist or cannot be read.
+
+    Args:
+        path: the file.
+        reason: what the system says.
+    """
+    return MatchRecognizePlanError(
+        f"the TLS file `{path}` cannot be read: {reason}", code="tls-file-not-readable"
+    )
+
+
+def tls_files_not_usable(certificate: Path, key: Path) -> MatchRecognizePlanError:
+    """Return the error for files that are not a certificate and its key."""
+    return MatchRecognizePlanError(
+        "the files for TLS are not a certificate and its private key",
+        notes=(f"the certificate is {certificate}", f"the key is {key}"),
+        hint="pass files in PEM format that belong together, with a key without a password",
+        code="tls-files-not-usable",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import ssl
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -42,11 +43,14 @@ class Listener:
         """Check who could call, and that TLS has both files.
 
         Raises:
-            MatchRecognizePlanError: TLS lacks a file, clients cannot send the token, or other
-                machines could call without one.
+            MatchRecognizePlanError: TLS lacks a file, a file cannot be read, clients cannot send
+                the token, or other machines could call without one.
         """
         if (self.tls_cert is None) != (self.tls_key is None):
             raise errors.incomplete_tls_files(has_key=self.tls_key is not None)
+        for path in (self.tls_cert, self.tls_key):
+            if path is not None:
+                read_tls_file(path)
         if self.token is not None and not VISIBLE_ASCII.fullmatch(self.token):
             raise errors.token_not_allowed()
         if self.token is None and not self.allow_anyone and not is_loopback(self.host):
@@ -56,16 +60,46 @@ class Listener:
         """Let a server of gRPC listen, and return the port.
 
         Raises:
-            MatchRecognizePlanError: the port is in use, or the host is not one of this machine.
+            MatchRecognizePlanError: the port is in use, the host is not one of this machine, or the
+                files for TLS cannot be used.
         """
         target = f"{self.url_host}:{self.port}"
         try:
             if self.tls_cert is None or self.tls_key is None:
                 return int(server.add_insecure_port(target))
-            pair = (self.tls_key.read_bytes(), self.tls_cert.read_bytes())
+            pair = (read_tls_file(self.tls_key), read_tls_file(self.tls_cert))
             return int(server.add_secure_port(target, grpc.ssl_server_credentials([pair])))
         except RuntimeError as error:
+            # gRPC does not say whether it is the address or the certificate.
+            self.check_certificate()
             raise errors.address_not_available(self.host, self.port) from error
+
+    def check_certificate(self) -> None:
+        """Check that the files for TLS, if there are any, are a certificate and its key.
+
+        Raises:
+            MatchRecognizePlanError: they are not.
+        """
+        if self.tls_cert is None or self.tls_key is None:
+            return
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        try:
+            # gRPC cannot use a key with a password. Without one here, Python would ask for it.
+            context.load_cert_chain(self.tls_cert, self.tls_key, password="")
+        except (OSError, ValueError) as error:  # an SSLError is an OSError
+            raise errors.tls_files_not_usable(self.tls_cert, self.tls_key) from error
+
+
+def read_tls_file(path: Path) -> bytes:
+    """Return the content of a file for TLS.
+
+    Raises:
+        MatchRecognizePlanError: it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise errors.tls_file_not_readable(path, error.strerror or str(error)) from error
 
 
 def is_loopback(host: str) -> bool:

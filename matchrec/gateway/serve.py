@@ -130,8 +130,8 @@ def serve(  # noqa: PLR0913 -- public signature
 
     Raises:
         MatchRecognizePlanError: the port is in use, the session has no server, both `spark` and
-            `engine` are passed, the token is empty or cannot be sent, or other machines could
-            connect without a token.
+            `engine` are passed, the token is empty or cannot be sent, other machines could connect
+            without a token, or the files for TLS cannot be read or used.
 
     >>> with matchrec.serve(spark, port=0) as gateway:
     ...     print(gateway.address)
