@@ -158,9 +158,9 @@ def replace_when_complete(path: Path) -> Iterator[Path]:
     file = follow_links(path)
     try:
         with make_part_folder(file) as folder:
-            # It has the suffixes that the user wrote, not the suffixes of the linked file, because
-            # they choose the format.
-            part = Path(folder) / f"rows{''.join(path.suffixes[-2:])}"
+            # Named after `path`, not after the file that a link leads to, because the suffixes
+            # choose the format. The others may be long, and the name has a limit.
+            part = Path(folder) / f"rows{''.join(find_format_suffixes(path))}"
             yield part
             if file.exists():
                 shutil.copymode(file, part)
@@ -169,6 +169,16 @@ def replace_when_complete(path: Path) -> Iterator[Path]:
         raise
     except OSError as error:
         raise errors.output_not_written(path=str(path), reason=describe_os_error(error)) from error
+
+
+def find_format_suffixes(path: Path) -> list[str]:
+    """Return the suffixes of a name that choose the format of the file.
+
+    >>> find_format_suffixes(Path("prices.2024.csv.gz")), find_format_suffixes(Path("a.b.parquet"))
+    (['.csv', '.gz'], ['.parquet'])
+    """
+    is_compressed = path.suffix.lower() in COMPRESSIONS
+    return path.suffixes[-2:] if is_compressed else path.suffixes[-1:]
 
 
 def write_text(path: Path, text: str) -> None:

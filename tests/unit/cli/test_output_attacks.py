@@ -53,6 +53,15 @@ def test_a_name_that_is_too_long(embedded: Path) -> None:
     assert "File name too long" in result.stderr
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_the_longest_names(suffix: str, embedded: Path) -> None:
+    (embedded / "out").mkdir()
+    name = "a." + (255 - 2 - len(suffix)) * "b" + suffix
+    result = invoke(*ONE_ROW, "--output", f"out/{name}")
+    assert result.exit_code == 0, result.stderr
+    assert list_names(embedded / "out") == [name]
+
+
 def test_the_format_is_that_of_the_link_and_not_of_its_file(embedded: Path) -> None:
     (embedded / "x.csv.gz").symlink_to("latest")
     result = invoke(*ONE_ROW, "--output", "x.csv.gz")
