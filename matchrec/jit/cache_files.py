@@ -47,10 +47,13 @@ class CacheFiles:
         return all(trust.find_file_fault(file, writers) is None for file in self.find_all())
 
     def are_undamaged(self) -> bool:
-        """Return whether there is a voucher, and the files are those that it vouches for."""
-        with suppress(OSError):
-            return self.voucher.read_bytes() == self.compute_digests().encode()
-        return False
+        """Return whether there are code files, and the voucher has their digests."""
+        try:
+            expected_digests = self.voucher.read_bytes().decode()
+            digests = self.compute_digests()
+        except (OSError, UnicodeDecodeError):
+            return False
+        return digests != "" and digests == expected_digests
 
     def compute_digests(self) -> str:
         """Return the content of the voucher: a line for each file, as `sha256sum` writes it."""
@@ -58,9 +61,14 @@ class CacheFiles:
         return "\n".join(f"{digest.hexdigest()}  {name}" for name, digest in digests.items())
 
     def vouch(self) -> None:
-        """Vouch for the files as they are, and remove those that were made from other sources."""
+        """Vouch for the files as they are, and remove those that were made from other sources.
+
+        If numba could not write any, there is nothing to vouch for.
+        """
         with suppress(OSError):
-            write_file(self.voucher, self.compute_digests().encode())
+            digests = self.compute_digests()
+            if digests:
+                write_file(self.voucher, digests.encode())
         stem = self.name.rpartition("-")[0]
         for voucher in self.folder.glob(f"{stem}-*.sha256"):
             if voucher != self.voucher:
