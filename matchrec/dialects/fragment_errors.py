@@ -11,7 +11,7 @@ from sqlglot.errors import ParseError, TokenError, UnsupportedError
 from matchrec.dialects.masked_fragments import MaskedFragment
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules.context import RuleContext
-from matchrec.dialects.sqlglot_dialects import tokenize
+from matchrec.dialects.sqlglot_dialects import tokenize_product_sql
 from matchrec.dialects.sqlglot_translation import translate_fragment
 from matchrec.errors import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
@@ -38,7 +38,7 @@ def reject_semantics_before_column(masked: MaskedFragment, context: RuleContext)
         return
     if not any(word in masked.text.upper() for word in SEMANTICS):
         return
-    tokens = make_token_sequence(tokenize(masked.text, context.read), masked.text)
+    tokens = make_token_sequence(tokenize_product_sql(masked.text, context.read), masked.text)
     for index, token in enumerate(tokens.tokens[:-1]):
         column = tokens[index + 1]
         is_column = column.is_name and column.key not in AFTER_OPERAND
@@ -68,7 +68,7 @@ def describe_parse_error(
     position = (details.get("line"), details.get("col"))
     hint = None
     span = masked.span
-    for token in tokenize(masked.text, product):
+    for token in tokenize_product_sql(masked.text, product):
         if (token.line, token.col) == position:
             hint = find_dialect_syntax_hint(masked.text[: token.end + 1])
             span = masked.locate(Span(token.start, token.end + 1))
@@ -92,7 +92,7 @@ def describe_unsupported(
     """
     title = context.write.title
     text = masked.edited.old_text
-    tokens = make_token_sequence(tokenize(text, context.read), text)
+    tokens = make_token_sequence(tokenize_product_sql(text, context.read), text)
     calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
     for index in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
         call = tokens.find_call_span(index)

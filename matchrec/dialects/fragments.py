@@ -29,7 +29,7 @@ from matchrec.dialects.masked_fragments import Hole, MaskedFragment, mask_holes
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules.context import RuleContext, RuleFindings
 from matchrec.dialects.rules.visible_columns import TableLookup, VisibleColumns, find_no_table
-from matchrec.dialects.sqlglot_dialects import tokenize
+from matchrec.dialects.sqlglot_dialects import tokenize_product_sql
 from matchrec.dialects.sqlglot_translation import translate_fragment
 from matchrec.dialects.token_edits import TokenizedText, find_edits
 from matchrec.errors.sql import window as errors
@@ -146,8 +146,8 @@ class FragmentTranslator:
         self._add_to_log(findings, masked.span)
         if translation is None:
             return []
-        old = TokenizedText(masked.text, tokenize(masked.text, self.read))
-        new = TokenizedText(translation, tokenize(translation, self.write))
+        old = TokenizedText(masked.text, tokenize_product_sql(masked.text, self.read))
+        new = TokenizedText(translation, tokenize_product_sql(translation, self.write))
         return list(find_edits(old, new, frozenset(masked.holes)))
 
     def _add_to_log(self, findings: RuleFindings, span: Span) -> None:

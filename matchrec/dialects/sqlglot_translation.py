@@ -18,7 +18,7 @@ from matchrec.dialects.operator_groups import parenthesize_chains
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules.by_product import find_rules
 from matchrec.dialects.rules.context import DIFFERS, RuleContext, RuleFindings, apply_rule
-from matchrec.dialects.sqlglot_dialects import get_dialect, tokenize
+from matchrec.dialects.sqlglot_dialects import get_dialect, tokenize_product_sql
 from matchrec.dialects.sqlglot_printing import print_tree
 
 
@@ -99,9 +99,9 @@ def _parse(text: str, product: Product, functions: FunctionNames | None) -> exp.
         ParseError: it is not one statement or expression, or a function lacks an argument.
         TokenError: its tokens cannot be read.
     """
-    grouped = parenthesize_chains(text, tokenize(text, product), product)
-    masked = mask_functions(grouped, tokenize(grouped, product), functions)
-    statements = get_dialect(product).parser().parse(tokenize(masked, product), masked)
+    grouped = parenthesize_chains(text, tokenize_product_sql(text, product), product)
+    masked = mask_functions(grouped, tokenize_product_sql(grouped, product), functions)
+    statements = get_dialect(product).parser().parse(tokenize_product_sql(masked, product), masked)
     trees = [tree for tree in statements if tree is not None]
     if len(trees) != 1:
         raise ParseError("one statement or expression is expected")

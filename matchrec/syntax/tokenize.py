@@ -1,7 +1,7 @@
 """Read the tokens of a text: sqlglot divides it, and `convert_tokens` makes our tokens.
 
-`read_tokens` does both for Spark SQL. For the SQL of another product, `tokenize_sql` and
-`make_token_sequence` are the two steps. sqlglot's tokens differ from ours:
+`read_tokens` does both for Spark SQL. For the SQL of another product, `tokenize_sql` divides the
+text, and `make_token_sequence` makes our tokens. sqlglot's tokens differ from ours:
 
     text           sqlglot's tokens      our tokens
     PARTITION BY   `PARTITION BY`        `PARTITION`, `BY`
@@ -81,10 +81,10 @@ def read_sqlglot_tokens(
 ) -> list[SqlglotToken]:
     """Return the tokens that sqlglot finds in a text of Spark SQL.
 
-    It takes the arguments of `read_tokens` and raises the same errors.
+    The arguments and the errors are those of `read_tokens`.
     """
     try:
-        tokens = tokenize_sql(Spark, text)
+        tokens = tokenize_sql(Spark(), text)
     except TokenError as error:
         raise _explain_token_error(text, offset) from error
     if '"' not in text:
@@ -92,7 +92,7 @@ def read_sqlglot_tokens(
     return list(_read_double_quotes(tokens, text, dialect))
 
 
-def tokenize_sql(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]:
+def tokenize_sql(dialect: SqlglotDialect, text: str) -> list[SqlglotToken]:
     """Return the tokens that a dialect of sqlglot finds in a query, a script or an expression.
 
     Words that are commands or keywords elsewhere, such as SHOW, are words if they can be names.
@@ -101,7 +101,7 @@ def tokenize_sql(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]
         TokenError: a string, a quoted name or a comment is not closed, or a binary value has other
             characters than hexadecimal digits.
     """
-    tokens: list[SqlglotToken] = _make_tokenizer(dialect)(dialect=dialect()).tokenize(text)
+    tokens: list[SqlglotToken] = _make_tokenizer(type(dialect))(dialect=dialect).tokenize(text)
     if any(token.token_type in _KEYWORDS_USED_AS_NAMES for token in tokens):
         _name_keywords(tokens)
     return tokens
