@@ -1,20 +1,23 @@
 """Restrict the plan of a row pattern window to the rows of its frame.
 
-Rows outside of a window's frame do not exist for it: they can be neither mapped nor read.
+Rows outside of the frame do not exist for the window: they can be neither mapped nor read.
 
     PREV(x)         →  LAST(x, 1)                                  if its row may be outside
-    NEXT(x)         →  CASE WHEN count(*) <= 4 THEN NEXT(x) END    in a frame of 5 rows
+    NEXT(x)         →  CASE WHEN count(*) <= 4 THEN NEXT(x) END    for 4 FOLLOWING
     n FOLLOWING     →  a match spans at most n + 1 rows
     e FOLLOWING     →  count(*) - 1 <= FIRST(e)                    for every variable
 
-PREV becomes LAST if the tested row can be the first row of the match. The row before it is outside
-of the frame, where PREV would find it, and LAST finds no row.
+PREV becomes LAST if the tested row can be the first row of the match. The row before the match is
+outside of the frame: PREV would find it, and LAST finds no row.
 
-The length of a frame may be an expression e, which is evaluated on the first row of the match. Then
-the condition of every variable also tests that the row number in the match minus 1 is <= FIRST(e).
-This is written `count(*) - 1 <= FIRST(e)`, because `FIRST(e) + 1` could overflow.
+n FOLLOWING is the number of rows after the first row of the frame, so the frame has n + 1 rows.
+`count(*)` is the number of the tested row in the frame, because the search starts at the first row
+of the frame.
 
-The search starts at the first row of the frame, so the rows of a run are counted from there.
+The number may be an expression e, which is evaluated on the first row of the match. Then the
+condition of every variable also tests that at most FIRST(e) rows are before the tested row. This is
+written `count(*) - 1 <= FIRST(e)`, because `FIRST(e) + 1` could overflow.
+
 The worker restricts measures to the frame when it reads them.
 """
 
@@ -56,25 +59,25 @@ class FrameRestriction:
     """
 
     plan: MatchPlan
-    # The number of rows after the first one of the frame, or an expression for it; None if the
+    # The number of rows after the first row of the frame, or an expression for it; None if the
     # frame ends with the partition.
-    length: int | TokenSequence | None
+    rows_after_first: int | TokenSequence | None
     # Where the frame is written.
     frame_span: Span
 
     @cached_property
     def rows_before(self) -> dict[str, RowCount]:
-        """The number of rows of a match before a row of each variable, see `count_rows_before`."""
+        """The number of rows of a match before a row of each variable: see `count_rows_before`."""
         return count_rows_before(self.plan.pattern)
 
     def restrict_plan(self) -> MatchPlan:
         """Return the plan restricted to the frame."""
         definitions = [self.restrict_definition(definition) for definition in self.plan.definitions]
         plan = replace(self.plan, definitions=tuple(definitions))
-        if self.length is None:
+        if self.rows_after_first is None:
             return plan
-        if isinstance(self.length, int):
-            return replace(plan, within_rows=self.length + 1)
+        if isinstance(self.rows_after_first, int):
+            return replace(plan, within_rows=self.rows_after_first + 1)
         definition_by_variable = {
             definition.variable: definition for definition in plan.definitions
         }
@@ -98,21 +101,21 @@ class FrameRestriction:
         """Return a definition whose condition reads no row outside of the frame.
 
         Raises:
-            MatchRecognizeError: that cannot be expressed.
+            MatchRecognizeError: the condition reads rows outside of the frame in a way that cannot
+                be rewritten.
         """
         tested_variable = definition.variable
         condition = map_references(
-            definition.condition,
-            lambda reference: self.keep_after_start(reference, tested_variable),
+            definition.condition, lambda reference: self.guard_start(reference, tested_variable)
         )
         self.check_next(condition, tested_variable)
         return replace(definition, condition=self.guard_end(condition, tested_variable))
 
-    def keep_after_start(self, reference: Reference, tested_variable: str) -> Reference:
+    def guard_start(self, reference: Reference, tested_variable: str) -> Reference:
         """Return a reference that is NULL if its row is before the start of the frame.
 
-        If PREV may leave the frame, it becomes LAST, because inside the frame, the rows before the
-        tested row are exactly the rows already matched.
+        If PREV may leave the frame, it becomes LAST: the rows of the frame before the tested row
+        are exactly the rows that are already matched.
 
         Raises:
             MatchRecognizeError: PREV may leave the frame, and does not start at the tested row; or
@@ -144,10 +147,10 @@ class FrameRestriction:
         """Check that each NEXT starts at the tested row if the frame has an end.
 
         Raises:
-            MatchRecognizeError: one starts at another row, so its row cannot be compared with the
-                end of the frame.
+            MatchRecognizeError: a NEXT starts at another row, so the row that it reads cannot be
+                compared with the end of the frame.
         """
-        if self.length is None:
+        if self.rows_after_first is None:
             return
         for reference in scalar.references:
             if not isinstance(reference, ColumnReference):
@@ -184,14 +187,14 @@ class FrameRestriction:
 
         A NEXT starts at the tested row: see `check_next`.
         """
-        if not isinstance(reference, ColumnReference) or self.length is None:
+        if not isinstance(reference, ColumnReference) or self.rows_after_first is None:
             return False
         distance = reference.navigation.physical_offset
         if distance <= 0:
             return False
-        if not isinstance(self.length, int):
-            return True  # the length may be 0
-        return self.rows_before[tested_variable].most + distance > self.length
+        if not isinstance(self.rows_after_first, int):
+            return True  # the frame may have one row
+        return self.rows_before[tested_variable].most + distance > self.rows_after_first
 
     def starts_at_tested_row(self, navigation: Navigation, tested_variable: str) -> bool:
         """Return whether a navigation starts at the tested row."""
@@ -199,32 +202,37 @@ class FrameRestriction:
         return navigation.is_last and self.plan.ids[tested_variable] in member_ids
 
     def build_row_test(self, distance: int, span: Span) -> Operation:
-        """Return the condition that a row is in the frame, which must have an end.
+        """Return the condition that a row is in the frame.
 
         Args:
-            distance: how many rows after the tested row it is.
+            distance: how many rows the row is after the tested row.
             span: what errors point at.
         """
-        assert self.length is not None, "a frame without an end has no rows after it"
+        assert self.rows_after_first is not None, "only a frame with an end needs a test"
         row_number = Term((Aggregate("count", None, (), span=span),), span)
-        if isinstance(self.length, int):
-            last_row_number = make_number(self.length + 1 - distance, span)
+        if isinstance(self.rows_after_first, int):
+            last_row_number = make_number(self.rows_after_first + 1 - distance, span)
             return compare_scalars("<=", row_number, last_row_number)
-        length = ColumnReference(
-            Navigation(end=End.FIRST), write_frame_length(self.length.text), self.length.full_span
+        limit = ColumnReference(
+            Navigation(end=End.FIRST),
+            write_limit(self.rows_after_first.text),
+            self.rows_after_first.full_span,
         )
-        # The number is added to the row number, because `length + 1` could overflow.
-        rows_after_first = add_number(row_number, distance - 1, span)
-        return compare_scalars("<=", rows_after_first, Term((length,), span))
+        # The numbers are added to the row number, because `FIRST(e) + 1` could overflow.
+        row_index = add_number(row_number, distance - 1, span)
+        return compare_scalars("<=", row_index, Term((limit,), span))
 
 
 def add_number(scalar: Scalar, number: int, span: Span) -> Operation:
-    """Return the sum of an expression and a number, or a difference if the number is negative."""
+    """Return the sum of an expression and a number. `x + -1` is written `x - 1`."""
     operator = "-" if number < 0 else "+"
     parts = (scalar, f" {operator} ", make_number(abs(number), span))
     return Operation(operator, parts, span)
 
 
-def write_frame_length(text: str) -> str:
-    """Return SQL for the length of a row's frame, which raises an error if it is not valid."""
+def write_limit(text: str) -> str:
+    """Return SQL for the number of rows after the first row of a frame.
+
+    The SQL raises an error if the number is NULL or negative.
+    """
     return f"CASE WHEN ({text}) >= 0 THEN ({text}) ELSE raise_error('{FRAME_LENGTH_ERROR}') END"
