@@ -60,7 +60,7 @@ class RunPair(NamedTuple):
     differs: bool
 
 
-def can_find_match_twice(folding: Folding, waiting_states: tuple[int | None, ...]) -> bool:
+def can_find_match_twice(folding: Folding, states_after_skip: tuple[int | None, ...]) -> bool:
     """Return whether two ways may map the same rows to the same variables and both be a match.
 
     Tests and effects are unknown here, too. The search follows two runs at once: it visits pairs of
@@ -70,14 +70,14 @@ def can_find_match_twice(folding: Folding, waiting_states: tuple[int | None, ...
 
     Args:
         folding: the folding.
-        waiting_states: for each state the one in which a run waits after it skips a row; None if it
-            may not skip one.
+        states_after_skip: for each state, the state in which a run waits after it skips a row; None
+            if it may not skip one.
     """
 
     def iterate_next_pairs(pair: RunPair) -> Iterator[RunPair]:
         """Yield the pairs of states that two runs can reach with the next row."""
-        left_waiting = waiting_states[pair.left]
-        right_waiting = waiting_states[pair.right]
+        left_waiting = states_after_skip[pair.left]
+        right_waiting = states_after_skip[pair.right]
         if left_waiting is not None and right_waiting is not None:
             yield RunPair(left_waiting, right_waiting, pair.differs)
         yield from iterate_pairs_after_mapping(folding.choices, pair)

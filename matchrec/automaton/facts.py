@@ -126,9 +126,9 @@ def output_needs_condition(folding: Folding, variables: Collection[VariableId]) 
 
     def iterate_states_without_condition(state: int) -> Iterator[int]:
         """Yield the states to which a row leads that does not satisfy the condition."""
-        waiting_state = folding.find_waiting_state(state)
-        if waiting_state is not None:
-            yield waiting_state
+        state_after_skip = folding.find_state_after_skip(state)
+        if state_after_skip is not None:
+            yield state_after_skip
         for choice in folding.choices[state]:
             checked = choice.variable if choice.test is None else choice.test
             if choice.target is not None and checked not in variables:

@@ -1,9 +1,9 @@
 """Fold a program of stages: find the states in which runs wait, and what a row does in each.
 
 A waiting state is a state of the program together with the tests of the proceed edges that lead to
-it, so one state can give several waiting states. A mapped row leads to one waiting state for each
-stage that can be next. The tests are checked on the next row only: after a skipped row, the run
-waits in the state without them.
+it, so one state of the program can become several waiting states. A mapped row leads to one waiting
+state for each stage that can be next. The tests are checked on the next row only: after a skipped
+row, the run waits in the state without the tests.
 
 A choice has a single test, so combined tests are divided into several choices. For `a` followed by
 a loop of `b` that a row with U ends:
@@ -54,12 +54,12 @@ class WaitingState:
 
 @dataclass(frozen=True, slots=True)
 class ComposedTests:
-    """Which tests of a pattern of stages are made of other tests, and which are of `not_next`."""
+    """The tests of a pattern of stages that are made of other tests, and those of `not_next`."""
 
     # The complement of a test, for each test that has one.
     complements: Mapping[VariableId, VariableId]
-    # For the test of a stage and the test that ends its loop: the test that a row satisfies the
-    # first and not the second.
+    # For the test of a stage and the test that ends the loop of the stage: the test that a row
+    # satisfies the first one and not the second one.
     stage_tests_in_loop: Mapping[tuple[VariableId, VariableId], VariableId]
     # Tests of `not_next`, which only the next row must not satisfy.
     next_row_nots: TestIds
@@ -84,6 +84,16 @@ def find_composed_tests(steps: Steps, variables: tuple[str, ...]) -> ComposedTes
     return ComposedTests(complements, stage_tests_in_loop, next_row_nots)
 
 
+# A choice of a waiting state, and the state to which it leads; None if it leads nowhere. The target
+# of the choice itself is set when states are numbered.
+_ChoiceAndTarget = tuple[Choice, WaitingState | None]
+
+# The last choice of each state while states are numbered: to skip a row. `number_states` numbers
+# only states to which choices lead, and the state in which a run waits after it skips a row needs a
+# number, too. The target is None if no row may be skipped.
+_SKIP = Choice(guard=0, variable=None, target=None)
+
+
 def fold_stages(
     program: Program, tests: ComposedTests, window_tests: tuple[str, ...], *, has_window: bool
 ) -> Folding:
@@ -96,7 +106,8 @@ def fold_stages(
         has_window: whether the match has a window.
 
     Raises:
-        MatchRecognizePlanError: there are more than MOST_CHOICES, as many optional stages have.
+        MatchRecognizePlanError: the folding has more than MOST_CHOICES choices. Many optional
+            stages in a row can lead to that.
     """
     folder = _StageFolder(
         program,
@@ -121,22 +132,12 @@ def fold_stages(
         choices=tuple(choices_by_state),
         states=tuple(waiting.state for waiting in waiting_states),
         start_count=len(starts),
-        waiting_states=tuple(states_after_skip),
+        states_after_skip=tuple(states_after_skip),
         ending_kinds=tuple(folder.find_ending_kind(waiting) for waiting in waiting_states),
         neighbour_windows=tuple(
             folder.find_neighbour_window(waiting) for waiting in waiting_states
         ),
     )
-
-
-# The last choice of each state while states are numbered: to skip a row. `number_states` numbers
-# only states to which choices lead, and the state in which a run waits after it skips a row needs a
-# number, too. The target is None if no row may be skipped.
-_SKIP = Choice(guard=0, variable=None, target=None)
-
-# A choice of a waiting state, and the state to which it leads; None if it leads nowhere. The target
-# of the choice itself is set when states are numbered.
-_ChoiceAndTarget = tuple[Choice, WaitingState | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +198,7 @@ class _StageFolder:
     def find_take_edge(self, waiting: WaitingState) -> Edge | None:
         """Return the edge on which a run maps a row, if there is one."""
         takes = self.find_edges(waiting, Action.TAKE)
+        assert len(takes) <= 1, "a state of a program of stages maps rows to one stage"
         return takes[0] if takes else None
 
     def find_ignore_edge(self, waiting: WaitingState) -> Edge | None:
@@ -222,8 +224,9 @@ class _StageFolder:
         reading_edges = (self.find_take_edge(waiting), self.find_ignore_edge(waiting))
         # The run can neither map nor skip a row with a test that all these edges forbid.
         forbidden = [set(edge.forbids) for edge in reading_edges if edge is not None]
+        assert forbidden, "a run waits only in states with an edge that reads a row"
         ending_tests = set.intersection(*forbidden)
-        # Such a row does not even reach the waiting state.
+        # A row that does not pass the tests of the waiting state ends the run, too.
         ending_tests |= waiting.forbids
         ending_tests |= {self.tests.complements[test] for test in waiting.needs}
         ending_tests |= self.find_stopping_tests(waiting) & self.tests.next_row_nots
@@ -238,10 +241,11 @@ class _StageFolder:
         yield _SKIP, self.find_state_after_skip(waiting)
 
     def iterate_choices(self, waiting: WaitingState) -> Iterator[_ChoiceAndTarget]:
-        """Yield what a row can do to a run, in the order in which the search tries it.
+        """Yield what a row can do to a run, in the order in which the search tries the choices.
 
-        The row may complete or end the run without being mapped. Otherwise the run maps it if its
-        tests hold. `find_state_after_skip` returns where it waits if it skips the row.
+        The row may complete or end the run without being mapped. Otherwise the run maps the row if
+        the tests of the choice hold. `find_state_after_skip` returns where a run waits if it skips
+        the row.
         """
         if waiting.state == self.program.final:
             yield ACCEPT, None
@@ -269,7 +273,8 @@ class _StageFolder:
             ending_tests: the tests of rows that no edge reads.
         """
         for edge in self.find_edges(waiting, Action.IGNORE):
-            # Only these edges need a test: that the row is too far away to matter for a NOT.
+            # An ignore edge that needs a test needs one of time: the row is too far away to matter
+            # for a NOT.
             for test in edge.needs:
                 yield build_effect_choice(test, Effect.COMPLETE_RUN)
         window_tests = set(self.window_tests)
@@ -319,7 +324,7 @@ class _StageFolder:
 
         Args:
             take: the edge on which the row is mapped.
-            ending_tests: tests of rows that end the run. They are tested before.
+            ending_tests: tests of rows that end the run. Earlier choices test them.
         """
         (stage_test,) = take.needs
         unchecked = set(take.forbids) - ending_tests - set(self.window_tests)
@@ -351,9 +356,10 @@ class _StageFolder:
         return TIMED_OUT if self.has_window else NOTHING
 
     def find_neighbour_window(self, waiting: WaitingState) -> int:
-        """Return the number of the smallest window from the row mapped last that ends a run.
+        """Return the number of the shortest neighbour window that can end a run waiting here.
 
-        NO_NEIGHBOUR_WINDOW if no such window ends it.
+        Return NO_NEIGHBOUR_WINDOW if there is none. A neighbour window begins at the row that the
+        run has mapped last.
         """
         if waiting.state == self.program.final or waiting.begins_runs:
             return NO_NEIGHBOUR_WINDOW

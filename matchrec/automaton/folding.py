@@ -111,7 +111,7 @@ class Folding:
     # The other fields are empty unless this is the folding of a program of stages.
 
     # The state in which a run waits after it skips a row; None if it may not skip one.
-    waiting_states: tuple[int | None, ...] = ()
+    states_after_skip: tuple[int | None, ...] = ()
     # What becomes of a run whose window or partition ends here: NOTHING, A_MATCH, TIMED_OUT or
     # FIRST_NEIGHBOUR_WINDOW + n, see `run_endings`.
     ending_kinds: tuple[int, ...] = ()
@@ -119,12 +119,12 @@ class Folding:
     # NO_NEIGHBOUR_WINDOW.
     neighbour_windows: tuple[int, ...] = ()
 
-    def find_waiting_state(self, state: int) -> int | None:
+    def find_state_after_skip(self, state: int) -> int | None:
         """Return the state in which a run waits after it skips a row.
 
         None if it may not skip one, or if the program is not one of stages.
         """
-        return self.waiting_states[state] if self.waiting_states else None
+        return self.states_after_skip[state] if self.states_after_skip else None
 
     def find_ending_kind(self, state: int) -> int:
         """Return what becomes of a run whose window or partition ends in a state.

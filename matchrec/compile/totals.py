@@ -107,7 +107,7 @@ def find_each_match_once(task: Task, grouped: Grouping) -> Task:
         MustBuildMatchesError: the matches must be built, or no such program is known.
     """
     check_output(task, grouped)
-    if not can_find_match_twice(task.pattern.folding, task.waiting_states):
+    if not can_find_match_twice(task.pattern.folding, task.states_after_skip):
         return task
     if task.selection is EventSelection.SKIP_TILL_NEXT_MATCH or task.stages is not None:
         # Which rows a run may skip depends on the state it is in, so states cannot be merged.

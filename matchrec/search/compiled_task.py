@@ -111,7 +111,7 @@ def build_task_arrays(task: Task, integer_count: int, *, merging: bool) -> Compi
     linked = link_run_conditions(task, program, integer_count)  # drops some memo numbers
     remembers_all = bool(np.array_equal(program[:, layout.MEMO], memo_numbers))
 
-    waiting_states, ending_kinds = encode_waiting(task)
+    states_after_skip, ending_kinds = encode_waiting(task)
     outputs_ended_runs = bool((ending_kinds != NOTHING).any())
     does_not_accept = program[:, layout.TARGET] != layout.ACCEPT
     states_that_continue = program[does_not_accept, layout.SOURCE]
@@ -127,7 +127,7 @@ def build_task_arrays(task: Task, integer_count: int, *, merging: bool) -> Compi
         start_count=task.pattern.folding.start_count,
         accepts=find_accepting_guards(program, state_count),
         may_continue=np.isin(np.arange(state_count), states_that_continue).astype(np.int64),
-        waiting_states=waiting_states,
+        states_after_skip=states_after_skip,
         ending_kinds=ending_kinds,
     )
     return CompiledTask(
@@ -236,7 +236,7 @@ def list_tested_variables(task: Task, program: IntArray) -> list[list[int]]:
     ]
     has_test = program[:, layout.TEST] >= 0
     maps_row = program[:, layout.TARGET] >= 0
-    is_tested_before_mapping = has_test & (bool(folding.waiting_states) | ~maps_row)
+    is_tested_before_mapping = has_test & (bool(folding.states_after_skip) | ~maps_row)
     for choice in program[is_tested_before_mapping]:
         state = int(choice[layout.SOURCE])
         tested_variables[state].append(int(choice[layout.TEST]))
@@ -244,21 +244,25 @@ def list_tested_variables(task: Task, program: IntArray) -> list[list[int]]:
 
 
 def encode_waiting(task: Task) -> tuple[IntArray, IntArray]:
-    """Return `waiting_states` and `ending_kinds` of `layout.SelectionRules`.
+    """Return `states_after_skip` and `ending_kinds` of `layout.SelectionRules`.
 
     If all matches are searched and runs that time out are output as well, a run whose window ends
     is output in each state that is live.
     """
     folding = task.pattern.folding
-    waiting_states = np.array([encode_optional(state) for state in task.waiting_states], np.int64)
+    states_after_skip = np.array(
+        [encode_optional(state) for state in task.states_after_skip], np.int64
+    )
     if task.stages is None:
         times_out = task.partial is not None and task.output is MatchOutput.ALL
-        is_live = find_live_states(folding.choices) if times_out else np.zeros(len(waiting_states))
-        return waiting_states, np.where(is_live, TIMED_OUT, NOTHING).astype(np.int64)
+        is_live = (
+            find_live_states(folding.choices) if times_out else np.zeros(len(states_after_skip))
+        )
+        return states_after_skip, np.where(is_live, TIMED_OUT, NOTHING).astype(np.int64)
     ending_kinds = np.array(folding.ending_kinds, np.int64)
     if not task.stages.outputs_timeouts:
         ending_kinds[ending_kinds >= TIMED_OUT] = NOTHING
-    return waiting_states, ending_kinds
+    return states_after_skip, ending_kinds
 
 
 def number_choices(task: Task) -> tuple[IntArray, IntArray]:

@@ -37,7 +37,7 @@ def find_match_limit(task: Task) -> int:
     if task.most_matches is None or task.skip is not None:
         return layout.NO_LIMIT
     if task.output is MatchOutput.ALL and can_find_match_twice(
-        task.pattern.folding, task.waiting_states
+        task.pattern.folding, task.states_after_skip
     ):
         return layout.NO_LIMIT
     return task.most_matches

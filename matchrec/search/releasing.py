@@ -175,7 +175,7 @@ class ReleasingSearch:
         """
         search = self.search
         assert search.selecting is not None
-        can_wait = (search.selecting.waiting_states >= 0).any()
+        can_wait = (search.selecting.states_after_skip >= 0).any()
         for matches in search.find_matches():
             released = self.release(matches)
             yield released

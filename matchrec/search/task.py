@@ -210,14 +210,14 @@ class Task:
         return None if self.stages is None else self.stages.skip
 
     @property
-    def waiting_states(self) -> tuple[int | None, ...]:
+    def states_after_skip(self) -> tuple[int | None, ...]:
         """Return, for each state, the state in which a run waits after it skips a row.
 
         None for a state in which no row may be skipped.
         """
         folding = self.pattern.folding
         if self.stages is not None:
-            return folding.waiting_states
+            return folding.states_after_skip
         is_strict = self.selection is clauses.EventSelection.STRICT_CONTIGUITY
         return tuple(None if is_strict else state for state in range(len(folding.choices)))
 

@@ -170,14 +170,14 @@ def all_runs_can_skip(pattern: CompiledPattern) -> bool:
     not wait.
     """
     folding = pattern.folding
-    for state, waiting_state in enumerate(folding.waiting_states):
+    for state, state_after_skip in enumerate(folding.states_after_skip):
         if folding.states[state] == pattern.program.final:
             continue
         choices = folding.choices[state]
         if any(choice.test is None for choice in choices):
             return False
         has_rows = state >= folding.start_count
-        if has_rows and (waiting_state is None or folding.choices[waiting_state] != choices):
+        if has_rows and (state_after_skip is None or folding.choices[state_after_skip] != choices):
             return False
     return True
 

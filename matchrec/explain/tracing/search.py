@@ -35,7 +35,7 @@ MAX_TRIALS = 20_000
 
 # The arrays of `Rules` and of `SelectionRules` that the search reads at each step.
 RULES_READ_OFTEN = ("first_choice", "program")
-SELECTING_READ_OFTEN = ("may_continue", "waiting_states", "ending_kinds")
+SELECTING_READ_OFTEN = ("may_continue", "states_after_skip", "ending_kinds")
 
 # The effects of edges after which the run cannot go on.
 ENDING_EFFECTS = (Effect.END_RUN, Effect.TIME_OUT, Effect.IGNORE_LATER_CHOICES)

@@ -380,7 +380,7 @@ def step_run(
         is_match = has_ended
         progress.match_kind = ending_kind if has_ended else A_MATCH
         if choice == end_of_choices and not has_ended and may_not_wait == 0 and run.node >= 0:
-            target = selecting.waiting_states[run.state]
+            target = selecting.states_after_skip[run.state]
             copy_registers(run.slot, new_slot, conditions.registers)
         elif choice < end_of_choices:
             target = program[choice, layout.TARGET]

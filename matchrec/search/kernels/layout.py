@@ -80,7 +80,7 @@ class SelectionRules(NamedTuple):
     # int64[s], whether a state has a choice that does not accept. If not, a run in it is over.
     may_continue: IntArray
     # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
-    waiting_states: IntArray
+    states_after_skip: IntArray
     # int64[s], what a run is output as if its window or partition ends in a state: a kind of
     # `automaton.run_endings`, or NOTHING, which is 0.
     ending_kinds: IntArray

@@ -127,7 +127,7 @@ class SkippingInput(NamedTuple):
     """The additional arrays of a search in which rows may be skipped."""
 
     # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
-    waiting_states: IntArray
+    states_after_skip: IntArray
     # int64[COUNTERS], what was counted: see `layout`. Work that is repeated with more room counts
     # again.
     counters: IntArray
@@ -245,7 +245,7 @@ def expand_run(
             run.node >= 0
             and row < latest_end
             and may_not_skip == 0
-            and skipping.waiting_states[run.state] >= 0
+            and skipping.states_after_skip[run.state] >= 0
         ):
             return skip_row(run, latest_end, rules, work, conditions, skipping)
     return GOES_ON
@@ -291,7 +291,7 @@ def skip_row(
         return layout.RUNS_FULL
     if conditions is not None:
         copy_registers(run.slot, find_slot(new_run, bank), conditions.registers)
-    put_run(runs[bank, new_run], skipping.waiting_states[run.state], run.node, run.start)
+    put_run(runs[bank, new_run], skipping.states_after_skip[run.state], run.node, run.start)
     last_row = work.nodes[run.node, layout.NODE_ROW]
     if not has_twin(bank, last_row, latest_end, rules, work, conditions, skipping):
         progress.next_run_count += 1
@@ -624,7 +624,7 @@ class MergingSearch(BufferSearch[MergingWork]):
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel that searches."""
         if self.selecting is not None:
-            skipping = SkippingInput(self.selecting.waiting_states, self.search_counters)
+            skipping = SkippingInput(self.selecting.states_after_skip, self.search_counters)
             return self.rules, self.arrays.rows, self.work, self.conditions, skipping
         if self.arrays.compiled_task.linked is not None:
             return self.rules, self.arrays.rows, self.work, self.conditions

@@ -190,7 +190,7 @@ def search_from(
     counts = work.counts
     first_choice = rules.first_choice
     may_continue = selecting.may_continue
-    waiting_states = selecting.waiting_states
+    states_after_skip = selecting.states_after_skip
     ending_kinds = selecting.ending_kinds
     row = work.progress.start
     state = first_state
@@ -218,9 +218,9 @@ def search_from(
             blocked = np.int64(FREE if may_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
-        if depth > 0 and row < end and blocked == FREE and waiting_states[state] >= 0:
+        if depth > 0 and row < end and blocked == FREE and states_after_skip[state] >= 0:
             row = row + 1
-            state = waiting_states[state]
+            state = states_after_skip[state]
             choice = first_choice[state]
             continue
         if depth > 0 and row >= end and ending_kinds[state] != NOTHING:

@@ -187,7 +187,7 @@ def search_from(
     progress = work.progress
     first_choice = rules.first_choice
     may_continue = selecting.may_continue
-    waiting_states = selecting.waiting_states
+    states_after_skip = selecting.states_after_skip
     ending_kinds = selecting.ending_kinds
     start = progress.start
     last_live = work.last_live
@@ -227,11 +227,11 @@ def search_from(
             blocked = np.int64(FREE if may_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
-        if depth > 0 and row < end and blocked == FREE and waiting_states[state] >= 0:  # 3. Skip.
+        if depth > 0 and row < end and blocked == FREE and states_after_skip[state] >= 0:  # 3. Skip
             if tracing is not None:
                 tracing.note_skipped(row, depth)
             row = row + 1
-            state = waiting_states[state]
+            state = states_after_skip[state]
             choice = first_choice[state]
             continue
         # 4. The window has ended: output the run, if runs in this state are output then.
