@@ -11,6 +11,9 @@ console It is for machines that the tests do not have. Its syntax is checked.
 java    It is a program that the tests compile and run at night. A go program is run by hand.
 text    Directly after another block, it is exactly the output of that block. After several sql
         blocks in a row, it is the output of each of them.
+
+A block with a title, such as ```python title="job.py", is a file or a cell that needs what the
+tests do not have, such as a cluster or dbt. It does not run; the syntax of Python is checked.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.cli.rows import format_first_rows
 from tests.pages import matching
-from tests.pages.blocks import BLOCK, Block, read_blocks
+from tests.pages.blocks import BLOCK, Block, read_blocks, read_files
 from tests.pages.reference import remove_commands, remove_entries
 from tests.pages.tables import register_tables
 from tests.quick.embedded import commands_in, invoke
@@ -138,9 +141,18 @@ def test_blocks_can_be_pasted_at_the_prompt_of_python(page: Path) -> None:
             assert not entered, block.code
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_files_that_do_not_run_compile(page: Path) -> None:
+    for name, code in read_files(page).items():
+        if name.endswith(".py"):
+            compile(code, name, "exec")
+
+
 # The pages with text blocks that are not the output of a block, and how many they have.
 SHOWN_ONLY = {
-    "docs/how-to/tables.md": 2,  # a stream from Delta, which the tests do not have, and its output
+    "docs/how-to/dbt.md": 1,  # the output of dbt: see tests/live/dbt_check.py
+    "docs/how-to/tables.md": 1,  # the output of a stream from Delta, which the tests do not have
+    "docs/how-to/tuning.md": 1,  # a session with Spark's own settings
     "docs/how-to/warnings.md": 1,  # a warning of Sail: see tests/spark/test_time_zones.py
 }
 
@@ -151,7 +163,11 @@ def test_every_text_block_is_what_another_block_prints() -> None:
         text = page.read_text(encoding="utf-8")
         printed = [block.printed for block in read_blocks(page) if block.printed is not None]
         blocks = BLOCK.finditer(remove_commands(remove_entries(text)))
-        shown = [block[2] for block in blocks if block[1] == "text"]
+        shown = [
+            block["code"]
+            for block in blocks
+            if block["language"] == "text" and block["title"] is None
+        ]
         only_shown = [block_text for block_text in shown if block_text not in printed]
         if only_shown:
             counts[str(page.relative_to(ROOT))] = len(only_shown)

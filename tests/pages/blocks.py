@@ -7,7 +7,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+BLOCK = re.compile(
+    r'^```(?P<language>\w*)(?: title="(?P<title>[^"\n]+)")?\n(?P<code>.*?)^```$', re.M | re.S
+)
 
 
 class Block(NamedTuple):
@@ -26,6 +28,7 @@ def read_blocks(page: Path) -> list[Block]:
     which write one query in several ways, it is the output of each of them.
 
     Signatures (py) and the examples of docstrings (pycon) are left out: another test runs them.
+    Blocks with a title are left out, too: `read_files` returns them.
     """
     text = page.read_text(encoding="utf-8")
     matches = list(BLOCK.finditer(text))
@@ -34,10 +37,22 @@ def read_blocks(page: Path) -> list[Block]:
     for match, after in reversed(list(zip_longest(matches, matches[1:]))):
         if after is None or text[match.end() : after.start()].strip():
             printed = None
-        elif after[1] == "text":
-            printed = after[2]
-        elif (match[1], after[1]) != ("sql", "sql"):
+        elif after["language"] == "text":
+            printed = after["code"]
+        elif (match["language"], after["language"]) != ("sql", "sql"):
             printed = None
-        if match[1] not in ("text", "py", "pycon"):
-            result.insert(0, Block(match[1], match[2], printed, match.end()))
+        if match["title"] is None and match["language"] not in ("text", "py", "pycon"):
+            result.insert(0, Block(match["language"], match["code"], printed, match.end()))
     return result
+
+
+def read_files(page: Path) -> dict[str, str]:
+    """Return the blocks of a page with a title, which is the name of a file or a place.
+
+    Blocks with one title are parts of one file.
+    """
+    files: dict[str, str] = {}
+    for match in BLOCK.finditer(page.read_text(encoding="utf-8")):
+        if match["title"] is not None:
+            files[match["title"]] = files.get(match["title"], "") + match["code"]
+    return files
