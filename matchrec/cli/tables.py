@@ -32,6 +32,7 @@ from matchrec.cli.messages import print_notice, show_busy
 from matchrec.cli.schemas import make_empty_frame
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import tables as errors
+from matchrec.errors.wording import join_names
 from matchrec.plan.text import quote_name
 
 if TYPE_CHECKING:
@@ -153,6 +154,10 @@ class Table:
             if table is None:
                 raise errors.empty_table(name=self.name, path=str(self.paths[0]))
             copies = table.write_parquet(make_temporary_folder(), only_schema=only_schema)
+        for name, new_names in table.files[0].find_renamed_columns().items():
+            print_notice(
+                f"the columns `{name}` of table `{self.name}` are named {join_names(new_names)}"
+            )
         for column in table.find_shortened_columns():
             print_notice(f"times of `{column}` of table `{self.name}` are cut to microseconds")
         # Without this setting, Spark rejects times before 1900, because old versions wrote them in

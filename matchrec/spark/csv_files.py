@@ -81,8 +81,24 @@ class CsvFile:
             if not name:
                 names[index] = f"_c{index}"
             elif lower_names.count(name.lower()) > 1:
-                names[index] = f"{name}{index}"
+                new_name = f"{name}{index}"
+                while new_name.lower() in lower_names:  # another column is named `a0`
+                    new_name += "_"
+                names[index] = new_name
         return names
+
+    def find_renamed_columns(self) -> dict[str, list[str]]:
+        """Return the new names of columns with the same name, by that name as first written."""
+        if not self.has_header:
+            return {}
+        _, names = self.read_first_row()
+        first_spellings: dict[str, str] = {}
+        new_names: dict[str, list[str]] = {}
+        for name, new_name in zip(names, self.read_column_names(), strict=True):
+            if name and name != new_name:
+                spelling = first_spellings.setdefault(name.lower(), name)
+                new_names.setdefault(spelling, []).append(new_name)
+        return new_names
 
     def read_batches(self) -> Iterator[Any]:
         """Yield the rows as record batches of texts. The columns are in the order of the file."""

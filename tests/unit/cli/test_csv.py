@@ -99,6 +99,13 @@ def test_names_of_columns(embedded: Path) -> None:
     assert run("SELECT * FROM 'x.csv'") == [{"a0": 1, "A1": 2, "_c2": 3, "b.`c (d)": 4}]
 
 
+def test_columns_of_one_name_are_renamed_with_a_notice(embedded: Path) -> None:
+    (embedded / "x.csv").write_text("a,b,A,a0\n1,2,3,4\n")
+    result = invoke("run", "-c", "SELECT * FROM 'x.csv'", "--format", "csv")
+    assert result.stdout == "a0_,b,A2,a0\n1,2,3,4\n"
+    assert result.stderr == "the columns `a` of table `x` are named a0_, A2\n"
+
+
 def test_files_with_columns_in_another_order(embedded: Path) -> None:
     (embedded / "parts").mkdir()
     (embedded / "parts/1.csv").write_text("a,b\n1,2\n")
