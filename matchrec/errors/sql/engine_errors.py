@@ -403,6 +403,41 @@ def find_type_name_hint(text: str) -> str | None:
     return _explain_unknown_type(cast).hint if cast else None
 
 
+_END_OF_INPUT = re.compile(r"near end of input|found end of input")
+# What a query may lack after its last word.
+_LAST_WORDS = {
+    r"(?:GROUP|ORDER|SORT|CLUSTER|DISTRIBUTE|PARTITION)\s+BY": "a column",
+    r"WHERE|HAVING|ON|AND|OR|NOT": "a condition",
+    r"LIMIT|OFFSET": "a number",
+    r"AS": "a name",
+    r"FROM|JOIN": "a table",
+    r"SELECT|SELECT\s+DISTINCT": "columns",
+    r"UNION|UNION\s+ALL|EXCEPT|INTERSECT": "a query",
+}
+
+
+def find_unfinished_hint(error_text: str, text: str) -> str | None:
+    """Return the hint for a query that ends with a word which needs something after it.
+
+    Returns None for other errors and other words.
+
+    Args:
+        error_text: what the engine says.
+        text: the query.
+
+    >>> find_unfinished_hint("Syntax error at or near end of input", "SELECT * FROM t group  by")
+    'write a column after group by, or remove group by'
+    """
+    if not _END_OF_INPUT.search(error_text):
+        return None
+    for words, missing in _LAST_WORDS.items():
+        end = re.search(rf"(?i)(?<![\w.`])(?:{words})$", text.rstrip())
+        if end is not None:
+            written = " ".join(end[0].split())
+            return f"write {missing} after {written}, or remove {written}"
+    return None
+
+
 def find_literal_hint(text: str) -> str | None:
     """Return the hint for a text that is a literal with a type, such as `DATE'x'`; else None.
 

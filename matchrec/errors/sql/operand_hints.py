@@ -49,7 +49,10 @@ EXAMPLES = {
     TypeKind.MONTHS: "INTERVAL '3' MONTH",
 }
 _INTEGER = re.compile(r"\d+")
+# The beginning of a text that is the name of a variable, or a navigation to one.
+_NEVER_NUMBER = re.compile(r"(?:\w+\s*\(\s*)*CLASSIFIER\s*\(", re.IGNORECASE)
 _PARAMETER = re.compile(r":\w+|\?")
+_COMPARISON = re.compile(r"[^<>=]+(?:<=?|>=?)\s*(?P<right>[^<>=\s][^<>=]*)", re.DOTALL)
 _WORD = re.compile(r"[\w.]+(?:\(.*\))?|'[^']*'", re.DOTALL)
 
 
@@ -350,6 +353,9 @@ def _find_boolean_hint(infix: _Infix, boolean: TypedText) -> str:
     """Return what to write instead of a comparison of a boolean with a value of another kind."""
     other = infix.find_other(boolean)
     if boolean is infix.left and infix.operator in ("<", "<=", ">", ">="):  # `1 < x < 5`
+        chain = _COMPARISON.fullmatch(boolean.text)
+        if chain is not None:  # the value in the middle is compared with both others
+            return f"write {boolean.text} AND {infix.write(boolean, chain['right'])}"
         return "write x > 1 AND x < 5 for a value between two others"
     if boolean.text.upper() in ("TRUE", "FALSE"):
         if other.kind is TypeKind.NUMBER:
@@ -368,6 +374,9 @@ def _find_string_hint(infix: _Infix, string: TypedText) -> str:
         return current_surface().advise_on_length(string.text)
     if other_kind in LENGTHS_OF_TIME:
         return f"write {EXAMPLES[other_kind]} instead of {string.text}"
+    if _NEVER_NUMBER.match(string.text):
+        other_text = infix.find_other(string).text
+        return f"write the name of a variable in quotes, such as 'A', instead of {other_text}"
     type_name = "DOUBLE" if other_kind is TypeKind.NUMBER else other_kind.value.upper()
     return f"write {infix.write(string, _write_cast(string, type_name))}"
 
@@ -410,6 +419,9 @@ def _find_arithmetic_hint(infix: _Infix) -> str | None:
     length = infix.find(*LENGTHS_OF_TIME)
     if is_sum and number is not None and length is not None:
         return _find_length_hint(infix, length, number)
+    name = infix.find(TypeKind.STRING)
+    if name is not None and _NEVER_NUMBER.match(name.text):
+        return f"write {left.text} || {right.text} to join strings" if operator == "+" else None
     if infix.kinds == {TypeKind.STRING} and operator == "+":
         joined = f"{left.text} || {right.text}"
         numbers = f"{_write_cast(left, 'DOUBLE')} + {_write_cast(right, 'DOUBLE')}"

@@ -39,6 +39,7 @@ from matchrec.errors.sql.engine_errors import (
     find_literal_hint,
     find_type_name_hint,
     find_typed_literal_hint,
+    find_unfinished_hint,
 )
 from matchrec.errors.sql.foreign_names import (
     find_dialect_syntax_hint,
@@ -298,6 +299,7 @@ def find_syntax_hint(error_text: str, span: Span, filled: FilledTemplate) -> str
     text_up_to_word = filled.source.text[: span.end]
     return (
         find_dialect_syntax_hint(text_up_to_word)
+        or find_unfinished_hint(error_text, text_up_to_word)
         or find_hint_for_word(error_text)
         or find_type_name_hint(text_up_to_word)
         or find_literal_hint(filled.source.text_at(span))
