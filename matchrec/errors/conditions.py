@@ -16,7 +16,7 @@ from matchrec.errors.language import current_language, current_surface, name_par
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.sql.type_kinds import TypedText, TypeKind
 from matchrec.errors.sql.type_mismatches import find_number_example, find_operator_hint
-from matchrec.errors.wording import join_alternatives, shorten
+from matchrec.errors.wording import LONGEST, join_alternatives, join_lines, shorten
 from matchrec.source import Span
 
 # How a condition compares a value, by the type of the value.
@@ -31,8 +31,19 @@ COMPARISONS = {
 def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a function over several rows that a condition cannot have."""
     words = current_language()
+    what = what.strip("`")
+    text = read_users_text(span) or ""
+    measure = "make it a measure"
+    if text and len(text) <= LONGEST:
+        measure = f"make it a measure, {name_part('MEASURES')} {join_lines(text)} AS x"
+    hints = [f"{measure}, and filter the matches by that"]
+    calls = write_calls_of_one_row(text)
+    if calls:
+        hints.insert(0, f"call {what.lower()} on each value alone: {', '.join(calls)}")
+    else:
+        hints.append("compute what reads one row as a column of the input")
     return MatchRecognizeUnsupportedError(
-        f"`{what.strip('`')}` in {name_part('DEFINE')} combines several {words.rows} of the match",
+        f"`{what}` in {name_part('DEFINE')} combines several {words.rows} of the match",
         span,
         notes=(
             (
@@ -40,12 +51,37 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
                 'and some functions, which the page "Functions of several rows" lists'
             ),
         ),
-        hint=(
-            f"call it on each value alone, {words.call_on_one_row}; or compute it as a column of "
-            "the input; or make it a measure, and filter the matches by that"
-        ),
+        hint="; or ".join(hints),
         code="function-of-several-rows",
     )
+
+
+# A call with one argument that has no string, bracket or operator but `||` and arithmetic.
+_CALL = re.compile(r"(?P<function>\w+)\s*\((?P<argument>[\w\s.()|+*/`-]*)\)")
+# A value of one row: a navigation, or a column with or without its variable.
+_VALUE_OF_ROW = re.compile(
+    r"(?:LAST|FIRST|PREV|NEXT)\s*\([\w\s.`]*\)|(?:[\w`]+\.)*[A-Za-z_`][\w`]*(?!\w|\s*\()",
+    re.IGNORECASE,
+)
+
+
+def write_calls_of_one_row(text: str) -> list[str]:
+    """Return a call of a function with one argument for each value of one row in the argument.
+
+    The list is empty if the text is not such a call, or if the argument has only one value.
+
+    >>> write_calls_of_one_row("upper(k || LAST(A.k))")
+    ['upper(k)', 'upper(LAST(A.k))']
+    >>> write_calls_of_one_row("startswith(B.name, A.name)")
+    []
+    """
+    call = _CALL.fullmatch(text)
+    if call is None or re.search(r"(?i)\b(?:FROM|CASE|AND|OR|NOT|IS|AS)\b", text):
+        return []
+    values = dict.fromkeys(value[0] for value in _VALUE_OF_ROW.finditer(call["argument"]))
+    if len(values) < 2:
+        return []
+    return [f"{call['function']}({value})" for value in values]
 
 
 def only_engine_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsupportedError:

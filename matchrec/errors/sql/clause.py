@@ -571,11 +571,12 @@ def measure_without_name(span: Span, *, text: str, name: str) -> MatchRecognizeP
 
 def star_as_measure(span: Span, *, text: str) -> MatchRecognizeParseError:
     """Return the error for `*` or `A.*` as a measure."""
+    prefix = text.removesuffix("*").strip()
     return MatchRecognizeParseError(
         f"`{text}` is not allowed in MEASURES",
         span,
         notes=("a measure is one expression with a name",),
-        hint="name the columns: MEASURES A.x AS x; ALL ROWS PER MATCH gives every input column",
+        hint=f"name each column, as in {prefix}x AS x; ALL ROWS PER MATCH gives every input column",
         code="star-as-measure",
     )
 
