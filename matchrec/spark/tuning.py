@@ -43,7 +43,7 @@ class TunedSetting:
         name: the name of the setting.
         before: the value before `tune`. None if the session has no such setting.
         after: the value after it.
-        why: the reason for the value.
+        reason: the reason for the value.
 
     >>> [setting.name for setting in matchrec.tune(spark).settings]
     ['spark.sql.execution.arrow.maxBytesPerBatch', 'spark.sql.shuffle.partitions']
@@ -52,7 +52,7 @@ class TunedSetting:
     name: str
     before: str | None
     after: str | None
-    why: str
+    reason: str
 
     @property
     def is_new(self) -> bool:
@@ -62,7 +62,7 @@ class TunedSetting:
     def __str__(self) -> str:
         old_value = f", was {self.before}" if self.is_new else ""
         value = "is not set" if self.after is None else f"= {self.after}{old_value}"
-        return f"{self.name} {value}\n  {self.why}"
+        return f"{self.name} {value}\n  {self.reason}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,8 +137,8 @@ def choose_settings(spark: SparkSession) -> tuple[TunedSetting, TunedSetting]:
 
 def choose_max_bytes(spark: SparkSession) -> TunedSetting:
     """Return the setting for the bytes of a batch."""
-    why = "without a limit, Spark does not measure each row of a batch"
-    return choose_setting(spark, MAX_BYTES, UNLIMITED, why)
+    reason = "without a limit, Spark does not measure each row of a batch"
+    return choose_setting(spark, MAX_BYTES, UNLIMITED, reason)
 
 
 def choose_partitions(spark: SparkSession) -> TunedSetting:
@@ -147,8 +147,10 @@ def choose_partitions(spark: SparkSession) -> TunedSetting:
     if cores is None:
         value = str(spark.conf.get(PARTITIONS))
         return keep_setting(PARTITIONS, value, explain_unknown_cores(spark))
-    why = f"{PARTITIONS_PER_CORE} for each core, because each task writes a file for each of them"
-    return choose_setting(spark, PARTITIONS, str(PARTITIONS_PER_CORE * cores), why)
+    reason = (
+        f"{PARTITIONS_PER_CORE} for each core, because each task writes a file for each of them"
+    )
+    return choose_setting(spark, PARTITIONS, str(PARTITIONS_PER_CORE * cores), reason)
 
 
 def explain_unknown_cores(spark: SparkSession) -> str:
@@ -165,14 +167,14 @@ def explain_unknown_cores(spark: SparkSession) -> str:
     )
 
 
-def choose_setting(spark: SparkSession, name: str, best_value: str, why: str) -> TunedSetting:
+def choose_setting(spark: SparkSession, name: str, best_value: str, reason: str) -> TunedSetting:
     """Return a setting with its best value if `tune` may change it, else with its present value.
 
     Args:
         spark: the session.
         name: the name of the setting.
         best_value: the value that makes queries fastest.
-        why: the reason for this value.
+        reason: the reason for this value.
     """
     if not spark.conf.isModifiable(name):
         return keep_setting(
@@ -184,12 +186,12 @@ def choose_setting(spark: SparkSession, name: str, best_value: str, why: str) ->
         return keep_setting(name, value, "unchanged, because it was set before")
     if name == PARTITIONS and int(best_value) >= int(value):
         return keep_setting(name, value, f"enough for {best_value}")
-    return TunedSetting(name=name, before=value, after=best_value, why=why)
+    return TunedSetting(name=name, before=value, after=best_value, reason=reason)
 
 
-def keep_setting(name: str, value: str | None, why: str) -> TunedSetting:
+def keep_setting(name: str, value: str | None, reason: str) -> TunedSetting:
     """Return a setting that keeps its value, with the reason."""
-    return TunedSetting(name=name, before=value, after=value, why=why)
+    return TunedSetting(name=name, before=value, after=value, reason=reason)
 
 
 def count_local_cores(spark: SparkSession) -> int | None:

@@ -59,7 +59,7 @@ def test_a_setting_of_the_user_is_kept(plain: SparkSession, values: dict[str, st
     plain.conf.set(name, value)
     before = plain.conf.get(name)
     settings = {setting.name: setting for setting in matchrec.tune(plain).settings}
-    assert (settings[name].is_new, settings[name].why) == (
+    assert (settings[name].is_new, settings[name].reason) == (
         False,
         "unchanged, because it was set before",
     )
@@ -88,14 +88,14 @@ def test_only_one_machine_has_cores_that_are_known(master: str | None, cores: in
 
 
 def test_partitions_are_kept_on_clusters_and_many_cores() -> None:
-    for master, why in (
+    for master, reason in (
         ("yarn", "executors of a cluster may start later, so set it yourself, to 2 to 8 times"),
         ("local[64]", "enough for 512"),
     ):
         session = Session({"spark.master": master}, {MAX_BYTES: "64m", PARTITIONS: "200"})
         limit, partitions = tuning.choose_settings(session)  # type: ignore[arg-type]
         assert limit.is_new
-        assert partitions.why.startswith(why)
+        assert partitions.reason.startswith(reason)
         assert not partitions.is_new
 
 
