@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec import arguments
 from matchrec.compile.counted_coverage import Figures, NearestStart
-from matchrec.explain.charts.backtest import Score
+from matchrec.explain.charts.backtest import MissReason, Score
 from matchrec.explain.clause_coverage import FalsePart, LoopCoverage, OccurrenceCoverage, RunEnding
 from matchrec.source import Source, Span
 from tests.pages import reference
@@ -163,7 +163,7 @@ def list_signature_types(page: Path) -> Iterator[str]:
 # The classes of attributes that are not public, each with its fields in api.md.
 RECORDS = (
     *(Span, Source, Score, Figures, OccurrenceCoverage, RunEnding, FalsePart, LoopCoverage),
-    NearestStart,
+    *(NearestStart, MissReason),
 )
 
 
@@ -172,8 +172,10 @@ def test_the_overview_has_the_fields_of_records(record: type) -> None:
     text = (REFERENCE / "api.md").read_text(encoding="utf-8")
     section = text.partition(f"\n### {record.__name__}\n")[2].partition("\n#")[0]
     properties = [name for name, value in vars(record).items() if isinstance(value, property)]
-    assert is_dataclass(record)
-    names = {*(field.name for field in fields(record)), *properties}
+    field_names = getattr(record, "_fields", ())  # of a named tuple
+    if is_dataclass(record):
+        field_names = tuple(field.name for field in fields(record))
+    names = {*field_names, *properties}
     assert set(re.findall(r"^\| `(\w+)` \|", section, re.M)) == names
 
 
@@ -185,7 +187,8 @@ def test_every_type_of_an_attribute_has_a_description() -> None:
         text = page.read_text(encoding="utf-8")
         for annotation in re.findall(r"^- `\w+` \(`([^`]+)`", text, re.M):
             types |= set(re.findall(r"\b[A-Z]\w+", annotation))
-        types |= set(re.findall(r"^matchrec\.[\w.]+: .*?\b([A-Z]\w+)", text, re.M))
+        for annotation in re.findall(r"^matchrec\.[\w.]+: (.*)", text, re.M):
+            types |= set(re.findall(r"\b[A-Z]\w+", annotation))
     table = (REFERENCE / "api.md").read_text(encoding="utf-8")
     arguments_of_calls = set(re.findall(r"^\| `(\w+)` \|.*\|.*\|$", table, re.M))
     assert {"Score", "Figures", "Span"} <= types

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from matchrec.arguments import check_arguments
 from matchrec.errors.wording import show_count
@@ -76,6 +76,17 @@ class Score:
         if recall + precision == 0:
             return 0.0
         return 2 * recall * precision / (recall + precision)
+
+
+class MissReason(NamedTuple):
+    """A reason why the best attempts at missed incidents ended."""
+
+    # The number of incidents.
+    incidents: int
+    # The last variable to which these attempts mapped a row; None if they mapped none.
+    variable: str | None
+    # The reason, as a sentence.
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,17 +195,21 @@ class Backtest(figures.PicturedText):
         )
 
     @property
-    def reasons(self) -> tuple[tuple[int, str | None, str], ...]:
+    def reasons(self) -> tuple[MissReason, ...]:
         """The reasons why the best attempts at missed incidents ended, the most frequent one first.
 
-        Each item is a count of incidents, the last variable that was reached, and the reason.
+        >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
+        >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
+        >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
+        >>> found.backtest(labels, start="start", end="end").reasons
+        (MissReason(incidents=1, variable=None, reason='the incident has no rows'),)
         """
         missed_groups = [group for group in self._outcome_groups if group.outcome == "miss"]
         missed_groups.sort(
             key=lambda group: (-group.incidents, group.furthest_variable or "", group.reason or "")
         )
         return tuple(
-            (group.incidents, group.furthest_variable, group.reason or "")
+            MissReason(group.incidents, group.furthest_variable, group.reason or "")
             for group in missed_groups
         )
 
