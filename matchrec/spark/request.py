@@ -69,7 +69,7 @@ def are_counters(value: object) -> bool:
     return isinstance(value, Counters)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options:
     """Settings for how a query runs: its algorithm, who sorts, and limits.
 

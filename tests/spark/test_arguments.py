@@ -526,3 +526,9 @@ def test_a_thread_silences_only_its_own_log() -> None:
         assert not threads.submit(logger.filter, line).result()
         threads.submit(silence_of_thread.__exit__, None, None, None).result()
         assert threads.submit(logger.filter, line).result()
+
+
+def test_options_are_passed_by_name() -> None:
+    """So a new option can be added between the others."""
+    with pytest.raises(TypeError, match="it takes algorithm=, sort="):
+        matchrec.Options("breadth_first", "engine")  # type: ignore[call-arg]
