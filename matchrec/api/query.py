@@ -7,7 +7,7 @@ when they are called, because most programs call one or two of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn
@@ -240,14 +240,18 @@ class Query:
                 results = find_results(parsed, clauses, clause)
             else:
                 aggregated = aggregate(parsed.find_clause(clause), aggregates, per)
-                results = [aggregated.search]
+                results = {find_clause_number(parsed, clause): aggregated.search}
                 reason = aggregated.reason_for_building_matches
-            explained = tuple(explain_result(result, parsed, reason) for result in results)
+            explained = {
+                number: explain_result(result, parsed, reason) for number, result in results.items()
+            }
             if counters is None or not results:
                 return Explanation(explained)
             rows = parsed.build_result(clauses) if aggregates is None else aggregated.rows
         count_without_rows(counters, rows)
-        return Explanation(explained, counters, advise_on_speed(self._spark, results))
+        return Explanation(
+            explained, counters, advise_on_speed(self._spark, list(results.values()))
+        )
 
     @check_arguments(**ARGUMENTS)
     def why(
@@ -590,16 +594,19 @@ def run_clauses(query: Query) -> DataFrame | None:
 
 def find_results(
     parsed: ParsedQuery, clauses: EvaluatedClauses, clause: int | str | None
-) -> list[ClauseResult]:
-    """Return the result of one clause, or the results of all clauses.
+) -> dict[int, ClauseResult]:
+    """Return the result of one clause, or the results of all clauses, by their numbers from 1.
 
     Args:
         parsed: the query.
         clauses: its clauses with their results.
         clause: the clause, as in `Query.why`; None for all clauses.
     """
-    results = [evaluated.result for evaluated in clauses]
-    return results if clause is None else [results[find_clause_number(parsed, clause) - 1]]
+    results = {number: evaluated.result for number, evaluated in enumerate(clauses, 1)}
+    if clause is None:
+        return results
+    number = find_clause_number(parsed, clause)
+    return {number: results[number]}
 
 
 def explain_result(
@@ -629,7 +636,7 @@ def explain_result(
     )
 
 
-def advise_on_speed(spark: SparkSession, results: Sequence[ClauseResult]) -> str:
+def advise_on_speed(spark: SparkSession, results: Iterable[ClauseResult]) -> str:
     """Return what would make clauses faster, one advice per line; "" if there is no advice."""
     from matchrec.spark.clause_result import describe_range_savings
     from matchrec.spark.tuning import find_untuned_warning

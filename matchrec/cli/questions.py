@@ -118,7 +118,7 @@ def print_answer(
 
 def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
     """Write a picture of each clause. The second one goes to `name.2.svg`, and so on."""
-    for number, clause in enumerate(explanation.clauses, 1):
+    for number, clause in enumerate(explanation.clauses.values(), 1):
         path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
         write_text(path, clause.svg)
         print_notice(f"picture written to {path}")

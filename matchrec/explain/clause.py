@@ -38,7 +38,7 @@ class ExplainedClause:
 
     >>> clause = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A B+)"
     >>> explained = matchrec.query(spark.range(3), clause).explain()
-    >>> explained.clauses[0].summary
+    >>> explained.clauses[1].summary
     'A B+ (backtracking, memoised)'
     """
 

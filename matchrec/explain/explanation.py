@@ -47,8 +47,8 @@ class Explanation:
     It prints as text. A notebook shows it as pictures.
 
     Attributes:
-        clauses: the explanation of each clause, in the order of evaluation; or of each rule, if
-            this explains a rule set.
+        clauses: the explanation of each clause, by its number in the query, from 1; or of each
+            rule, if this explains a rule set.
         counters: the `Counters` of an execution of the query; None if it was not executed.
         advice: what would make the query faster. Shown only below the counters.
         rules: the names of the rules of a rule set, in the order of `clauses`; else empty.
@@ -59,7 +59,7 @@ class Explanation:
     <Explanation: `large` (...)>
     """
 
-    clauses: tuple[ExplainedClause, ...]
+    clauses: dict[int, ExplainedClause]
     counters: ShownCounters | None = None
     advice: str = ""
     rules: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Explanation:
 
     def __repr__(self) -> str:
         """Return the row pattern and the algorithm of each clause."""
-        summaries = "; ".join(clause.summary for clause in self.clauses)
+        summaries = "; ".join(clause.summary for clause in self.clauses.values())
         return f"<Explanation: {summaries or NO_CLAUSE}>"
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class Explanation:
         if self.counters is None:
             return text
         lines = [text, "counters of the last execution", indent(str(self.counters), "  ")]
-        if not any(clause.plan.needs_event_selection for clause in self.clauses):
+        if not any(clause.plan.needs_event_selection for clause in self.clauses.values()):
             lines.append(COVERAGE_ADVICE)
         if self.advice:
             lines.append(self.advice)
@@ -96,13 +96,13 @@ class Explanation:
             return NO_CLAUSE
         if self.rules:
             return self._join_rules()
-        numbered = {number: str(clause) for number, clause in enumerate(self.clauses, 1)}
+        numbered = {number: str(clause) for number, clause in self.clauses.items()}
         return join_clauses(numbered)
 
     def _join_rules(self) -> str:
         """Return the text about the shared steps, then the text of each rule below its name."""
         texts = [self.shared]
-        for name, explained_rule in zip(self.rules, self.clauses, strict=True):
+        for name, explained_rule in zip(self.rules, self.clauses.values(), strict=True):
             texts.append(f"rule {name}\n{indent(str(explained_rule), '  ')}")
         return "\n\n".join(texts)
 
@@ -113,7 +113,7 @@ class Explanation:
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain().dot())
         digraph ...
         """
-        return "\n".join(clause.dot for clause in self.clauses)
+        return "\n".join(clause.dot for clause in self.clauses.values())
 
     def svg(self) -> str:
         """Return a railroad diagram of each clause's row pattern, one after the other.
@@ -122,7 +122,7 @@ class Explanation:
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain().svg())
         <svg ...
         """
-        return "\n".join(clause.svg for clause in self.clauses)
+        return "\n".join(clause.svg for clause in self.clauses.values())
 
     def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
         """Return a pandas DataFrame with one row for each line of the text.
@@ -136,7 +136,7 @@ class Explanation:
         {'clause': 1, 'part': 'row pattern', 'line': '`large`'}
         """
         rows = []
-        for clause_number, clause in enumerate(self.clauses, 1):
+        for clause_number, clause in self.clauses.items():
             for title, lines in clause.list_sections():
                 text = replace_control_characters("\n".join(lines))
                 rows += [(clause_number, title, line) for line in text.splitlines()]
@@ -148,7 +148,7 @@ class Explanation:
         The text is folded up until one clicks on it.
         """
         blocks = []
-        for clause in self.clauses:
+        for clause in self.clauses.values():
             blocks.append(wrap_in_scroll_block(clause.svg))
             blocks += [write_paragraph(line) for line in describe_selection(clause.plan)]
         blocks.append(wrap_in_details("all steps", write_preformatted(self._join_clauses())))

@@ -37,19 +37,19 @@ def explain_rules(
         queries: the query of each rule, by the rule's name.
         sorter: who sorts the rows; None for a stream.
     """
-    explained_rules = [
-        ExplainedClause(
+    explained_rules = {
+        number: ExplainedClause(
             queries[rule.name].plan,
             # The filters belong to all rules together, and are among the shared steps.
             replace(rule.compiled_query, row_filters=()),
             is_stream=sorter is None,
             resolved_plan=queries[rule.name].resolved_plan,
         )
-        for rule in rule_set.rules
-    ]
+        for number, rule in enumerate(rule_set.rules, 1)
+    }
     any_plan = next(iter(queries.values())).plan
     return Explanation(
-        tuple(explained_rules),
+        explained_rules,
         rules=tuple(rule.name for rule in rule_set.rules),
         shared=explain_shared_steps(rule_set, any_plan, sorter),
     )

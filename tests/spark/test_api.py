@@ -182,7 +182,7 @@ def test_explain_shows_every_stage(spark: SparkSession, steps: DataFrame) -> Non
         assert part in text
     assert explained.dot().startswith("digraph")
     assert repr(explained) == "<Explanation: S U+ (backtracking, memoised)>"
-    assert repr(explained.clauses[0]) == "<ExplainedClause: S U+ (backtracking, memoised)>"
+    assert repr(explained.clauses[1]) == "<ExplainedClause: S U+ (backtracking, memoised)>"
     assert explained.svg().count("<svg") == 1
     html = explained._repr_html_()
     assert html.count("<svg") == 1

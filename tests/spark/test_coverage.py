@@ -180,6 +180,13 @@ def test_each_clause_of_a_query_or_one(spark: SparkSession) -> None:
     assert str(both).startswith("clause 1\n  row pattern\n    V C P\n")
     second = matchrec.query(spark, query, {"last": "pay"}).coverage(clause=2)
     assert list(second.clauses) == [2]
+    explained = matchrec.query(spark, query, {"last": "pay"}).explain()
+    assert {
+        number: clause.summary.split(" (")[0] for number, clause in explained.clauses.items()
+    } == {1: "V C P", 2: "A B"}
+    explained = matchrec.query(spark, query, {"last": "pay"}).explain(clause=2)
+    assert list(explained.clauses) == [2]
+    assert set(explained.toPandas()["clause"]) == {2}
     assert second.clauses[2] == both.clauses[2]
     assert [occurrence.reached for occurrence in second.clauses[2].occurrences] == [1, 1, 0]
 
