@@ -77,11 +77,16 @@ def option_not_for_cell(*, option: str, what: str) -> MatchRecognizePlanError:
     )
 
 
-def argument_name_in_braces(*, name: str) -> MatchRecognizePlanError:
-    """Return the error for `{options}` in a cell of %%matchrec, where `options` is an argument."""
+def argument_name_in_braces(*, name: str, function: str) -> MatchRecognizePlanError:
+    """Return the error for `{options}` in a cell of %%matchrec, where `options` is an argument.
+
+    Args:
+        name: the name in braces.
+        function: the function with this argument.
+    """
     return MatchRecognizePlanError(
         f"`{{{name}}}` is not allowed in %%matchrec",
-        notes=(f"`{name}` is the name of an argument of matchrec.sql",),
+        notes=(f"`{name}` is the name of an argument of {function}",),
         hint=f"write {{my_{name}}} in the query, and my_{name} = {name} in the cell before",
         code="argument-name-in-braces",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import matchrec
@@ -19,6 +19,7 @@ from matchrec.notebook.arguments import CellArguments
 from matchrec.notebook.messages import print_notice
 from matchrec.notebook.result import Result
 from matchrec.notebook.variables import find_frames, find_values
+from matchrec.spark.sql_replacement import find_plain_sql
 from matchrec.syntax.locate import may_have_clause
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def build_query(
         rows: Any = spark
         content: Any = text
         frames = find_frames(text, variables)
-        check_names_in_braces(frames)
+        check_names_in_braces(frames, spark)
     else:
         rows = find_events(arguments.events, spark, variables)
         pattern = variables.get(text.strip())
@@ -142,19 +143,33 @@ def build_query(
     return query
 
 
-def check_names_in_braces(names: Iterable[str]) -> None:
-    """Check that no name in braces is an argument of `matchrec.sql`.
+def check_names_in_braces(names: Iterable[str], spark: SparkSession) -> None:
+    """Check that no name in braces is an argument of `matchrec.sql` or of PySpark's `sql`.
 
-    `matchrec.query` takes the values of names in braces as keyword arguments, so `{options}` would
-    be taken for its argument `options`.
+    `matchrec.query` passes frames on to `matchrec.sql`, and that to PySpark's `sql`, as keyword
+    arguments. So `{options}` would be taken for the argument `options`.
 
     Raises:
-        MatchRecognizeError: a name is one.
+        MatchRecognizeError: a name is such an argument.
     """
-    arguments = inspect.signature(matchrec.sql).parameters
+    functions = {
+        "matchrec.sql": list_argument_names(matchrec.sql),
+        "SparkSession.sql": list_argument_names(find_plain_sql(spark)) | {"self"},
+    }
     for name in names:
-        if name in arguments and arguments[name].kind is not inspect.Parameter.VAR_KEYWORD:
-            raise errors.argument_name_in_braces(name=name)
+        for function, arguments in functions.items():
+            if name in arguments:
+                raise errors.argument_name_in_braces(name=name, function=function)
+
+
+def list_argument_names(function: Callable[..., Any]) -> set[str]:
+    """Return the names of the arguments of a function, without `**frames`."""
+    parameters = inspect.signature(function).parameters.values()
+    return {
+        parameter.name
+        for parameter in parameters
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    }
 
 
 def find_events(name: str, spark: SparkSession, variables: Mapping[str, Any]) -> DataFrame:

@@ -305,6 +305,16 @@ def test_an_argument_is_no_name_in_braces(
     assert hint.startswith(f"  help: write {{my_{name}}} in the query, and my_{name} = {name} ")
 
 
+@pytest.mark.parametrize("name", ["self", "sqlQuery"])
+def test_an_argument_of_pyspark_is_no_name_in_braces(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], steps: DataFrame, name: str
+) -> None:
+    shell.user_ns[name] = steps
+    output = run_failing_cell(shell, f"%%matchrec\nSELECT * FROM {{{name}}}", capsys)
+    assert f"`{{{name}}}` is not allowed in %%matchrec [argument-name-in-braces]" in output
+    assert f"  note: `{name}` is the name of an argument of SparkSession.sql\n" in output
+
+
 @pytest.mark.parametrize("name", ["df", "order_by", "frames", "text"])
 def test_a_name_that_sql_does_not_take_is_allowed_in_braces(
     shell: InteractiveShell, steps: DataFrame, name: str
