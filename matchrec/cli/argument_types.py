@@ -189,5 +189,5 @@ def check_named_once(context: click.Context, option: click.Parameter, pairs: Pai
 SETTING_TYPE = SettingType("NAME=VALUE", parse_setting)
 CANDIDATES_TYPE = SettingType("NAME=VALUE,...", parse_candidates)
 FILE_TYPE = ParsedType("FILE", parse_output_file)
-PICTURE_TYPE = ParsedType("FILE", partial(parse_output_file, suffixes=figures.FORMATS))
-SVG_TYPE = ParsedType("FILE", partial(parse_output_file, suffixes=(".svg",)))
+PICTURE_TYPE = ParsedType("FILE", partial(parse_output_file, endings=figures.FORMATS))
+SVG_TYPE = ParsedType("FILE", partial(parse_output_file, endings=(".svg",)))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-# The names in `OUTPUT_FORMATS` by the suffixes of files. Parquet files have no text format.
+# The names in `OUTPUT_FORMATS` by the endings of files. Parquet files have no text format.
 TEXT_FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -46,7 +46,7 @@ TEXT_FORMATS = {
 }
 
 # The beginning of the name of the hidden folder with an incomplete file.
-PART_FOLDER_PREFIX = ".matchrec-"
+HIDDEN_FOLDER_PREFIX = ".matchrec-"
 
 # Arguments that mean stdout in other programs.
 STDOUT_PATHS = ("-", "/dev/stdout")
@@ -56,19 +56,19 @@ STDOUT_PATHS = ("-", "/dev/stdout")
 UNUSABLE_PATH_ERRORS = (errno.ELOOP, errno.ENAMETOOLONG, errno.EACCES)
 
 
-def parse_output_file(argument: str, suffixes: Sequence[str] = ()) -> Path:
+def parse_output_file(argument: str, endings: Sequence[str] = ()) -> Path:
     """Return the path of an argument, if a file can be written there.
 
     Args:
         argument: the path of the file, which may exist. Its folder must exist.
-        suffixes: the suffixes that its name may have; any if there are none.
+        endings: the endings that its name may have, such as `.svg`; any if there are none.
 
     Raises:
-        MatchRecognizeError: the name has another suffix, or the file cannot be written.
+        MatchRecognizeError: the name has another ending, or the file cannot be written.
     """
     path = Path(argument)
-    if suffixes and path.suffix.lower() not in suffixes:
-        raise unknown_format(path=argument, endings=suffixes, is_written=True)
+    if endings and path.suffix.lower() not in endings:
+        raise unknown_format(path=argument, endings=endings, is_written=True)
     check_writable(path)
     return path
 
@@ -111,7 +111,7 @@ def check_writable(path: Path) -> None:
         raise errors.output_not_writable(path=str(path), reason=os.strerror(errno.EACCES))
     try:
         # As `replace_when_complete` does; permissions alone do not show a read-only disk.
-        with make_part_folder(file):
+        with make_hidden_folder(file):
             pass
     except OSError as error:
         reason = describe_os_error(error)
@@ -140,9 +140,9 @@ def describe_os_error(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno else str(error)
 
 
-def make_part_folder(file: Path) -> tempfile.TemporaryDirectory[str]:
+def make_hidden_folder(file: Path) -> tempfile.TemporaryDirectory[str]:
     """Make a hidden folder next to a file, and so on the same disk, for its incomplete content."""
-    return tempfile.TemporaryDirectory(prefix=PART_FOLDER_PREFIX, dir=file.parent)
+    return tempfile.TemporaryDirectory(prefix=HIDDEN_FOLDER_PREFIX, dir=file.parent)
 
 
 @contextmanager
@@ -157,24 +157,25 @@ def replace_when_complete(path: Path) -> Iterator[Path]:
     """
     file = follow_links(path)
     try:
-        with make_part_folder(file) as folder:
-            # Named after `path`, not after the file that a link leads to, because the suffixes
-            # choose the format. The others may be long, and the name has a limit.
-            part = Path(folder) / f"rows{''.join(find_format_suffixes(path))}"
-            yield part
+        with make_hidden_folder(file) as folder:
+            # Named after `path`, not after the file that a link leads to, because the endings
+            # choose the format. The rest of the name is left out, because names have a limit.
+            incomplete_file = Path(folder) / f"rows{''.join(find_format_endings(path))}"
+            yield incomplete_file
             if file.exists():
-                shutil.copymode(file, part)
-            part.replace(file)
-    except ConnectionError:  # of the engine, which computes rows while they are written
+                shutil.copymode(file, incomplete_file)
+            incomplete_file.replace(file)
+    # Rows are computed while they are written, so this is the engine's connection, not the disk.
+    except ConnectionError:
         raise
     except OSError as error:
         raise errors.output_not_written(path=str(path), reason=describe_os_error(error)) from error
 
 
-def find_format_suffixes(path: Path) -> list[str]:
-    """Return the suffixes of a name that choose the format of the file.
+def find_format_endings(path: Path) -> list[str]:
+    """Return the endings of a name that choose the format of the file.
 
-    >>> find_format_suffixes(Path("prices.2024.csv.gz")), find_format_suffixes(Path("a.b.parquet"))
+    >>> find_format_endings(Path("prices.2024.csv.gz")), find_format_endings(Path("a.b.parquet"))
     (['.csv', '.gz'], ['.parquet'])
     """
     is_compressed = path.suffix.lower() in COMPRESSIONS
@@ -187,8 +188,8 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         MatchRecognizeRunError: the system cannot write the file.
     """
-    with replace_when_complete(path) as part:
-        part.write_text(text, encoding="utf-8")
+    with replace_when_complete(path) as incomplete_file:
+        incomplete_file.write_text(text, encoding="utf-8")
 
 
 def name_rows_format(path: Path) -> str:
@@ -205,18 +206,18 @@ def name_rows_format(path: Path) -> str:
 def write_rows_file(frame: DataFrame, path: Path) -> int:
     """Write all rows to one file, in order, and return how many there are.
 
-    The file appears when it is complete. The suffix of its name chooses the format.
+    The file appears when it is complete. The ending of its name chooses the format.
 
     Raises:
         MatchRecognizeError: the format cannot have two columns of the same name.
         MatchRecognizeRunError: the system cannot write the file.
     """
-    with replace_when_complete(path) as part:
+    with replace_when_complete(path) as incomplete_file:
         if find_format(path) is FileFormat.PARQUET:
-            return write_parquet_file(frame, part)
+            return write_parquet_file(frame, incomplete_file)
         output_format = OUTPUT_FORMATS[name_rows_format(path)]
         open_file = COMPRESSIONS.get(path.suffix.lower(), open)
-        with open_file(part, "wt", encoding="utf-8") as stream:
+        with open_file(incomplete_file, "wt", encoding="utf-8") as stream:
             return write_rows(frame, output_format, stream).count
 
 
@@ -230,6 +231,7 @@ def write_parquet_file(frame: DataFrame, path: Path) -> int:
         MatchRecognizeError: two columns have the same name; or the rows are fetched, and Arrow does
             not have the type of a column, or PySpark is too old.
     """
+    # Imported here, because PySpark takes time to load and a command may end without it.
     from matchrec.spark.arrow_tables import has_arrow_type, write_parquet
     from matchrec.spark.backends import find_backend
 
@@ -252,7 +254,7 @@ def write_parquet_by_spark(frame: DataFrame, path: Path) -> int:
         OSError: the file is not there, because Spark has another disk.
     """
     # Spark writes a folder of files. With one partition, this is one file.
-    spark_folder = path.with_name("parts")
+    spark_folder = path.with_name("spark_files")
     with cache_rows(frame, NO_PROGRESS) as (cached_frame, row_count):
         # Not `as_uri`, because Spark would take %20 for a part of the name.
         cached_frame.coalesce(1).write.parquet(f"file://{spark_folder.absolute()}")

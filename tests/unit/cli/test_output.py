@@ -159,7 +159,7 @@ def test_a_disk_error_leaves_the_file_as_it_was(embedded: Path) -> None:
     assert "`x.csv` cannot be written: File too large" in result.stderr
     assert (embedded / "x.csv").read_text() == "before"
     assert not [
-        name for name in list_names(embedded) if name.startswith(written_files.PART_FOLDER_PREFIX)
+        name for name in list_names(embedded) if name.startswith(written_files.HIDDEN_FOLDER_PREFIX)
     ]
 
 
