@@ -1,4 +1,4 @@
-"""The address at which a gateway listens, and a check of who could call it there."""
+"""The address at which a gateway listens, and the checks of who can connect to it there."""
 
 from __future__ import annotations
 
@@ -7,57 +7,59 @@ import ssl
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
 
 import grpc
 
 from matchrec.errors import gateway as errors
 
-HOST, PORT = "127.0.0.1", 15002
+# `serve` and `matchrec serve` show the same values in the signature and in --help.
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 15002
 
-# A token that gRPC can send in a header. An empty one would let anyone call.
-VISIBLE_ASCII = re.compile("[!-~]+")
+# A token that gRPC can send in a header: visible ASCII characters. With an empty one, anyone could
+# connect.
+TOKEN_PATTERN = re.compile("[!-~]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """The address at which a gateway listens, and the clients that may call it."""
+    """The address at which a gateway listens, and the clients that may connect."""
 
-    host: str = HOST
+    host: str = DEFAULT_HOST
     # The port; 0 for any free one.
-    port: int = PORT
-    # The token that clients must send; None if anyone may call.
+    port: int = DEFAULT_PORT
+    # The token that clients must send; None if they need none.
     token: str | None = None
     # The files with the certificate and its key, in PEM format; both None without TLS.
     tls_cert: Path | None = None
     tls_key: Path | None = None
-    # Whether other machines may call without a token.
+    # Whether other machines may connect without a token.
     allow_anyone: bool = False
 
     @property
     def url_host(self) -> str:
-        """The host as URLs have it: an address of IPv6 is in brackets."""
+        """The host as it is written in a URL: an IPv6 address is in brackets."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
     def check(self) -> None:
-        """Check who could call, and that TLS has both files.
+        """Check that other machines need a token, and that TLS has both files.
 
         Raises:
             MatchRecognizePlanError: TLS lacks a file, a file cannot be read, clients cannot send
-                the token, or other machines could call without one.
+                the token, or other machines could connect without one.
         """
         if (self.tls_cert is None) != (self.tls_key is None):
             raise errors.incomplete_tls_files(has_key=self.tls_key is not None)
         for path in (self.tls_cert, self.tls_key):
             if path is not None:
                 read_tls_file(path)
-        if self.token is not None and not VISIBLE_ASCII.fullmatch(self.token):
+        if self.token is not None and not TOKEN_PATTERN.fullmatch(self.token):
             raise errors.token_not_allowed()
         if self.token is None and not self.allow_anyone and not is_loopback(self.host):
             raise errors.serving_without_token(self.host)
 
-    def bind(self, server: Any) -> int:
-        """Let a server of gRPC listen, and return the port.
+    def bind(self, server: grpc.aio.Server) -> int:
+        """Let a gRPC server listen, and return the port.
 
         Raises:
             MatchRecognizePlanError: the port is in use, the host is not one of this machine, or the
@@ -103,8 +105,11 @@ def read_tls_file(path: Path) -> bytes:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only programs of this machine can reach an address."""
+    """Return whether only programs of this machine can reach an address or a name.
+
+    The result is False if that is not certain.
+    """
     try:
         return ip_address(host).is_loopback
-    except ValueError:  # a name
+    except ValueError:  # not an address but a name
         return host == "localhost"

@@ -1,6 +1,6 @@
 """`serve`: start a gateway in this program, in front of an engine.
 
-1. A `Listener` says where clients connect, and checks who could call.
+1. A `Listener` says where clients connect, and checks who can connect.
 2. `engines.find_server` finds or starts the server of the engine.
 3. `start_gateway` runs a `GatewayServer` in a new thread, and returns the `Gateway`.
 """
