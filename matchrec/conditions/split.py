@@ -1,12 +1,12 @@
 """Split a DEFINE condition into what is computed before the match and what the search computes.
 
 1. A conjunct that reads only the row itself goes to Spark.
-2. A conjunct that also reads rows at a fixed distance goes to whom `RowScope` says, nearly always
-   to the worker. If the worker or Spark computes it, the search gets the truth value on each row as
-   one bit.
+2. A conjunct that also reads rows at a fixed distance is computed by whoever `RowScope` names,
+   nearly always by the worker. If the worker or Spark computes it, the search gets the truth value
+   on each row as one bit.
 3. Any other conjunct depends on the run. Its largest subexpressions that read one position of the
-   run become columns: Spark computes them for every row, and the search reads them at that
-   position. The search combines the values, as a tree of `Step`s says.
+   run become columns: Spark computes the columns for every row, and the search reads them at that
+   position. A tree of `Step`s says how the search combines the values.
 
     price > 0 AND price < PREV(price) AND price > 2 * LAST(A.price) AND count(A.*) < 9
       row_test:     price > 0
@@ -99,17 +99,18 @@ class RowScope(Enum):
 
     In every scope, Spark computes what reads only the row itself, before the match. The scope does
     not say who sorts: the workers read neighbouring rows even if Spark sorts the rows for them, for
-    instance because only Spark knows the order of a type. `spark.compile` chooses the scope.
+    instance because only Spark knows the order of a type. `spark.compile.find_scope` chooses the
+    scope.
     """
 
     # Spark, over the window by which it sorts the rows, before the match: if some value of several
     # rows can be computed by Spark only, and for a trace.
-    SPARK = "Spark reads neighbouring rows"
+    SPARK = "spark"
     # The worker, for all rows before the search: see `search.nearby`. This is the usual scope.
-    WORKER = "the worker reads neighbouring rows"
+    WORKER = "worker"
     # The search, when a run reaches a row: in a stream, whose next rows are not there yet, and if
     # the shortcut `neighbours` is off.
-    SEARCH = "the search reads neighbouring rows"
+    SEARCH = "search"
 
 
 def split_conditions(plan: MatchPlan, scope: RowScope) -> tuple[SplitCondition, ...]:
@@ -146,8 +147,8 @@ class RowsRead(NamedTuple):
     # Whether Spark computes the expression for every row, before the match: see
     # `ConditionSplitter.is_for_spark`.
     is_for_spark: bool
-    # The position of the run at which all columns of the expression are read; None if there are
-    # several, or if Spark computes the expression.
+    # The position of the run at which all columns of the expression are read. None if Spark
+    # computes the expression; otherwise, None if there are several positions: see OTHER_ROWS.
     position: Navigation | None
 
 
@@ -211,14 +212,16 @@ class ConditionSplitter:
     def build_test(self, scalar: Scalar) -> RowColumn | NearbyTest | None:
         """Return the column or the test that Spark or the worker computes for a conjunct.
 
-        None if the search computes the conjunct, because it depends on the run or because of the
-        scope.
+        Return None if the search computes the conjunct, because the conjunct depends on the run or
+        because of the scope.
         """
         if self.is_for_spark(scalar):
-            return self.build_fixed_column(scalar)
+            return self.build_fixed_distance_column(scalar)
         if self.is_for_worker(scalar):
-            splitter = NearbySplitter(self.plan, self.variable, self.scope, self.guards)
-            return NearbyTest(self.build_fixed_column(scalar), splitter.build_step(scalar))
+            splitter = NearbySplitter(
+                plan=self.plan, variable=self.variable, scope=self.scope, guards=self.guards
+            )
+            return NearbyTest(self.build_fixed_distance_column(scalar), splitter.build_step(scalar))
         return None
 
     def replace_current_classifier(self, scalar: Scalar) -> Scalar:
@@ -259,6 +262,7 @@ class ConditionSplitter:
                 pending_guards = []
                 yield guarded_splitter.add_guards(guards), part
             else:
+                # A part that cannot fail needs no guards, which would only cost time.
                 yield self, part
             pending_guards += later_guards
 
@@ -304,14 +308,15 @@ class ConditionSplitter:
         """Return which rows an expression reads."""
         if self.is_for_spark(scalar):
             return RowsRead(is_for_spark=True, position=None)
-        if reads_columns_only(scalar):
-            return RowsRead(is_for_spark=False, position=find_single_position(scalar))
+        position = find_single_position(scalar)
+        if position is not None and reads_columns_only(scalar):
+            return RowsRead(is_for_spark=False, position=position)
         return OTHER_ROWS
 
     def is_for_spark(self, scalar: Scalar) -> bool:
         """Return whether Spark computes an expression for every row, before the match.
 
-        Such an expression reads only rows at a fixed distance. In the scopes WORKER and SEARCH it
+        Such an expression reads only rows at a fixed distance. In the scopes WORKER and SEARCH, it
         reads only the row itself.
         """
         distances = find_distances(self.plan, self.variable, scalar)
@@ -332,18 +337,18 @@ class ConditionSplitter:
 
     # Columns of expressions that read only rows at a fixed distance.
 
-    def build_fixed_column(self, scalar: Scalar) -> RowColumn:
+    def build_fixed_distance_column(self, scalar: Scalar) -> RowColumn:
         """Return the column of an expression that reads only rows at a fixed distance.
 
         For `price < PREV(price)` it has the pieces `price`, `<` and `price` shifted by -1.
         """
         write_reference = choose_writer(scalar)
         column = join_pieces(
-            self.build_fixed_piece(piece, write_reference) for piece in scalar.pieces
+            self.build_fixed_distance_piece(piece, write_reference) for piece in scalar.pieces
         )
         return replace(column, may_fail=may_fail(scalar.operations), amount=find_amount(scalar))
 
-    def build_fixed_piece(
+    def build_fixed_distance_piece(
         self, piece: str | Reference, write_reference: WriteReference
     ) -> str | ShiftedValue | FramedAggregate:
         """Return a piece of a column that reads only rows at a fixed distance.
@@ -385,7 +390,7 @@ class ConditionSplitter:
         if has_repeated_field(scalar):
             raise build_not_computed_error(scalar)
         if self.is_for_spark(scalar):
-            return self.read_fixed_column(scalar)
+            return self.read_fixed_distance_column(scalar)
         if is_single_reference(scalar):
             (reference,) = scalar.references
             if isinstance(reference, Aggregate):
@@ -404,12 +409,12 @@ class ConditionSplitter:
         if self.is_for_worker(scalar):
             # The worker does not compute this operation. As a column of several rows, it makes
             # Spark compute all values of neighbouring rows: see `SplitQuery.reason_for_spark_sort`.
-            return read_current_row(self.build_fixed_column(scalar), scalar.span)
+            return read_current_row(self.build_fixed_distance_column(scalar), scalar.span)
         raise build_not_computed_error(scalar)
 
-    def read_fixed_column(self, scalar: Scalar) -> ColumnRead:
+    def read_fixed_distance_column(self, scalar: Scalar) -> ColumnRead:
         """Return the read of the column that Spark computes for an expression, with its guards."""
-        column = self.build_fixed_column(self.add_row_guards(scalar))
+        column = self.build_fixed_distance_column(self.add_row_guards(scalar))
         read = read_current_row(column, scalar.span)
         return replace(read, deferred=self.build_deferred(scalar))
 
@@ -490,7 +495,8 @@ class NearbySplitter(ConditionSplitter):
         """
         if self.is_for_spark(scalar):
             return replace(
-                self.read_fixed_column(scalar), arithmetic=build_column_arithmetic(scalar, None)
+                self.read_fixed_distance_column(scalar),
+                arithmetic=build_column_arithmetic(scalar, None),
             )
         distances = find_distances(self.plan, self.variable, scalar)
         assert distances is not None, scalar
@@ -502,7 +508,7 @@ class NearbySplitter(ConditionSplitter):
             return replace(read, arithmetic=build_column_arithmetic(scalar, position))
         if operation is not None:
             return self.combine_operands(operation)
-        return read_current_row(self.build_fixed_column(scalar), scalar.span)
+        return read_current_row(self.build_fixed_distance_column(scalar), scalar.span)
 
 
 # Parts of steps.
