@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pyspark.sql import SparkSession
 
@@ -19,6 +19,9 @@ from matchrec.spark.request import NO_OPTIONS, Options
 
 if TYPE_CHECKING:
     from matchrec.dialects.writing.convert import Conversion
+
+# What messages call a query in each of the languages. It is the value of `Query.language`.
+QueryKind = Literal["SQL", "a clause", "SASE+", "a Pattern"]
 
 
 class FrontEnd(ABC):

@@ -25,7 +25,7 @@ from matchrec.api.argument_kinds import (
 )
 from matchrec.api.clause_warnings import find_clause_warnings, find_tuning_warnings
 from matchrec.api.evaluate import EngineQuery, EvaluatedClauses, ParsedQuery, find_clause_number
-from matchrec.api.front_end import FrontEnd
+from matchrec.api.front_end import FrontEnd, QueryKind
 from matchrec.api.suggested_dialects import suggest_dialect
 from matchrec.api.text_kinds import is_query
 from matchrec.arguments import (
@@ -91,7 +91,7 @@ class Query:
     """
 
     text: str | Pattern
-    language: str
+    language: QueryKind
     dialect: DialectName
     options: Options
     _front_end: FrontEnd = field(repr=False)
@@ -108,7 +108,7 @@ class Query:
         >>> matchrec.query(spark, "SELECT 1 AS one").to_df().collect()
         [Row(one=1)]
         """
-        with self._suggest_dialect(), self._parsing(self.options) as parsed:
+        with self._suggest_dialect(), self._parse(self.options) as parsed:
             if not isinstance(parsed, EngineQuery):
                 return self._evaluate(parsed)
         # Outside the `with`: the text has no clause, so no dialect would be read differently.
@@ -233,25 +233,27 @@ class Query:
             check_can_count(self._spark, current_surface().analyze_option)
         counters = Counters() if analyze else None
         options = replace(self.options, counters=counters)
-        with self._suggest_dialect(), self._parsing(options) as parsed:
-            reason = None  # why matches are built although only aggregates over them are needed
+        with self._suggest_dialect(), self._parse(options) as parsed:
             if aggregates is None:
                 clauses = parsed.evaluate()
                 results = find_results(parsed, clauses, clause)
+                explained = {
+                    number: explain_result(result, parsed) for number, result in results.items()
+                }
+                # The rows are needed only to count. A query without a clause has no counters.
+                rows = parsed.build_result(clauses) if analyze and results else None
             else:
                 aggregated = aggregate(parsed.find_clause(clause), aggregates, per)
                 results = {find_clause_number(parsed, clause): aggregated.search}
                 reason = aggregated.reason_for_building_matches
-            explained = {
-                number: explain_result(result, parsed, reason) for number, result in results.items()
-            }
-            if counters is None or not results:
-                return Explanation(explained)
-            rows = parsed.build_result(clauses) if aggregates is None else aggregated.rows
+                explained = {
+                    number: explain_result(aggregated.search, parsed, reason) for number in results
+                }
+                rows = aggregated.rows
+        if counters is None or rows is None:
+            return Explanation(explained)
         count_without_rows(counters, rows)
-        return Explanation(
-            explained, counters, advise_on_speed(self._spark, list(results.values()))
-        )
+        return Explanation(explained, counters, advise_on_speed(self._spark, results.values()))
 
     @check_arguments(**ARGUMENTS)
     def why(
@@ -271,8 +273,9 @@ class Query:
             partition: the value of each PARTITION BY column. Needed only if there are
                 several partitions.
             row: the row from which to show the search: the value of the first ORDER BY column, or a
-                tuple with the values of several. Without it, the answer has the matches of the
-                partition, and the failed attempts that got furthest.
+                tuple with the values of several. `(None,)` is the row whose value is NULL. If `row`
+                is None, the answer has the matches of the partition, and the failed attempts that
+                got furthest.
             limit: the largest number of attempts in the answer.
             clause: which clause, if there are several: the alias of its result, or its number as
                 `explain` prints it. The first clause has the number 1.
@@ -294,7 +297,7 @@ class Query:
         from matchrec.spark.targets import Target
 
         order_values = row if row is None or isinstance(row, tuple) else (row,)
-        with self._parsing(self.options) as parsed:
+        with self._parse(self.options) as parsed:
             return explain_partition(
                 parsed.find_clause(clause), Target(partition, order_values), limit
             )
@@ -334,7 +337,7 @@ class Query:
 
         # `coverage` does not use the algorithm of the query, so other options do not apply.
         options = Options(sort=self.options.sort, max_steps=self.options.max_steps)
-        with self._parsing(options) as parsed:
+        with self._parse(options) as parsed:
             count = len(parsed.clause_names)
             last_number = find_clause_number(parsed, count if clause is None else clause)
             clauses = parsed.list_first_clauses(last_number)
@@ -386,7 +389,7 @@ class Query:
         from matchrec.api.backtest import backtest
         from matchrec.api.frames import cast_to_dataframe
 
-        with self._parsing(self.options) as parsed:
+        with self._parse(self.options) as parsed:
             searched = parsed.find_clause(clause)
             return backtest(searched, cast_to_dataframe(labels), key, (start, end))
 
@@ -438,7 +441,7 @@ class Query:
         from matchrec.api.totals import aggregate
 
         columns = {"matches": "count(*)"} if aggregates is None else aggregates
-        with self._parsing(self.options) as parsed:
+        with self._parse(self.options) as parsed:
             return aggregate(parsed.find_clause(clause), columns, per).rows
 
     @check_arguments(**ARGUMENTS)
@@ -490,7 +493,7 @@ class Query:
         from matchrec.explain.charts.plot import plot
         from matchrec.explain.charts.series import ChartSource
 
-        with self._parsing(self.options) as parsed:
+        with self._parse(self.options) as parsed:
             clauses = parsed.evaluate()
             if not clauses:
                 raise missing_clause()
@@ -530,11 +533,11 @@ class Query:
         # Other dialects are tried by planning the text. That must not happen to a statement that
         # writes, because Spark runs it as soon as it is planned.
         if self.language == "a clause" or (self.language == "SQL" and is_query(text)):
-            return suggest_dialect(text, self.dialect, self._evaluate_in)
+            return suggest_dialect(text, self.dialect, self._evaluate_in_dialect)
         return nullcontext()
 
     @contextmanager
-    def _parsing_without_session_check(self, options: Options) -> Iterator[ParsedQuery]:
+    def _parse_without_session_check(self, options: Options) -> Iterator[ParsedQuery]:
         """Parse the query. Errors raised in the `with` block show their location in the text."""
         with translate_stream_errors(self._spark):
             parsed = self._front_end.parse(self.dialect, options)
@@ -542,16 +545,16 @@ class Query:
                 yield parsed
 
     @contextmanager
-    def _parsing(self, options: Options) -> Iterator[ParsedQuery]:
+    def _parse(self, options: Options) -> Iterator[ParsedQuery]:
         """Check that the session has not been stopped, then parse the query.
 
         Errors raised in the `with` block show their location in the text.
         """
         check_session(self._spark)
-        with self._parsing_without_session_check(options) as parsed:
+        with self._parse_without_session_check(options) as parsed:
             yield parsed
 
-    def _evaluate_in(self, dialect: str) -> DataFrame:
+    def _evaluate_in_dialect(self, dialect: str) -> DataFrame:
         """Return the result of the query, read as text in another dialect."""
         parsed = self._front_end.parse(dialect, NO_OPTIONS)
         return parsed.build_result(parsed.evaluate())
@@ -562,21 +565,23 @@ class Query:
             """Raise an AttributeError that says how to get the DataFrame, if that has `name`."""
             raise errors.no_attribute(self, name, "to_df()", DataFrame)
 
+    @property
+    def _summary(self) -> str:
+        """What kind of query this is, such as "Query, SASE+" or "Query, SQL of trino"."""
+        dialect = "" if self.dialect == "spark" else f" of {self.dialect}"
+        return f"Query, {self.language}{dialect}"
+
     def __repr__(self) -> str:
-        language = self.language
-        if self.dialect != "spark":
-            language += f" of {self.dialect}"
         text = " ".join(replace_control_characters(str(self.text)).split())
         if len(text) > MAX_SHOWN_CHARACTERS:
             text = f"{text[:MAX_SHOWN_CHARACTERS]}..."
-        return f"<Query, {language}: {text}>"
+        return f"<{self._summary}: {text}>"
 
     def _repr_html_(self) -> str:
         """Return the repr for notebooks, with the whole text."""
         from matchrec.explain.pictures.html import write_paragraph, write_preformatted
 
-        summary = repr(self).partition(":")[0].removeprefix("<")  # such as "Query, SASE+"
-        return write_paragraph(summary) + write_preformatted(str(self.text))
+        return write_paragraph(self._summary) + write_preformatted(str(self.text))
 
 
 def run_clauses(query: Query) -> DataFrame | None:
@@ -585,7 +590,7 @@ def run_clauses(query: Query) -> DataFrame | None:
     A query without a clause is parsed even if the session has been stopped. Spark reports that when
     it runs the query.
     """
-    with query._suggest_dialect(), query._parsing_without_session_check(query.options) as parsed:
+    with query._suggest_dialect(), query._parse_without_session_check(query.options) as parsed:
         if not parsed.clause_names:
             return None
         check_session(query._spark)
@@ -637,7 +642,7 @@ def explain_result(
 
 
 def advise_on_speed(spark: SparkSession, results: Iterable[ClauseResult]) -> str:
-    """Return what would make clauses faster, one advice per line; "" if there is no advice."""
+    """Return advice that would make clauses faster, a line for each piece; "" if there is none."""
     from matchrec.spark.clause_result import describe_range_savings
     from matchrec.spark.tuning import find_untuned_warning
 

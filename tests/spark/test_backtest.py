@@ -149,7 +149,7 @@ def test_attempts_equal_the_counts_of_coverage(
     rows: DataFrame, query: Any, arguments: dict[str, Any]
 ) -> None:
     prepared = matchrec.query(rows.selectExpr("*", "'E' AS event_type"), query, **arguments)
-    with prepared._parsing(prepared.options) as parsed:
+    with prepared._parse(prepared.options) as parsed:
         clause = parsed.find_clause(1)
         plan = backtest.build_plan_of_matches(clause)
         request = clause.build_request(plan, clause.options, purpose=Purpose.COVERAGE)

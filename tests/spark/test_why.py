@@ -229,7 +229,7 @@ def test_there_is_no_clause_before_the_first(spark: SparkSession) -> None:
     query = matchrec.query(
         spark, "SELECT * FROM range(1) MATCH_RECOGNIZE (ORDER BY id PATTERN (A))"
     )
-    with query._parsing(query.options) as parsed, pytest.raises(AssertionError):
+    with query._parse(query.options) as parsed, pytest.raises(AssertionError):
         parsed.list_first_clauses(0)
 
 
