@@ -213,8 +213,8 @@ def check_arguments(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callabl
     because another one is in its place, the error is about that one: in `match_recognize(clause)`,
     the clause is where the DataFrame should be.
 
-    If the object of a method has an attribute `_about`, messages add it after the name of the
-    method: "`Pattern.where` at `down`".
+    If the object of a method has an attribute `_error_context`, messages add its value after the
+    name of the method: "`Pattern.where` at `down`".
 
     Args:
         kinds: the kind of each parameter, by its name. For `**name`, the kind of each value.
@@ -307,7 +307,7 @@ def bind_arguments(
         if not suggestion and str(error).startswith("missing"):
             suggestion = suggest_missing_argument(signature, kinds, args, kwargs)
         raise TypeError(f"{function_name}() {error}{suggestion}") from None
-    about = getattr(arguments.arguments.get("self"), "_about", "")
+    about = getattr(arguments.arguments.get("self"), "_error_context", "")
     if about:
         quoted_call = f"{quoted_call} at {about}"
     convert_arguments(arguments, kinds, quoted_call)

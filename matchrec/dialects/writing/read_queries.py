@@ -51,8 +51,8 @@ def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
     plan, source = lower_to_clause(query)
     if pattern._most_matches is not None:  # a clause numbers its matches in another order
         raise errors.option_not_convertible(option=f"first_matches({pattern._most_matches})")
-    if pattern._strategy._to is SkipTo.PAST_LAST_ROW and starts_one_match(plan):
+    if pattern._skip_strategy._to is SkipTo.PAST_LAST_ROW and starts_one_match(plan):
         plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
-    elif pattern._strategy._to is not None:
-        raise errors.option_not_convertible(option=f"after_match({pattern._strategy!r})")
+    elif pattern._skip_strategy._to is not None:
+        raise errors.option_not_convertible(option=f"after_match({pattern._skip_strategy!r})")
     return ReadQuery(plan, source)

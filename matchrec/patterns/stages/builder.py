@@ -65,7 +65,7 @@ class Pattern:
 
     A condition is SQL text over the columns of one event, or a Spark Column. SQL text may also read
     the events accepted so far, without the event that it tests: sum, count, avg, min, max, first
-    and last of `stage.column`, and `count(stage)`. A wrong call raises MatchRecognizePlanError.
+    and last of `stage.column`, and `count(stage)`. A wrong call raises MatchRecognizeError.
 
     >>> Pattern.begin("a").where("x > 1").followed_by("b").one_or_more().within("10 minutes")
     Pattern.begin('a').where('x > 1').followed_by('b').one_or_more().within('10 minutes')
@@ -73,13 +73,13 @@ class Pattern:
 
     # Private to users. The modules that lower and write a Pattern read these fields.
     _stages: tuple[Stage, ...]
-    _strategy: AfterMatch = AfterMatch.NO_SKIP
+    _skip_strategy: AfterMatch = AfterMatch.NO_SKIP
     _most_matches: int | None = None  # of each partition; None for all
 
     def __post_init__(self) -> None:
         """Check the types of the fields."""
         STAGES.check("`Pattern`", "stages", self._stages)
-        SKIP.check("`Pattern`", "strategy", self._strategy)
+        SKIP.check("`Pattern`", "strategy", self._skip_strategy)
         arguments.COUNT.allow_none().check("`Pattern`", "most_matches", self._most_matches)
 
     @staticmethod
@@ -187,7 +187,7 @@ class Pattern:
         """Let the last stage take one or more events.
 
         Args:
-            gap: the time between two of these events must be less than this.
+            gap: the time from each of these events to the next must be less than this.
 
         >>> Pattern.begin("a").followed_by("b").one_or_more("10 minutes")
         Pattern.begin('a').followed_by('b').one_or_more(gap='10 minutes')
@@ -203,7 +203,7 @@ class Pattern:
         Args:
             least: the smallest number of events.
             most: the largest number of events. None means `least`.
-            gap: the time between two of these events must be less than this.
+            gap: the time from each of these events to the next must be less than this.
 
         >>> Pattern.begin("a").times(2, 4)
         Pattern.begin('a').times(2, 4)
@@ -217,7 +217,7 @@ class Pattern:
 
         Args:
             least: the smallest number of events.
-            gap: the time between two of these events must be less than this.
+            gap: the time from each of these events to the next must be less than this.
 
         >>> Pattern.begin("a").times_or_more(2)
         Pattern.begin('a').times_or_more(2)
@@ -300,18 +300,18 @@ class Pattern:
 
     @check_arguments(strategy=SKIP)
     def after_match(self, strategy: AfterMatch) -> Pattern:
-        """Set where the search resumes after a match, and so which other matches are dropped.
+        """Set where the search resumes after a match, which decides which matches are dropped.
 
         Call it on the whole pattern, not on a group.
 
         >>> Pattern.begin("a").next("b").after_match(AfterMatch.SKIP_TO_NEXT)
         Pattern.begin('a').next('b').after_match(AfterMatch.SKIP_TO_NEXT)
         """
-        return replace(self, _strategy=strategy)
+        return replace(self, _skip_strategy=strategy)
 
     @check_arguments(count=arguments.COUNT)
     def first_matches(self, count: int) -> Pattern:
-        """Keep only the first `count` matches of each partition. The search ends at the last one.
+        """Keep only the first `count` matches of each partition. The search ends at match `count`.
 
         Call it on the whole pattern, not on a group.
 
@@ -325,7 +325,7 @@ class Pattern:
 
         Args:
             content: the name of the stage, or the pattern that becomes a group.
-            contiguity: which events may be skipped before it.
+            contiguity: which events may be skipped before the stage.
             call: the name of the method that the user called.
 
         Raises:
@@ -335,7 +335,7 @@ class Pattern:
         if isinstance(content, str):
             added = Stage(content, contiguity)
         else:
-            calls = list_calls_of_whole(content)
+            calls = list_whole_pattern_calls(content)
             if calls:
                 raise errors.group_with_pattern_calls(call=call, calls=", ".join(calls))
             if not content._stages:
@@ -356,10 +356,11 @@ class Pattern:
             call: the name of the method that the user called.
 
         Raises:
-            MatchRecognizeError: the name is not allowed or not new or is a group, or the stage
-                before it may be missing.
+            MatchRecognizeError: the name is not allowed or not new, a group was passed instead of a
+                name, or the stage before the NOT may be missing.
         """
         before = self._last
+        # CONTENT also allows a group here, so that the error can say that a group has no NOT.
         if not isinstance(name, str):
             raise errors.negated_group(call=call)
         checks.check_new_name(self._stages, name, call)
@@ -372,8 +373,9 @@ class Pattern:
 
         Args:
             call: the name of the method that the user called.
-            least: how often at least. 0 repeats it from once on and makes it optional.
-            most: how often at most; None if there is no limit.
+            least: the smallest number of repetitions. 0 means one or more, and makes the stage
+                optional.
+            most: the largest number of repetitions; None if there is no limit.
             gap: the time between two repetitions, or None.
 
         Raises:
@@ -395,7 +397,7 @@ class Pattern:
         )
 
     @property
-    def _about(self) -> str:
+    def _error_context(self) -> str:
         """The label of the stage that a call changes: see `arguments.check_arguments`."""
         return self._stages[-1].label if self._stages else ""
 
@@ -420,7 +422,7 @@ class Pattern:
             raise no_attribute(self, name)
 
     def __repr__(self) -> str:
-        return ".".join((show_pattern(self._stages), *list_calls_of_whole(self)))
+        return ".".join((show_pattern(self._stages), *list_whole_pattern_calls(self)))
 
     def _repr_html_(self) -> str:
         """Return a diagram of the stages, and the calls below it."""
@@ -435,21 +437,21 @@ class Pattern:
         return wrap_in_scroll_block(draw_stages(steps, {})) + calls
 
 
-def list_calls_of_whole(pattern: Pattern) -> list[str]:
+def list_whole_pattern_calls(pattern: Pattern) -> list[str]:
     """Return the calls that belong to a whole pattern, so that a group may not have them."""
     calls = []
-    if pattern._strategy != AfterMatch.NO_SKIP:
-        calls.append(f"after_match({pattern._strategy!r})")
+    if pattern._skip_strategy != AfterMatch.NO_SKIP:
+        calls.append(f"after_match({pattern._skip_strategy!r})")
     if pattern._most_matches is not None:
         calls.append(f"first_matches({pattern._most_matches})")
     return calls
 
 
-def choose_smaller(left: Duration | None, right: Duration) -> Duration:
-    """Return the smaller one of two windows; None is no window.
+def choose_smaller(window: Duration | None, new_window: Duration) -> Duration:
+    """Return the smaller one of two windows, where None means that there is no window yet.
 
     Raises:
         MatchRecognizePlanError: one is a time and the other one a number.
     """
-    checks.check_comparable(left, right)
-    return right if left is None else min(left, right)
+    checks.check_comparable(window, new_window)
+    return new_window if window is None else min(window, new_window)

@@ -85,7 +85,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
         steps = tests.build_steps(pattern._stages)
         match_window = checks.find_match_window(pattern._stages)
         skip = None
-        strategy = pattern._strategy
+        strategy = pattern._skip_strategy
         if strategy._to is not None:
             skip = Skip(strategy._to, strategy._stage, strategy._throws)
         within = None
@@ -122,7 +122,7 @@ def check_skip_target(query: PatternQuery) -> None:
     Raises:
         MatchRecognizePlanError: the pattern has no such stage.
     """
-    strategy = query.pattern._strategy
+    strategy = query.pattern._skip_strategy
     stage = strategy._stage
     if stage is not None and stage not in query.stage_names:
         call = "skip_to_first" if strategy._to is clauses.SkipTo.FIRST else "skip_to_last"
