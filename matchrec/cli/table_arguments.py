@@ -85,6 +85,14 @@ def make_table(name: str, path: str) -> Table:
         return Table(name, (Path(path),), find_common_format(name, path, (Path(path),)))
     folder, pattern = split_pattern(path)
     paths = tuple(sorted(folder.glob(pattern))) if pattern else ()
+    if pattern and not paths:
+        file_names = None
+        if folder.is_dir():
+            files = sorted(folder.iterdir())
+            file_names = [file.name for file in files if has_known_format(file)]
+        raise errors.no_matching_file(
+            name=name, pattern=path, folder=str(folder), file_names=file_names
+        )
     if not paths:
         raise errors.no_such_file(
             what="the file", path=path, hint=suggest_nearest_file(path), owner=f" of table `{name}`"

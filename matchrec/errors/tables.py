@@ -60,6 +60,34 @@ def no_such_file(*, what: str, path: str, hint: str | None, owner: str = "") -> 
     )
 
 
+def no_matching_file(
+    *, name: str, pattern: str, folder: str, file_names: Sequence[str] | None
+) -> MatchRecognizeError:
+    """Return the error for a pattern of files of a table that no file matches.
+
+    Args:
+        name: the table.
+        pattern: the pattern, such as `parts/*.csv`.
+        folder: the folder below which files would match.
+        file_names: the files of known formats in the folder; None if it does not exist.
+    """
+    if file_names is None:
+        note, hint = f"the folder `{folder}` does not exist", "write a folder that exists"
+    elif not file_names:
+        note = f"the folder `{folder}` has no parquet, csv, tsv or json files"
+        hint = "write another folder"
+    else:
+        note = f"the folder `{folder}` has: {_list_first(file_names)}"
+        example = Path(folder) / f"*{Path(file_names[0]).suffix}"
+        hint = f"write a pattern that matches these, such as --table {name}='{example}'"
+    return MatchRecognizeError(
+        f"no file matches `{pattern}` of table `{name}`",
+        notes=(note,),
+        hint=hint,
+        code="no-matching-file",
+    )
+
+
 def not_a_file(*, path: str) -> MatchRecognizeError:
     """Return the error for a path that is neither a file nor a folder nor a pipe: a socket, say."""
     return MatchRecognizeError(

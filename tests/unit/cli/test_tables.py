@@ -100,9 +100,17 @@ def test_a_pattern_of_files(embedded: Path) -> None:
     write_as(embedded / "parts/p3.csv")
     message = catch_message("--table", "t=parts/p*", code=2)
     assert "the files of `parts/p*` have several formats: parquet, csv" in message
-    assert "`parts/q*` of table `t` does not exist" in catch_message(
-        "--table", "t=parts/q*", code=2
+    assert catch_message("--table", "t=parts/q*", code=2) == (
+        "matchrec: error: wrong value of `--table`: no file matches `parts/q*` of table `t`"
+        " [no-matching-file]\n"
+        "  note: the folder `parts` has: p1.parquet, p2.parquet, p3.csv\n"
+        "  help: write a pattern that matches these, such as --table t='parts/*.parquet'\n"
     )
+    message = catch_message("--table", "t=party/*.csv", code=2)
+    assert "note: the folder `party` does not exist\n" in message
+    (embedded / "empty").mkdir()
+    message = catch_message("--table", "t=empty/*.csv", code=2)
+    assert "note: the folder `empty` has no parquet, csv, tsv or json files\n" in message
 
 
 def test_a_folder_of_several_formats(embedded: Path) -> None:
