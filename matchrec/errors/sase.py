@@ -296,6 +296,8 @@ def unknown_component(
 def unknown_unit(span: Span, *, name: str, units: Sequence[str]) -> MatchRecognizeParseError:
     """Return the error for a unit in WITHIN that does not exist, as in WITHIN 12 parsecs."""
     near = find_nearest(name, units)
+    if near is None and find_nearest(name, ("RETURN",)):
+        return misspelt_return(span, name=name)
     hint = f"write {near}" if near else "write one of these units, such as WITHIN 12 hours"
     return MatchRecognizeParseError(
         f"unknown unit `{name}` in WITHIN",
@@ -303,6 +305,13 @@ def unknown_unit(span: Span, *, name: str, units: Sequence[str]) -> MatchRecogni
         notes=(f"units: {join_names(units)}",),
         hint=hint,
         code="unknown-unit",
+    )
+
+
+def misspelt_return(span: Span, *, name: str) -> MatchRecognizeParseError:
+    """Return the error for WITHIN 10 RETRUN a.x."""
+    return MatchRecognizeParseError(
+        f"unknown keyword `{name}` after WITHIN", span, hint="write RETURN", code="misspelt-return"
     )
 
 

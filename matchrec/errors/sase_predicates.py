@@ -12,7 +12,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.wording import join_names
+from matchrec.errors.wording import join_names, shorten
 from matchrec.source import Span
 
 # Events and attributes.
@@ -358,6 +358,22 @@ def equivalence_test_in_predicate(span: Span, *, clause: str) -> MatchRecognizeP
         notes=("it is about all events of the match",),
         hint="join it to the other predicates with AND, or compare single events: a.x = b.x",
         code="equivalence-test-in-predicate",
+    )
+
+
+def comparison_in_equivalence_test(span: Span, *, comparison: str) -> MatchRecognizeParseError:
+    """Return the error for [at > 3].
+
+    Args:
+        span: the operator and what follows it.
+        comparison: the comparison as a predicate, such as `a.at > 3`.
+    """
+    return MatchRecognizeParseError(
+        "a comparison is not allowed in an equivalence test",
+        span,
+        notes=("[x] means that all events of a match have the same value of x",),
+        hint=f"write it outside of the brackets: {shorten(comparison)}",
+        code="comparison-in-equivalence-test",
     )
 
 

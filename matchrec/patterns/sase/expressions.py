@@ -519,6 +519,14 @@ class EventReader(ScalarReader):
         if self.accept("]"):
             raise errors.empty_equivalence_test(self.text.span(start, self.position))
         attributes = self.read_several(self.read_attribute)
+        closing = self.text.index_after(start) - 1
+        if self.key in expression.COMPARISONS and self.position < closing:
+            comparison = self.text.text_at(attributes[-1].span.to(self.tokens[closing - 1].span))
+            has_variable = comparison.partition(".")[0] in self.components.by_name
+            variable = "" if has_variable else f"{next(iter(self.components.by_name))}."
+            raise errors.comparison_in_equivalence_test(
+                self.text.span(self.position, closing), comparison=f"{variable}{comparison}"
+            )
         self.require("]", "`,`, `.` or `]`")
         for attribute in attributes:
             first_name, *other_names = expression.find_column_names(attribute)
