@@ -10,7 +10,7 @@ from unicodedata import category
 from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import count_misspelt_letters, find_keyword, find_nearest
-from matchrec.errors.wording import quote_in_backticks
+from matchrec.errors.wording import quote_in_backticks, shorten
 from matchrec.source import Span, read_table
 
 # The parts of a clause, as a sentence lists them.
@@ -469,12 +469,18 @@ def unfinished_expression(span: Span, *, where: str, last_word: str) -> MatchRec
     )
 
 
-def case_without_end(span: Span, *, where: str) -> MatchRecognizeParseError:
-    """Return the error for CASE without END."""
+def case_without_end(span: Span, *, where: str, last_word: str) -> MatchRecognizeParseError:
+    """Return the error for CASE without END.
+
+    Args:
+        span: the word CASE.
+        where: the part of the clause.
+        last_word: the last word of the CASE.
+    """
     return MatchRecognizeParseError(
         f"missing END of CASE in {where}",
         span,
-        hint="write CASE WHEN x > 1 THEN 'a' ELSE 'b' END",
+        hint=f"add END after {shorten(last_word)}",
         code="case-without-end",
     )
 
@@ -486,6 +492,22 @@ def in_without_parentheses(span: Span, *, where: str, value: str) -> MatchRecogn
         span,
         hint=f"write IN ({value}), or = {value}",
         code="in-without-parentheses",
+    )
+
+
+def in_with_brackets(span: Span, *, where: str, values: str) -> MatchRecognizeParseError:
+    """Return the error for x IN [1, 2].
+
+    Args:
+        span: the brackets and what is inside.
+        where: the part of the clause.
+        values: the text between the brackets.
+    """
+    return MatchRecognizeParseError(
+        f"brackets are not allowed after IN in {where}",
+        span,
+        hint=f"write IN ({shorten(values)})",
+        code="in-with-brackets",
     )
 
 

@@ -174,6 +174,7 @@ def _explain_name(name: str, clause: str, names: KnownNames) -> Advice:
         or _explain_index(name, clause, names)
         or _explain_key(name, names)
         or _explain_keyword(name, clause, names)
+        or _explain_none(name, names)
         or _explain_misspelling(name, names)
     )
 
@@ -248,6 +249,16 @@ def _explain_keyword(name: str, clause: str, names: KnownNames) -> Advice | None
     if not is_keyword or find_nearest(name, names.columns):
         return None
     return Advice("PATTERN is a keyword", f"write an expression, such as {names.example} AS x")
+
+
+def _explain_none(name: str, names: KnownNames) -> Advice | None:
+    """Explain None, as Python writes NULL; None for other names."""
+    if name != "None" or find_nearest(name, names.columns):
+        return None
+    return Advice(
+        "None is the NULL of Python",
+        "write IS NULL instead of = None, and IS NOT NULL instead of <> None",
+    )
 
 
 def _explain_misspelling(name: str, names: KnownNames) -> Advice:

@@ -137,6 +137,13 @@ class ScalarReader(OperandReader):
             left: that operand.
             operator: IN or NOT IN.
         """
+        if self.key == "[":
+            closing = self.text.index_after(self.position) - 1
+            if closing > self.position + 1:
+                inside = self.text.span(self.position + 1, closing)
+                brackets = self.text.span(self.position, closing + 1)
+                text = self.text.text_at(inside)
+                raise errors.in_with_brackets(brackets, where=self.where, values=text)
         if self.key != "(":
             value = self.read_value()
             text = self.text.text_at(value.span)

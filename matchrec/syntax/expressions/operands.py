@@ -322,8 +322,9 @@ class OperandReader(CallReader):
             parts.append(self.read_expression())
         if self.accept("ELSE"):
             parts.append(self.read_expression())
-        if self.position == self.end:
-            raise case_without_end(self.tokens[start].span, where=self.where)
+        if self.position == self.end or self.key in (")", "]"):
+            last_word = self.tokens[self.position - 1].text
+            raise case_without_end(self.tokens[start].span, where=self.where, last_word=last_word)
         self.expect("END")
         return self.make_operation(operator, start, *parts)
 
