@@ -18,7 +18,7 @@ import csv as python_csv
 import gzip
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,8 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from matchrec.errors import tables as errors
+from matchrec.errors.kinds import format_labelled
+from matchrec.errors.wording import show_count
 from matchrec.plan.text import quote_name
 from matchrec.spark.csv_types import ArrowArray, CsvColumn, build_type_chains, find_arrow_zone
 
@@ -66,6 +68,27 @@ class CsvFile:
                 if row:
                     return index, row
         return 0, []
+
+    def find_ragged_line(self, wanted: int) -> int | None:
+        """Return the number of the first line, from 1, whose row has another number of fields.
+
+        None if there is no such row, or if a row cannot be read.
+
+        Args:
+            wanted: the number of fields of the first row.
+        """
+        open_file = OPENERS.get(self.path.suffix.lower(), open)
+        with (
+            suppress(OSError, ValueError, python_csv.Error),
+            open_file(self.path, "rt", encoding="utf-8-sig", newline="") as lines,
+        ):
+            rows = python_csv.reader(lines, delimiter=self.delimiter)
+            first_line = 1
+            for row in rows:
+                if row and len(row) != wanted:
+                    return first_line
+                first_line = rows.line_num + 1
+        return None
 
     def read_column_names(self) -> list[str]:
         """Return the names of the columns. All of them are different.
@@ -278,22 +301,29 @@ def explain_read_errors(table_name: str, file: CsvFile) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowInvalid, OSError, EOFError, python_csv.Error) as error:
-        reason = write_reason(str(error))
+        reason = write_reason(str(error), file)
         raise errors.unreadable_table(
             name=table_name, path=str(file.path), reason=reason
         ) from error
 
 
-def write_reason(reason: str) -> str:
+def write_reason(reason: str, file: CsvFile) -> str:
     """Return the reason why a file cannot be read. Common messages of Arrow become plain words.
 
-    >>> write_reason("CSV parse error: Expected 3 columns, got 2: a,b")
-    'a row has 2 fields, and the first row has 3: a,b'
+    Args:
+        reason: what Arrow or Python says, such as "CSV parse error: Expected 3 columns, got 2: a".
+        file: the file.
     """
     if "straddl" in reason:
         return "a row is longer than 32 MiB; perhaps a quote is not closed"
     if ragged := RAGGED.search(reason):
-        fields = "1 field" if ragged["count"] == "1" else f"{ragged['count']} fields"
-        row = ragged["row"].strip()
-        return f"a row has {fields}, and the first row has {ragged['wanted']}: {row}"
+        wanted = int(ragged["wanted"])
+        fields = show_count(int(ragged["count"]), "field")
+        first_row = "the header" if file.has_header else "the first row"
+        line = file.find_ragged_line(wanted)
+        subject = f"a row ({ragged['row'].strip()})" if line is None else f"line {line}"
+        hint = f"write {show_count(wanted, 'field')}; put a field that has the delimiter in quotes"
+        return (
+            f"{subject} has {fields}, and {first_row} has {wanted}\n{format_labelled('help', hint)}"
+        )
     return reason

@@ -134,10 +134,17 @@ def test_a_row_with_another_number_of_fields(embedded: Path) -> None:
     result = invoke("run", "-c", "SELECT * FROM 'x.csv'")
     assert (result.exit_code, result.stdout) == (1, "")
     assert (
-        "`x.csv` of table `x` cannot be read: a row has 1 field, and the first row has 2: 3"
+        "`x.csv` of table `x` cannot be read: line 3 has 1 field, and the header has 2 ["
         in result.stderr
     )
-    assert "help: check the path, and that the file is complete" in result.stderr
+    assert "help: write 2 fields; put a field" in result.stderr
+    assert "check the path" not in result.stderr
+
+
+def test_the_line_of_a_row_with_another_number_of_fields(embedded: Path) -> None:
+    (embedded / "x.csv").write_text('a,b\n"1\n1",2\n\n3,4,5\n')  # the second row has two lines
+    result = invoke("run", "-c", "SELECT * FROM 'x.csv'")
+    assert "line 5 has 3 fields, and the header has 2 [" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["x.csv.gz", "x.csv.bz2"])
