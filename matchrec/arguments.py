@@ -132,6 +132,8 @@ class ArgumentKind:
     # and `{value}` for the value or, if it is long or no plain one, for other examples. Empty if
     # there is nothing to suggest.
     hint: str = ""
+    # Returns the advice for a value that is not of this kind, or None for `hint`.
+    find_hint: Callable[[Any], str | None] = lambda _: None
     # The words, if the argument is one of a few words.
     words: tuple[str, ...] = ()
     # The fields of the objects that are accepted, if users may pass them as arguments by mistake.
@@ -165,7 +167,8 @@ class ArgumentKind:
             isinstance(value, int) and abs(value) < 1 << 63
         )
         example = shorten(repr(value)) if is_short else "3, 5, 8"
-        hint = self.hint.replace("{argument}", argument).replace("{value}", example)
+        hint = self.find_hint(value) or self.hint
+        hint = hint.replace("{argument}", argument).replace("{value}", example)
         raise wrong_argument(quoted_call, argument, value, self.description, hint)
 
     def convert(self, quoted_call: str, argument: str, value: object) -> object:

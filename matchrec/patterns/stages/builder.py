@@ -21,13 +21,25 @@ from matchrec.arguments import (
 )
 from matchrec.errors import stages as errors
 from matchrec.errors.arguments import no_attribute
+from matchrec.errors.misspellings import find_nearest
 from matchrec.patterns.stages import checks
-from matchrec.patterns.stages.after_match import AfterMatch
+from matchrec.patterns.stages.after_match import CONSTANT_NAMES, AfterMatch
 from matchrec.patterns.stages.calls import show_pattern
 from matchrec.patterns.stages.steps import PictureStepBuilder
 from matchrec.patterns.stages.tree import Stage, list_single_stages
 from matchrec.plan.stages import Contiguity
 from matchrec.syntax.durations import DURATION_ARGUMENT, Duration, read_positive_duration
+
+
+def find_strategy_hint(value: object) -> str | None:
+    """Return the advice for a string that names a strategy of `AfterMatch`; None for other values.
+
+    >>> find_strategy_hint("no_skip")
+    'write after_match(AfterMatch.NO_SKIP)'
+    """
+    name = find_nearest(value, CONSTANT_NAMES.values()) if isinstance(value, str) else None
+    return None if name is None else f"write after_match(AfterMatch.{name})"
+
 
 # The kinds of the arguments of `Pattern`.
 
@@ -47,7 +59,10 @@ TIMES = ArgumentKind(
     "write times(2), times(2, 4) or times_or_more(2)",
 )
 SKIP = ArgumentKind(
-    "an AfterMatch", make_class_test(AfterMatch), "write after_match(AfterMatch.SKIP_TO_NEXT)"
+    "an AfterMatch",
+    make_class_test(AfterMatch),
+    "write after_match(AfterMatch.SKIP_TO_NEXT)",
+    find_hint=find_strategy_hint,
 )
 STAGES = ArgumentKind(
     "the stages that calls have built",
