@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from matchrec.api.dialects import parse_clause_once, parse_once
 from matchrec.api.evaluate import lower_site
 from matchrec.api.parameters import reject_unused
+from matchrec.api.text_kinds import reject_file_name
 from matchrec.dialects.products import PRODUCTS, SPARK, find_likely_products
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import locate_errors
@@ -29,6 +30,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
     Raises:
         MatchRecognizeError: the query has a mistake.
     """
+    reject_file_name(text)
     with leave_rest_to_session(text):
         if language == "sase":
             from matchrec.patterns.sase.parser import parse_once as parse_sase_once

@@ -19,7 +19,7 @@ from matchrec.api.frames import Frame, cast_to_dataframe
 from matchrec.api.inputs import ColumnsOrSql, FrameOrLiteral
 from matchrec.api.query import Query
 from matchrec.api.sql_texts import build_clause_query, build_sql_query
-from matchrec.api.text_kinds import IS_SASE, NO_QUERY
+from matchrec.api.text_kinds import IS_CLAUSE, IS_SASE, NO_QUERY
 from matchrec.arguments import (
     DATAFRAME,
     SESSION,
@@ -33,8 +33,10 @@ from matchrec.arguments import (
     check_arguments,
     is_session,
 )
-from matchrec.errors.calls import missing_query_text
+from matchrec.errors.calls import missing_query_text, order_by_with_clause
+from matchrec.errors.kinds import with_source
 from matchrec.errors.machine import missing_session
+from matchrec.source import Source, Span
 from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.request import Options
 
@@ -350,6 +352,10 @@ def query(*args: Any, **kwargs: Any) -> Query:
         if is_pattern(query):
             arguments = bind_call(match_pattern, "query", args, kwargs)
             return build_pattern_query(pop_events(arguments), **arguments)
+        beginning = IS_CLAUSE.match(query) if isinstance(query, str) else None
+        if beginning is not None:
+            span = Span(*beginning.span("word"))
+            raise with_source(order_by_with_clause(span), Source(query))
         arguments = bind_call(match_sase, "query", args, kwargs)
         return build_sase_query(pop_events(arguments), **arguments)
     QUERY_INPUT.check("`query`", "spark` or `df", source)

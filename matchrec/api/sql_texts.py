@@ -15,7 +15,7 @@ from matchrec.api.frames import to_dataframe
 from matchrec.api.front_end import FrontEnd, resolve_options
 from matchrec.api.inputs import Frames, build_relation, build_runner, find_quote_dialect
 from matchrec.api.query import Query
-from matchrec.api.text_kinds import IS_SASE, NO_QUERY
+from matchrec.api.text_kinds import IS_SASE, NO_QUERY, reject_file_name
 from matchrec.arguments import Arguments, DialectName, NamedArguments
 from matchrec.errors import arguments as argument_errors
 from matchrec.errors import calls as errors
@@ -82,8 +82,10 @@ class SqlText(FrontEnd):
         """Check that the text is a query, rather than a clause or a SASE+ text.
 
         Raises:
-            MatchRecognizePlanError: it is one of these. The error says which function takes it.
+            MatchRecognizePlanError: it is one of these, and the error says which function takes it;
+                or it is the name of a file.
         """
+        reject_file_name(self.text)
         beginning = NO_QUERY.match(self.text)
         if beginning is None:
             return

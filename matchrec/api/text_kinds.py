@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from matchrec.errors.calls import file_name_as_query
+from matchrec.errors.kinds import with_source
+from matchrec.source import Source, Span
 from matchrec.syntax.tokens import BLANKS
 
 # The beginning of a SASE+ text, also of one that lacks PATTERN. In a clause of SQL, PATTERN is
@@ -16,11 +19,31 @@ NO_QUERY = re.compile(
     re.IGNORECASE,
 )
 
+# The beginning of a clause of SQL. PATTERN is left out, because SASE+ texts begin with it, too.
+IS_CLAUSE = re.compile(
+    rf"{BLANKS}(?P<word>PARTITION\s+BY|ORDER\s+BY|MEASURES|MATCH_RECOGNIZE)\b", re.IGNORECASE
+)
+
+# A text that is the name of a file and nothing else.
+IS_FILE_NAME = re.compile(r"\s*(?P<name>[\w./\\:~-]+\.(?:sql|sase|txt))\s*", re.IGNORECASE)
+
 # The beginning of a query, after comments and parentheses.
 _QUERY = re.compile(rf"({BLANKS}\()*{BLANKS}(SELECT|WITH|FROM|VALUES)\b", re.IGNORECASE)
 
 # A word of a statement that changes a table, also after WITH.
 _WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)
+
+
+def reject_file_name(text: str) -> None:
+    """Check that a text is not the name of a file.
+
+    Raises:
+        MatchRecognizePlanError: it is one, such as `falls.sql`.
+    """
+    file_name = IS_FILE_NAME.fullmatch(text)
+    if file_name is not None:
+        error = file_name_as_query(Span(*file_name.span("name")), path=file_name["name"])
+        raise with_source(error, Source(text))
 
 
 def is_query(text: str) -> bool:

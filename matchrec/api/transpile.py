@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from matchrec.api.argument_kinds import ARGUMENTS, QUERY, SOURCE_LANGUAGE, TARGET_DIALECT
+from matchrec.api.text_kinds import reject_file_name
 from matchrec.arguments import TEXTS, SourceLanguage, TargetDialect, check_arguments
 from matchrec.dialects.edits import TranslationNote
 from matchrec.dialects.products import PRODUCTS
@@ -100,6 +101,8 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
     Raises:
         MatchRecognizeError: the query cannot be read, or a part of it cannot be written.
     """
+    if isinstance(query, str):
+        reject_file_name(query)
     if isinstance(query, str) and read in PRODUCTS:
         translation = translate_query(query, PRODUCTS[read], PRODUCTS[write])
         notes = (*find_frame_notes(query, write), *translation.notes)

@@ -16,7 +16,7 @@ from matchrec.errors.kinds import (
     add_code,
 )
 from matchrec.errors.language import current_surface, quote_for_python
-from matchrec.errors.wording import join_names
+from matchrec.errors.wording import join_names, shorten
 from matchrec.source import Span
 
 
@@ -221,6 +221,36 @@ def not_a_query(span: Span, *, word: str, call: str) -> MatchRecognizePlanError:
             "MATCH_RECOGNIZE (...) around a clause"
         ),
         code="not-a-query",
+    )
+
+
+def file_name_as_query(span: Span, *, path: str) -> MatchRecognizePlanError:
+    """Return the error for the name of a file instead of the text of a query.
+
+    Args:
+        span: the whole text.
+        path: the name.
+    """
+    return MatchRecognizePlanError(
+        f"`{shorten(path)}` is the name of a file, and not a query",
+        span,
+        hint=current_surface().advice_on_query_file.format(name=path),
+        code="file-name-as-query",
+    )
+
+
+def order_by_with_clause(span: Span) -> MatchRecognizePlanError:
+    """Return the error for `query(df, clause, order_by=...)`.
+
+    Args:
+        span: the first word of the clause.
+    """
+    return MatchRecognizePlanError(
+        "`order_by` is not allowed with a clause of MATCH_RECOGNIZE",
+        span,
+        notes=("a clause has its own ORDER BY; order_by is for SASE+ and a Pattern",),
+        hint="leave order_by out, and write ORDER BY in the clause",
+        code="order-by-with-clause",
     )
 
 

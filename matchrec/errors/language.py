@@ -233,6 +233,8 @@ class Surface:
     advice_on_file: str = (
         "read a file into a DataFrame first, with its header, and write that in braces"
     )
+    # What to do if the name of a file `{name}` was passed instead of its text.
+    advice_on_query_file: str = "pass its text: open({name!r}).read()"
     # How a query names a file.
     advice_on_file_name: str = ""
     # What to do if a file was read without the names in its first line.
@@ -379,6 +381,7 @@ PYTHON = Surface()
 GATEWAY = Surface(
     sets_options=True,
     advice_on_table="make a view: CREATE TEMPORARY VIEW {name} AS SELECT ...",
+    advice_on_query_file="pass the text of the file {name}",
     advice_on_file=(
         "make a view of the file: CREATE TEMPORARY VIEW name USING csv OPTIONS (path 'FILE.csv', "
         "header true)"
@@ -412,6 +415,7 @@ COMMAND_LINE = Surface(
     advice_on_file=(
         "pass --table NAME=FILE for a file, or name one that ends with .csv, .parquet or .json"
     ),
+    advice_on_query_file="leave -c out: matchrec reads the query in a file by its name, {name}",
     advice_on_file_name="write the path of a file in quotes, as in FROM 'prices.csv'",
     advice_on_header=(
         "write FROM 'FILE.csv', or pass --table NAME=FILE: both read the names in the first line"

@@ -490,6 +490,40 @@ def test_a_query_instead_of_a_clause_is_rejected(spark: SparkSession) -> None:
             matchrec.sql(spark, text)
 
 
+def test_order_by_is_not_for_a_clause(spark: SparkSession) -> None:
+    clause = " ORDER BY id PATTERN (A) DEFINE A AS id > 1"
+    with pytest.raises(
+        matchrec.MatchRecognizePlanError, match="`order_by` is not allowed"
+    ) as caught:
+        matchrec.query(spark.range(3), clause, order_by="id")
+    assert (caught.value.column, caught.value.hint) == (
+        2,
+        "leave order_by out, and write ORDER BY in the clause",
+    )
+
+
+@pytest.mark.parametrize(
+    "call", [matchrec.sql, matchrec.transpile, lambda text: matchrec.query(text).to_df()]
+)
+def test_the_name_of_a_file_is_not_a_query(
+    spark: SparkSession, call: Callable[[str], object]
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        call("falls/deep.sql")
+    assert caught.value.code == "file-name-as-query"
+    assert caught.value.hint == "pass its text: open('falls/deep.sql').read()"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "name"),
+    [("NO_SKIP", "NO_SKIP"), ("skip_past_last", "SKIP_PAST_LAST_EVENT"), (3, "SKIP_TO_NEXT")],
+)
+def test_the_name_of_a_skip_strategy_is_not_a_strategy(strategy: Any, name: str) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        matchrec.Pattern.begin("a").after_match(strategy)
+    assert caught.value.hint == f"write after_match(AfterMatch.{name})"
+
+
 def test_a_query_runs_in_the_running_session(spark: SparkSession) -> None:
     ids = spark.range(1)
     assert matchrec.query("SELECT 1 AS id").collect() == [(1,)]
