@@ -12,7 +12,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.language import current_language, current_surface, name_part
+from matchrec.errors.language import PATTERN_CALLS, current_language, current_surface, name_part
 from matchrec.errors.run.origins import read_users_text
 from matchrec.errors.sql.type_kinds import TypedText, TypeKind
 from matchrec.errors.sql.type_mismatches import find_number_example, find_operator_hint
@@ -34,7 +34,7 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
     what = what.strip("`")
     text = read_users_text(span) or ""
     measure = "make it a measure"
-    if text and len(text) <= LONGEST:
+    if text and len(text) <= LONGEST and words is not PATTERN_CALLS:  # a Pattern has no MEASURES
         measure = f"make it a measure, {name_part('MEASURES')} {join_lines(text)} AS x"
     hints = [f"{measure}, and filter the matches by that"]
     calls = write_calls_of_one_row(text)
@@ -57,12 +57,18 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
 
 
 # A call with one argument that has no string, bracket or operator but `||` and arithmetic.
-_CALL = re.compile(r"(?P<function>\w+)\s*\((?P<argument>[\w\s.()|+*/`-]*)\)")
+_CALL = re.compile(
+    r"(?P<function>\w+)\s*\((?P<argument>[\w\s.,()|+*/`-]*?)(?P<type>\s+AS\s+\w+)?\)", re.IGNORECASE
+)
 # A value of one row: a navigation, or a column with or without its variable.
 _VALUE_OF_ROW = re.compile(
     r"(?:LAST|FIRST|PREV|NEXT)\s*\([\w\s.`]*\)|(?:[\w`]+\.)*[A-Za-z_`][\w`]*(?!\w|\s*\()",
     re.IGNORECASE,
 )
+
+
+# Navigations, and functions that return or join the values of their arguments.
+_READABLE_CALLS = frozenset(("LAST", "FIRST", "PREV", "NEXT", "GREATEST", "LEAST", "CONCAT"))
 
 
 def write_calls_of_one_row(text: str) -> list[str]:
@@ -72,16 +78,27 @@ def write_calls_of_one_row(text: str) -> list[str]:
 
     >>> write_calls_of_one_row("upper(k || LAST(A.k))")
     ['upper(k)', 'upper(LAST(A.k))']
+    >>> write_calls_of_one_row("CAST(greatest(A.ts, B.ts) AS BIGINT)")
+    ['CAST(A.ts AS BIGINT)', 'CAST(B.ts AS BIGINT)']
     >>> write_calls_of_one_row("startswith(B.name, A.name)")
+    []
+    >>> write_calls_of_one_row("upper(trim(k) || A.k)")
     []
     """
     call = _CALL.fullmatch(text)
-    if call is None or re.search(r"(?i)\b(?:FROM|CASE|AND|OR|NOT|IS|AS)\b", text):
+    if call is None:
         return []
-    values = dict.fromkeys(value[0] for value in _VALUE_OF_ROW.finditer(call["argument"]))
+    argument = call["argument"]
+    outermost = re.sub(r"\([^()]*\)", "", re.sub(r"\([^()]*\)", "", argument))
+    if "," in outermost or re.search(r"(?i)\b(?:FROM|CASE|AND|OR|NOT|IS|AS)\b", argument):
+        return []
+    calls = re.findall(r"(\w+)\s*\(", argument)
+    if not _READABLE_CALLS.issuperset(map(str.upper, calls)):
+        return []
+    values = dict.fromkeys(value[0] for value in _VALUE_OF_ROW.finditer(argument))
     if len(values) < 2:
         return []
-    return [f"{call['function']}({value})" for value in values]
+    return [f"{call['function']}({value}{call['type'] or ''})" for value in values]
 
 
 def only_engine_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsupportedError:
@@ -201,13 +218,14 @@ def _describe_string_function(function: str) -> str:
 def wrong_argument_type(span: Span, *, function: str, value: str) -> MatchRecognizeUnsupportedError:
     """Return the error for an argument of a function in a condition with a wrong type."""
     words = current_language()
+    calls = write_calls_of_one_row(read_users_text(span) or "")
     return MatchRecognizeUnsupportedError(
         f"`{function}` in {name_part('DEFINE')} does not take {value}",
         span,
         notes=(
             f"here it reads values of several {words.rows} of the match, and takes fewer types",
         ),
-        hint=f"call it on each value alone: {words.call_on_one_row}",
+        hint=f"call it on each value alone: {', '.join(calls) or words.call_on_one_row}",
         code="wrong-argument-type",
     )
 
