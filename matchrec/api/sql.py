@@ -306,7 +306,7 @@ def query(
 ) -> Query: ...
 
 
-def query(*args: Any, **kwargs: Any) -> Query:
+def query(*args: Any, **kwargs: Any) -> Query:  # noqa: D417 -- the overloads have the arguments
     """Return a query that has not run: SQL, a clause, a SASE+ query or a Pattern.
 
     Its methods return its rows, show how it runs, and show why rows match.
@@ -317,6 +317,23 @@ def query(*args: Any, **kwargs: Any) -> Query:
         a DataFrame and a clause          match_recognize
         a DataFrame and a SASE+ query     match_sase; the text begins with PATTERN SEQ
         a DataFrame and a Pattern         match_pattern
+
+    Args:
+        spark: the session. Without it, the running session.
+        query: a Spark SQL query that may contain MATCH_RECOGNIZE.
+        df: the rows to search: a DataFrame of Spark, or a frame of pandas, Polars or Arrow.
+        clause: the text between the parentheses of MATCH_RECOGNIZE.
+        text: a SASE+ query.
+        pattern: a Pattern.
+        args: the values of the parameters, by their names.
+        dialect: the product whose SQL the query or the clause is written in.
+        order_by: the columns or SQL expressions that sort the events of SASE+ or a Pattern.
+        partition_by: the columns or SQL expressions that partition the events.
+        type_column: the column with the types of events, for SASE+.
+        output: what the result of SASE+ or a Pattern contains.
+        timeouts: also return the runs of a Pattern that timed out.
+        options: how the query runs. None means the defaults.
+        frames: the DataFrame or value for each `{name}` of the SQL query.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> falls = matchrec.query(ticks, '''
