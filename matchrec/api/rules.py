@@ -83,11 +83,12 @@ def match_rules(  # noqa: PLR0913 -- public signature
     Over a stream the result is a stream, too: one query with one state for all rules.
 
     Args:
-        df: the rows, as for `match_recognize`.
+        df: the rows to search: a DataFrame of Spark, or a frame of pandas, Polars or Arrow.
         rules: a dict from names to rules. Each is a clause of SQL without PARTITION BY and
             ORDER BY, a SASE+ query, or a Pattern.
-        order_by: as for `match_sase`, the same for all rules.
-        partition_by: as for `match_sase`, the same for all rules.
+        order_by: the columns or SQL expressions that sort the rows, the same for all rules.
+        partition_by: the columns or SQL expressions that partition the rows, the same for all
+            rules. Without it, all rows are one partition.
         type_column: the column with the types of events, for SASE+ queries.
         dialect: the product whose SQL the clauses are written in, as in `sql`.
         on_error: what happens if a rule fails in a partition, for instance because a sum is too

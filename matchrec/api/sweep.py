@@ -110,11 +110,11 @@ def sweep(
     Spark reads and shuffles the rows once for all combinations. Runs a job.
 
     Args:
-        df: the rows, as for `match_recognize`.
-        clause: a clause as for `match_recognize`, with `:name` parameters.
+        df: the rows to search: a DataFrame of Spark, or a frame of pandas, Polars or Arrow.
+        clause: the text between the parentheses of MATCH_RECOGNIZE, with `:name` parameters.
         grid: the values of each parameter. They may have up to 1,000 combinations.
         dialect: the product whose SQL the clause is written in, as in `sql`.
-        options: as for `match_rules`.
+        options: how the query runs. None means the defaults.
 
     Raises:
         MatchRecognizeError: the clause has a mistake.

@@ -24,10 +24,7 @@ class Sweep(PicturedText):
 
     Attributes:
         parameters: the names of the parameters.
-        rows: for each combination its values, then the number of matches, the number of partitions
-            with a match, the number of rows in all matches, and two medians over the matches: of
-            their number of rows, and of the distance from their first to their last row along the
-            first ORDER BY column.
+        rows: a tuple for each combination, with the values of `columns`.
 
     >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
     >>> matchrec.sweep(spark.range(5), clause, {"least": [1, 3]})
@@ -39,7 +36,17 @@ class Sweep(PicturedText):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of the table: the parameters, then the figures."""
+        """The names of the columns of the table: the parameters, then the figures.
+
+        The figures of a combination are:
+
+        - `matches`: the number of matches;
+        - `partitions`: the number of partitions with a match;
+        - `rows`: the number of rows in all matches;
+        - `median_rows`: the median number of rows of a match;
+        - `median_span`: the median distance from the first to the last row of a match, along the
+          first ORDER BY column.
+        """
         return (*self.parameters, *FIGURE_COLUMNS)
 
     @property
