@@ -112,4 +112,4 @@ def is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:  # not an address but a name
-        return host == "localhost"
+        return host.lower() == "localhost"

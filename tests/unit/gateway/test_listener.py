@@ -87,6 +87,7 @@ async def bind(listener: Listener) -> None:
         ("127.0.0.1", True),
         ("::1", True),
         ("localhost", True),
+        ("LocalHost", True),
         ("0.0.0.0", False),
         ("localhost.example.com", False),
     ],
