@@ -1,8 +1,8 @@
-"""The files in which numba keeps one compiled function, with a file of digests that shows damage.
+"""The files in which numba keeps one compiled function, and a file of digests that reveals damage.
 
 numba replaces each file as a whole, so what processes write at the same time is never mixed within
-a file. The file that vouches for the others is written last. The files count as missing if its
-digests differ from theirs: a disk is broken, a copy has been cut off, or another process is just
+a file. The file of digests, the voucher, is written last. The files count as missing if a digest is
+wrong, whether because the disk is broken, a copy is incomplete, or another process is still
 writing.
 """
 
@@ -23,13 +23,13 @@ class CacheFiles:
     """The files in a folder that hold the code of one function for one combination of types."""
 
     folder: Path
-    # The part of the file names that numba takes from the function. It ends in a hyphen and a
-    # digest of the sources.
+    # The part of the file names that is made from the function, the types and, after the last
+    # hyphen, the sources: see `CachedFunction.name_files`.
     name: str
 
     @property
     def voucher(self) -> Path:
-        """Return the path of the file that vouches for the others."""
+        """Return the path of the file with the digests of the others."""
         return self.folder / f"{self.name}.sha256"
 
     def find_code_files(self) -> list[Path]:
@@ -37,7 +37,7 @@ class CacheFiles:
         return sorted(self.folder.glob(f"*.{self.name}-*.nb[ci]"))
 
     def find_all(self) -> list[Path]:
-        """Return the existing files: numba's, and the one that vouches for them."""
+        """Return the existing files: numba's, and the voucher."""
         return [file for file in (*self.find_code_files(), self.voucher) if os.path.lexists(file)]
 
     def are_trusted(self, writers: trust.Writers) -> bool:
@@ -61,9 +61,9 @@ class CacheFiles:
         return "\n".join(f"{digest.hexdigest()}  {name}" for name, digest in digests.items())
 
     def vouch(self) -> None:
-        """Vouch for the files as they are, and remove those that were made from other sources.
+        """Write the digests of the files as they are, and remove files made from other sources.
 
-        If numba could not write any, there is nothing to vouch for.
+        No voucher is written if numba has written no files.
         """
         with suppress(OSError):
             digests = self.compute_digests()
@@ -75,7 +75,10 @@ class CacheFiles:
                 CacheFiles(self.folder, voucher.stem).remove()
 
     def remove(self) -> None:
-        """Remove the files, and ignore those that cannot be removed."""
+        """Remove the files, and ignore those that cannot be removed.
+
+        The voucher is removed first, so that the others count as missing in between.
+        """
         for file in (self.voucher, *self.find_code_files()):
             with suppress(OSError):
                 file.unlink()
