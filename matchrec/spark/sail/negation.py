@@ -1,8 +1,8 @@
 """Write negated decimals as differences, because Sail 0.7.2 negates them wrongly without ANSI mode.
 
-The result has another type than Sail declares. Its digits are right, and its scale is always 10:
-`- 1.50` is 0.0000000150. If nothing computes with it, the query fails. If a CAST or a sum does, the
-value is wrong. Constants are right: they are computed when the query is planned.
+The result has the right sign and digits, but its scale is always 10, which is not the type that
+Sail declares: `- 1.50` is -0.0000000150. Selected as it is, it makes the query fail; a CAST or sum
+of it is silently wrong. Negated constants are right: they are computed when the query is planned.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ POSSIBLE_NEGATION = re.compile(r"-|\bNEGATIVE\b", re.IGNORECASE)
 def correct_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
     """Return the plan with negated decimals written as differences, if the session needs that.
 
-    The operation stays a negation for whatever computes it itself; only its SQL is another one:
+    Workers still see a negation; only the SQL that Sail gets is changed:
 
         - n   →   CAST(0BD - (n) AS DECIMAL(10,2))
 
