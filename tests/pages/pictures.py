@@ -113,7 +113,7 @@ PICTURES = {
         "churn", "SELECT customer, month, orders FROM months", "orders", same_scale=True
     ),
     "flapping": Picture("sensor_faults", "SELECT port, at, state FROM links"),
-    "funnel": Picture("funnel", "SELECT who, at, page FROM visits"),
+    "funnel": Picture("funnel", "SELECT visitor, at, page FROM visits"),
     "islands": Picture(
         "gaps_and_islands",
         "SELECT 'JFK', day, rain FROM rain_days",
@@ -170,7 +170,7 @@ PICTURES = {
         "v_and_w_shapes",
         PRICES_2008,
         PRICES,
-        close_up=CloseUp(("IBM", "MSFT"), "2008-06-15", "2008-09-15"),
+        close_up=CloseUp(("IBM",), "2008-06-15", "2008-09-15"),
     ),
 }
 
@@ -188,7 +188,9 @@ def draw(spark: SparkSession, name: str) -> Figure:
     match_rows = drop_time_zone(matches).collect()
     spans = picture.choose_spans(find_spans(match_rows, rows.columns[0]))
     figure = new_figure()
-    labels = AxisLabels(rows.columns[1], picture.measured or "", rows.columns[0])
+    # On lanes, the columns have names of the page's tables, such as "at".
+    time = "time" if picture.measured is None else rows.columns[1]
+    labels = AxisLabels(time, picture.measured or "", rows.columns[0])
     due: dict[str, datetime] = {}
     if picture.deadlines is not None:
         deadlines = drop_time_zone(spark.sql(picture.deadlines.rows)).collect()
