@@ -28,10 +28,10 @@ CONTENDERS = {  # by the heading of their column
     "matchrec": "matchrec",
 }
 SERIES = "rows, 1,000 per key"
-ENGINES = {  # by the heading of their column: the name and the colour of the line
-    "spark": ("matchrec on Spark", "#4477aa"),
-    "window SQL in DuckDB": ("window SQL by hand in DuckDB", "#6e7781"),
-    "sail": ("matchrec on Sail", "#228833"),
+ENGINES = {  # by the heading of their column: the name, the colour and the marker of the line
+    "spark": ("matchrec on Spark", "#4477aa", "o"),
+    "window SQL in DuckDB": ("window SQL by hand in DuckDB", "#6e7781", "s"),
+    "sail": ("matchrec on Sail", "#228833", "^"),
 }
 
 
@@ -59,7 +59,7 @@ def draw_performance(page: str) -> Figure:
     seconds = {name: workload[column].split(",")[0] for column, name in CONTENDERS.items()}
     figure = new_figure(figsize=(7, 1.9))
     panel = figure.subplots()
-    _, spark_colour = ENGINES["spark"]
+    _, spark_colour, _ = ENGINES["spark"]
     colours = [spark_colour if name == "matchrec" else FAINT for name in seconds]
     panel.barh(list(seconds), [float(text) for text in seconds.values()], 0.62, color=colours)
     for index, text in enumerate(seconds.values()):
@@ -81,8 +81,9 @@ def draw_growth(page: str) -> Figure:
     sizes = [int(row["size"].replace(",", "")) for row in rows]
     times = {column: [float(row[column]) for row in rows] for column in ENGINES}
     most = max(max(line) for line in times.values())
-    for column, (_, colour) in ENGINES.items():
-        panel.plot(sizes, times[column], "o-", color=colour)
+    for column, (_, colour, marker) in ENGINES.items():
+        # Hollow markers, so that two points at almost the same place are both visible.
+        panel.plot(sizes, times[column], color=colour, marker=marker, markerfacecolor="none")
         for index, time in enumerate(times[column]):
             others = [line[index] for other, line in times.items() if other != column]
             # A figure is above its point, but below it if another line is close above.
@@ -92,17 +93,17 @@ def draw_growth(page: str) -> Figure:
             panel.annotate(f"{time:.2f}", (sizes[index], time), **style)
     height = 2 * most
     for column in sorted(ENGINES, key=lambda column: -times[column][-1]):
-        name, colour = ENGINES[column]
+        name, colour, _ = ENGINES[column]
         height = min(times[column][-1], height - 0.08 * most)  # names keep a distance
         panel.text(1.4 * sizes[-1], height, name, va="center", color=colour, fontsize=9)
     panel.set_xscale("log")
     panel.set_xticks(sizes, [f"{size / 10**6:.0f}" for size in sizes])
     panel.minorticks_off()
     panel.set_xlim(0.7 * sizes[0], 11 * sizes[-1])  # with room for the names
-    panel.set_xlabel("millions of rows, on a logarithmic scale", color=INK)
+    panel.set_xlabel("millions of rows, on a logarithmic scale", color=INK, fontsize=9)
     panel.set_ylim(0, 1.14 * most)
     panel.yaxis.set_major_locator(MultipleLocator(0.2))
-    panel.set_ylabel("seconds per million rows", color=INK)
+    panel.set_ylabel("seconds per million rows", color=INK, fontsize=9)
     panel.set_title("V-shapes, 2 cores (less is better)", loc="left", color=INK)
     panel.tick_params(colors=INK, labelsize=9)
     panel.grid(axis="y", color="#edf0f4")
