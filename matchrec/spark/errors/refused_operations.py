@@ -174,13 +174,16 @@ class RefusedOperation:
             typed_operands.append(typed)
         if not typed_operands:
             return None
+        expected = describe_expected_argument(read_sentence(self.refusal))
+        if self.name.upper() == "EXTRACT":
+            expected = ""  # Spark names the type of a function by which it replaces EXTRACT.
         return incompatible_types(
             self.name,
             typed_operands,
             self.span,
             clause=self.clause,
             target=self.words[0] if self.words else "",
-            expected=describe_expected_argument(read_sentence(self.refusal)),
+            expected=expected,
         )
 
 
