@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 import runpy
 import sys
+import traceback
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from pkgutil import resolve_name
 
 import click
 
@@ -21,6 +23,9 @@ from matchrec.errors import tables as table_errors
 from matchrec.errors.sql import query as query_errors
 from matchrec.errors.wording import shorten
 from matchrec.source import ReadText, record_read_text
+
+# The beginnings of the names of files that run or import the user's file.
+LOADING_FILES = (__file__, "<frozen ", runpy.__file__, pkgutil.__file__, importlib.__file__)
 
 # The end of the location of a Pattern in a file: `rises.py` or `rises.py:slow`.
 PATTERN_FILE = re.compile(r"\.py(:\w+)?$")
@@ -156,16 +161,23 @@ def load_pattern(location: str) -> matchrec.Pattern:
     A file can import modules in its own folder, and a module those in the current folder.
 
     Raises:
-        MatchRecognizeError: there is no such module, or no such Pattern in it.
+        MatchRecognizeError: there is no such module, it raises an exception, or there is no such
+            Pattern in it.
     """
     module, name = split_pattern_location(location)
     is_file = module.endswith(".py")
     folder = Path(module).absolute().parent if is_file else Path.cwd()
     sys.path.insert(0, str(folder))
     try:
-        variables = runpy.run_path(module) if is_file else vars(resolve_name(module))
+        variables = runpy.run_path(module) if is_file else vars(pkgutil.resolve_name(module))
     except ModuleNotFoundError as error:
         raise errors.no_such_module(module=module, reason=str(error)) from error
+    except MatchRecognizeError:
+        raise
+    except Exception as error:
+        raise errors.python_file_failed(
+            path=module, error=error, traceback=format_users_traceback(error)
+        ) from error
     finally:
         sys.path.pop(0)
     pattern = variables.get(name)
@@ -175,3 +187,12 @@ def load_pattern(location: str) -> matchrec.Pattern:
         ]
         raise errors.no_such_pattern(name=name, module=module, patterns=pattern_names)
     return pattern
+
+
+def format_users_traceback(error: Exception) -> str:
+    """Return the traceback of an exception without the frames that load the user's file."""
+    frames = list(traceback.extract_tb(error.__traceback__))
+    while frames and frames[0].filename.startswith(LOADING_FILES):
+        frames.pop(0)
+    lines = traceback.format_list(frames) or traceback.format_exception_only(error)
+    return "".join(lines).rstrip()

@@ -309,6 +309,22 @@ def no_such_module(*, module: str, reason: str) -> MatchRecognizeError:
     )
 
 
+def python_file_failed(*, path: str, error: Exception, traceback: str) -> MatchRecognizeError:
+    """Return the error for a Python file with a Pattern that raises an exception.
+
+    Args:
+        path: the file, or the module.
+        error: the exception.
+        traceback: the lines of its traceback, from the file on.
+    """
+    return MatchRecognizeError(
+        f"`{path}` raised {type(error).__name__}: {error}",
+        notes=(f"its traceback, the last call at the end:\n{traceback}",),
+        hint=f"correct {path}; python {path} runs it alone" if path.endswith(".py") else None,
+        code="python-file-failed",
+    )
+
+
 def no_such_pattern(*, name: str, module: str, patterns: Sequence[str]) -> MatchRecognizeError:
     """Return the error for a name in a module that is not a Pattern."""
     near = find_nearest(name, patterns) or next(iter(patterns), None)

@@ -148,6 +148,21 @@ def test_a_pattern_that_is_not_there(where: str, sentence: str, clicks: Path) ->
     assert sentence in invoke_failing("run", where, "--language", "pattern", *EVENTS, code=1)
 
 
+def test_an_exception_in_a_python_file_has_a_short_traceback(clicks: Path) -> None:
+    (clicks / "divides.py").write_text("def share(n):\n    return 1 / n\n\nshare(0)\n")
+    shown = invoke_failing("run", "divides.py", *EVENTS, code=1)
+    assert shown.startswith(
+        "matchrec: error: `divides.py` raised ZeroDivisionError: division by zero"
+        " [python-file-failed]\n  note: its traceback, the last call at the end:\n"
+    )
+    files = [line.strip() for line in shown.splitlines() if "  File " in line]
+    assert len(files) == 2
+    assert files[0].endswith('divides.py", line 4, in <module>')
+    assert files[1].endswith('divides.py", line 2, in share')
+    (clicks / "unreadable.py").write_text("pattern = (\n")
+    assert "raised SyntaxError: " in invoke_failing("run", "unreadable.py", *EVENTS, code=1)
+
+
 @pytest.fixture
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has a command fail that starts an engine."""
