@@ -221,12 +221,12 @@ def test_a_session_says_whose_sql_a_query_is(embedded: Path) -> None:
 def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
     arguments = ("run", "-", "--table", "t=prices.csv", "--arg", "n=2")
     message = invoke_failing(
-        *arguments, "--arg", "N=3", stdin=QUERY.replace("x > 1", "price > 1"), code=1
+        *arguments, "--arg", "N=3", stdin=QUERY.replace("x > 1", "price > 1"), code=2
     )
     assert "the query has no `:N`" in message
     assert "pass --arg n=VALUE" in message
     colons = "-- in prices: the close falls\nSELECT 'a:b' AS x, :low AS y"
-    message = invoke_failing("check", "-c", colons, "--arg", "n=2", "--arg", "low=1", code=1)
+    message = invoke_failing("check", "-c", colons, "--arg", "n=2", "--arg", "low=1", code=2)
     assert "note: its parameters are: low\n" in message
 
 
@@ -314,5 +314,5 @@ def test_advice_is_in_options(embedded: Path, query: str) -> None:
 
 
 def test_advice_on_a_partition_is_in_options(embedded: Path) -> None:
-    message = invoke_failing("why", "streaks.sql", "--table", "t=prices.csv", code=1)
+    message = invoke_failing("why", "streaks.sql", "--table", "t=prices.csv", code=2)
     assert "write --partition sym=X" in message or "write --partition sym=Y" in message

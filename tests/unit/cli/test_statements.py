@@ -121,7 +121,7 @@ def test_an_error_has_the_line_of_the_whole_text(embedded: Path) -> None:
 
 def test_a_parameter_that_no_statement_names(embedded: Path) -> None:
     arguments = ("run", "-", "--arg", "least=3", "--arg", "most=3")
-    assert "the query has no `:most`" in catch_message(*arguments, stdin=SEVERAL)
+    assert "the query has no `:most`" in catch_message(*arguments, stdin=SEVERAL, code=2)
 
 
 def test_rows_of_one_of_several_statements_go_to_a_file(embedded: Path) -> None:
