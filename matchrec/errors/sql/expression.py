@@ -401,12 +401,20 @@ def star_outside_count(span: Span, *, function: str, clause: str) -> MatchRecogn
     )
 
 
-def star_outside_navigation(span: Span, *, clause: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for `*` that is not in a call."""
+def star_outside_navigation(
+    span: Span, *, star: str, clause: str
+) -> MatchRecognizeUnsupportedError:
+    """Return the error for `*` that is not in a call.
+
+    Args:
+        span: the star in the text of the query.
+        star: the columns of one variable, such as `A.*`.
+        clause: the part of the clause.
+    """
     return MatchRecognizeUnsupportedError(
         f"`*`, all columns of a row, is not supported outside a navigation in {clause}",
         span,
-        hint="write LAST(struct(A.*)), or name the columns",
+        hint=f"write LAST(struct({star})), or name the columns",
         code="star-outside-navigation",
     )
 

@@ -208,7 +208,10 @@ class OperandReader(CallReader):
             if function_name is not None and _is_misspelt_aggregate(function_name.key):
                 name = function_name.text
                 raise unknown_function(name, self.where, AGGREGATES, function_name.span)
-            raise errors.star_outside_navigation(span, clause=self.where)
+            star = self.text.text_at(span)
+            if star == "*":  # a navigation reads the columns of one variable
+                star = f"{next(iter(self.scope.primary), 'A')}.*"
+            raise errors.star_outside_navigation(span, star=star, clause=self.where)
         if self.caller is not None and self.key_at(self.caller) == "COUNT":
             function = self.tokens[self.caller].text
             raise errors.star_outside_count(span, function=function, clause=self.where)
