@@ -32,9 +32,12 @@ from matchrec.plan.show import show_scalar
 class ExplainedClause:
     """The explanation of one clause, or of one SASE+ query or Pattern.
 
-    It is one of `Explanation.clauses`, and prints as text. `svg` is its railroad diagram and `dot`
-    its automaton, as texts. `summary` is the row pattern and the search for it in one line. The
-    other attributes are internal.
+    It is one of `Explanation.clauses`, and prints as text. Programs may use these attributes; all
+    others may change in any version:
+
+    - `summary`: the row pattern and the search for it, in one line;
+    - `svg`: a railroad diagram of the row pattern, as text;
+    - `dot`: the automaton in Graphviz's language.
 
     >>> clause = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A B+)"
     >>> explained = matchrec.query(spark.range(3), clause).explain()
