@@ -25,10 +25,10 @@ from matchrec.syntax.locate import may_have_clause
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# The arguments that `matchrec.query` has, too.
+# The arguments that are passed on to `matchrec.query`.
 QUERY_ARGUMENTS = ("dialect", "order_by", "partition_by", "type_column")
 
-# The ones of these that do not fit a language.
+# For each language, the arguments that it does not accept.
 UNFIT_ARGUMENTS = {
     QueryLanguage.SQL: ("order_by", "partition_by", "type_column"),
     QueryLanguage.SASE: ("dialect",),
@@ -59,6 +59,7 @@ def run_cell(
         return query.why(partition=arguments.read_partition(), row=arguments.read_row())
     if arguments.coverage:
         return query.coverage()
+    # Also before a plot, because `to_df` raises the warnings about the query, and `plot` does not.
     frame = variables[arguments.output] if arguments.output else query.to_df()
     if arguments.plot:
         return plot_matches(query, arguments.plot, arguments.between)
@@ -77,7 +78,7 @@ def plot_matches(
         between: the result columns with the first and the last x of a match; None to find them.
 
     Raises:
-        MatchRecognizeError: there are fewer or more columns.
+        MatchRecognizeError: there are fewer than two or more than three columns.
     """
     if not 2 <= len(columns) <= 3:
         names = show_count(len(columns), "name")
@@ -122,18 +123,18 @@ def build_query(
             language of the text, or a name in braces is not allowed.
     """
     if arguments.events is None:
-        rows: Any = spark
-        content: Any = text
+        source: SparkSession | DataFrame = spark
+        content: str | matchrec.Pattern = text
         frames = find_frames(text, variables)
         check_names_in_braces(frames, spark)
     else:
-        rows = find_events(arguments.events, spark, variables)
+        source = find_events(arguments.events, spark, variables)
         pattern = variables.get(text.strip())
         content = pattern if isinstance(pattern, matchrec.Pattern) else text
         frames = {}
     query_arguments = select_query_arguments(arguments, find_language(content))
     query: matchrec.Query = matchrec.query(
-        rows,
+        source,
         content,
         find_values(str(content), variables),
         options=matchrec.Options(algorithm=arguments.algorithm),
@@ -173,7 +174,9 @@ def list_argument_names(function: Callable[..., Any]) -> set[str]:
 
 
 def find_events(name: str, spark: SparkSession, variables: Mapping[str, Any]) -> DataFrame:
-    """Return the DataFrame in the variable of `--events`. Send it to the engine if it is not there.
+    """Return the DataFrame in the variable that `--events` names.
+
+    A table of pandas, Polars or Arrow is sent to the engine.
 
     Raises:
         MatchRecognizeError: there is no such variable, or it holds no DataFrame.
@@ -189,10 +192,10 @@ def find_events(name: str, spark: SparkSession, variables: Mapping[str, Any]) ->
 
 
 def find_language(content: str | matchrec.Pattern) -> QueryLanguage:
-    """Return the language of a query; SQL for a clause."""
+    """Return the language of a query. A clause without its query is SQL, too."""
     if isinstance(content, matchrec.Pattern):
         return QueryLanguage.PATTERN
-    return QueryLanguage.SQL if IS_SASE.match(content) is None else QueryLanguage.SASE
+    return QueryLanguage.SASE if IS_SASE.match(content) else QueryLanguage.SQL
 
 
 def select_query_arguments(arguments: CellArguments, language: QueryLanguage) -> dict[str, Any]:
