@@ -83,7 +83,7 @@ def test_a_function_that_spark_alone_computes_is_refused_of_several_rows(name: s
     with pytest.raises(MatchRecognizeUnsupportedError) as caught:
         split_conditions(plan, RowScope.SPARK)
     assert caught.value.message.startswith(f"`{name.upper()}` in DEFINE combines several rows")
-    assert caught.value.hint.startswith("call it on each value alone")
+    assert caught.value.hint.startswith("make it a measure")
 
 
 @pytest.mark.parametrize("operator", ["ILIKE", "NOT ILIKE", "RLIKE"])
