@@ -16,6 +16,7 @@ because that would keep the rows of somebody's query alive.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -23,8 +24,10 @@ from pyspark.sql.types import StructField
 
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts
+from matchrec.spark.analysis_log import silence_analysis
 from matchrec.spark.relation import Relation, find_parameter_type
 from matchrec.spark.session import keep_once_per_session
+from matchrec.spark.session_errors import QUERY_ERRORS
 
 T = TypeVar("T")
 
@@ -57,11 +60,13 @@ class ResultSlot(Generic[T]):
     def find(self) -> T | None:
         """Return the kept result; None if there is none, or if the session knows other types now.
 
-        Raises one of Spark's `QUERY_ERRORS`.
+        The types are requested together. If the session refuses that, as it does for an aggregate
+        beside a column, the result is computed anew.
         """
         for result in self.results:
-            if self.relation.find_fields(result.fields) == [*result.fields.values()]:
-                return result.value
+            with silence_analysis(), suppress(*QUERY_ERRORS):
+                if self.relation.find_fields(result.fields) == [*result.fields.values()]:
+                    return result.value
         return None
 
     def keep(self, value: T) -> None:

@@ -99,7 +99,7 @@ CORRECTIONS_OF_ONE_ROW = [
     ("(i > 1) & b", "write AND instead of &", "(i > 1) AND b"),
     ("b | (i > 1)", "write OR instead of |", "b OR (i > 1)"),
     ("~b", "write NOT b", "NOT (i > 5)"),
-    ("1 < i < 4", "write x > 1 AND x < 5", "i > 1 AND i < 4"),
+    ("1 < i < 4", "write 1 < i AND i < 4", "1 < i AND i < 4"),
     ("s IN (:list)", "write array_contains(:list, s)", "array_contains(:list, s)"),
     ("s.isin('1', '2')", "write x IN (1, 2)", "s IN ('1', '2')"),
     ("i > i.shift(1)", "write PREV(x)", "i > PREV(i)"),

@@ -86,7 +86,7 @@ def test_tune_says_what_to_do_about_the_number_of_partitions(
     settings = {setting.name: setting for setting in matchrec.tune(spark).settings}
     partitions = settings["spark.sql.shuffle.partitions"]
     assert not partitions.is_new
-    assert partitions.why == (
+    assert partitions.reason == (
         "Sail does not use it, so there is nothing to do: matchrec chooses the number of tasks "
         "by the cores and the rows"
     )

@@ -301,7 +301,7 @@ def test_advice_is_in_words_of_a_shell(embedded: Path) -> None:
         *STOCKS,
         *["--row", "1", "--row", "2", "--row", "3", "--partition", "sym=a"],
         stdin=rare,
-        code=1,
+        code=2,
     )
 
 
