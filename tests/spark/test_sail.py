@@ -77,6 +77,20 @@ def test_an_error_names_the_option_that_needs_counters(
         assert raised.value.hint == f"leave {option} out, or run on Spark: {run_on_spark}"
 
 
+def test_the_help_for_a_sum_with_a_text_joins_them(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("Spark casts the text, and fails when the query runs")
+    query = """SELECT * FROM VALUES (1) AS t(i) MATCH_RECOGNIZE (ORDER BY i
+        MEASURES MATCH_NUMBER() + CLASSIFIER() AS x PATTERN (A) DEFINE A AS i > 0)"""
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        matchrec.sql(spark, query)
+    assert caught.value.hint == "write MATCH_NUMBER() || CLASSIFIER() to join strings"
+    joined = matchrec.sql(spark, query.replace("+ CLASS", "|| CLASS"))
+    assert [row.x for row in joined.collect()] == ["1A"]
+
+
 def test_tune_says_what_to_do_about_the_number_of_partitions(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
