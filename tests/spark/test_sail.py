@@ -91,6 +91,18 @@ def test_the_help_for_a_sum_with_a_text_joins_them(
     assert [row.x for row in joined.collect()] == ["1A"]
 
 
+def test_the_help_for_a_query_that_ends_early_repeats_its_last_words(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("Spark reads the last words as an alias, or has another sentence")
+    query = """SELECT * FROM VALUES (1) AS t(i) MATCH_RECOGNIZE (ORDER BY i
+        MEASURES i AS x PATTERN (A) DEFINE A AS i > 0) GROUP BY"""
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query)
+    assert caught.value.hint == "write a column after GROUP BY, or remove GROUP BY"
+
+
 def test_tune_says_what_to_do_about_the_number_of_partitions(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
