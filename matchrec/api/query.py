@@ -567,7 +567,7 @@ class Query:
 
     @property
     def _summary(self) -> str:
-        """What kind of query this is, such as "Query, SASE+" or "Query, SQL of trino"."""
+        """The kind of query, such as "Query, SASE+" or "Query, SQL of trino"."""
         dialect = "" if self.dialect == "spark" else f" of {self.dialect}"
         return f"Query, {self.language}{dialect}"
 
