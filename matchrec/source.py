@@ -37,7 +37,7 @@ WIDTH = 120
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """Where a command has read a text, and what was written there."""
+    """The source from which a command has read a text, and what was written there."""
 
     # The path of the file; None if the text is from the command line or standard input.
     path: str | None
@@ -46,7 +46,7 @@ class ReadText:
     text: str
 
 
-# Where each text was read, by the text that a command runs; None outside a command.
+# The source of each text, by the text that a command runs; None outside a command.
 _READ_TEXTS: ContextVar[dict[str, ReadText] | None] = ContextVar("read texts", default=None)
 
 

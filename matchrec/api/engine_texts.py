@@ -78,7 +78,7 @@ def advise_on_column(error: PySparkException, source: Source, runner: Runner) ->
     table = find_only_table(read_tokens(source.text))
     if unknown_column is None or table is None:
         return
-    with suppress(*TEXT_ERRORS):  # of a table that is not in the session either
+    with suppress(*TEXT_ERRORS):  # the table is unknown, too
         columns = find_plain_sql(runner.spark)(f"SELECT * FROM {table}").columns
         name = unknown_column[1]
         advice = errors.advise_on_table_column(name, table, columns)

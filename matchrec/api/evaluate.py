@@ -219,7 +219,9 @@ class EngineQuery(ParsedQuery):
 
     @override
     def build_result(self, clauses: EvaluatedClauses) -> DataFrame:
-        """Let the session run the text as it is. Runs no job.
+        """Let the session run the text as it is.
+
+        A query runs no job before an action. Another statement, such as INSERT, runs now.
 
         Raises:
             pyspark.errors.PySparkException: the session refuses the text. The error is in the
@@ -229,7 +231,7 @@ class EngineQuery(ParsedQuery):
         runner = make_runner(self.spark)
         with silence_analysis(), explain_refused_text(runner, self.node):
             rows = self.spark.sql(self.source.text, args, **self.frames)
-            # Only a query is analysed here: a statement has run, and has no mistake then.
+            # A statement that is no query has run by now, so it has no mistake to find.
             return runner.analyse(rows) if is_query(self.source.text) else rows
 
 

@@ -20,7 +20,7 @@ from matchrec.spark.request import NO_OPTIONS, Options
 if TYPE_CHECKING:
     from matchrec.dialects.writing.convert import Conversion
 
-# What messages call a query in each of the languages. It is the value of `Query.language`.
+# The words by which messages call a query, one for each language. `Query.language` has them, too.
 QueryKind = Literal["SQL", "a clause", "SASE+", "a Pattern"]
 
 

@@ -244,11 +244,10 @@ class Query:
                 rows = parsed.build_result(clauses) if analyze and results else None
             else:
                 aggregated = aggregate(parsed.find_clause(clause), aggregates, per)
-                results = {find_clause_number(parsed, clause): aggregated.search}
+                number = find_clause_number(parsed, clause)
+                results = {number: aggregated.search}
                 reason = aggregated.reason_for_building_matches
-                explained = {
-                    number: explain_result(aggregated.search, parsed, reason) for number in results
-                }
+                explained = {number: explain_result(aggregated.search, parsed, reason)}
                 rows = aggregated.rows
         if counters is None or rows is None:
             return Explanation(explained)
@@ -642,7 +641,7 @@ def explain_result(
 
 
 def advise_on_speed(spark: SparkSession, results: Iterable[ClauseResult]) -> str:
-    """Return advice that would make clauses faster, a line for each piece; "" if there is none."""
+    """Return how to make clauses faster, with each piece of advice on a line; "" without advice."""
     from matchrec.spark.clause_result import describe_range_savings
     from matchrec.spark.tuning import find_untuned_warning
 

@@ -1,4 +1,4 @@
-"""Whether runs can take the same rows in several ways, as far as the folding alone shows.
+"""Find out from a folding alone whether runs can take the same rows in several ways.
 
 The *way* of a run is the sequence of choices by which it has come to its state. `(A | B)*` has 2^k
 ways over k rows, but finds no match twice, because two ways map some row to different variables.

@@ -1,6 +1,7 @@
-"""Which variables begin and end matches and follow each other in them, whatever the rows are.
+"""Find the variables that can begin and end matches, and those that can follow each other.
 
-`A B* (C | D)` begins with A, ends with C or D, and has the pairs A B, A C, A D, B B, B C and B D.
+Only the pattern counts, not the rows: `A B* (C | D)` begins with A, ends with C or D, and has the
+pairs A B, A C, A D, B B, B C and B D.
 
 Source: Glushkov, "The abstract theory of automata", the sets First, Last and Follow.
 """

@@ -32,7 +32,10 @@ NO_VARIABLES: VariableIds = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """What a test checks besides the condition of its variable. Ids stand for conditions."""
+    """The conditions that a test checks besides the one of its variable.
+
+    Each is given by the id of its variable.
+    """
 
     # The variable to which the tested row is mapped.
     variable: VariableId

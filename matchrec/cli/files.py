@@ -29,6 +29,9 @@ FILE_FORMATS = {
     **dict.fromkeys((".csv", ".tsv"), FileFormat.CSV),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), FileFormat.JSON),
 }
+# The first bytes of a Parquet file.
+PARQUET_START = b"PAR1"
+
 COMPRESSIONS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open}
 DELIMITERS = (",", ";", "\t", "|")
 BLOCK_SIZE = 1 << 20  # bytes of a file that are read at once

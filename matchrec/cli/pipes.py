@@ -11,7 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from matchrec.cli.files import read_start
+from matchrec.cli.files import PARQUET_START, read_start
 
 # The paths of standard input.
 STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
@@ -85,7 +85,7 @@ def recognize_content(start: bytes) -> str:
     >>> [recognize_content(start) for start in (b"PAR1", b' {"n": 1}', b"sym,price")]
     ['parquet', 'json', 'csv']
     """
-    if start.startswith(b"PAR1"):
+    if start.startswith(PARQUET_START):
         return "parquet"
     if start.removeprefix(UTF_8_BOM).lstrip().startswith(JSON_STARTS):
         return "json"

@@ -33,7 +33,7 @@ COMMON_TABLE = r"\b{name}\s*(\([^()]*\)\s*)?AS\s*\("
 RELATION_STARTS = ("FROM", "JOIN")
 # Keywords that end a list of relations, in which commas separate relations.
 RELATION_LIST_ENDS = ("SELECT", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "WINDOW", "QUALIFY")
-# What follows the opening parenthesis of a subquery.
+# The words, or the bracket, after the opening parenthesis of a subquery.
 SUBQUERY_STARTS = ("SELECT", "WITH", "FROM", "(")
 
 

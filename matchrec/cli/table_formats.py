@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from matchrec.cli.files import FILE_FORMATS, FileFormat, find_files, read_start, strip_compression
+from matchrec.cli.files import (
+    FILE_FORMATS,
+    PARQUET_START,
+    FileFormat,
+    find_files,
+    read_start,
+    strip_compression,
+)
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import tables as errors
 
@@ -51,7 +58,7 @@ def recognize_format(file: Path) -> FileFormat | None:
 
     A Parquet file is recognised by its content, all others by their names.
     """
-    if read_start(file).startswith(b"PAR1"):
+    if read_start(file).startswith(PARQUET_START):
         return FileFormat.PARQUET
     return FILE_FORMATS.get(strip_compression(file).suffix.lower())
 

@@ -1,4 +1,4 @@
-"""Which operations over several rows are computed without Spark, and the error for others.
+"""Find the operations over several rows that are computed without Spark, and reject others.
 
     price > PREV(price)          the worker, for all rows before the match
     price > LAST(A.price)        the search, during the match

@@ -1,6 +1,6 @@
 """Conditions that every row mapped to a variable satisfies.
 
-Spark computes a column for all rows, also if it is only read on rows that are mapped to a certain
+Spark computes a column for all rows, even if it is read only on rows that are mapped to a certain
 variable. Any such row satisfies the variable's condition. So if computing the column might fail,
 that condition can guard it:
 

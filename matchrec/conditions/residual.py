@@ -35,7 +35,7 @@ class ColumnRead:
     column: RowColumn
     # Finds the row from the run; None for the current row.
     navigation: Navigation | None
-    # What is read instead if `navigation` finds no row: a column of the current row; None for NULL.
+    # The column of the current row that is read if `navigation` finds no row; None for NULL.
     column_without_row: RowColumn | None
     # Where the expression is in the query.
     span: Span

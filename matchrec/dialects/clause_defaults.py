@@ -2,8 +2,8 @@
 
 ORDER BY ts                    ORDER BY ts NULLS LAST                  NULLs come first elsewhere
 WITHIN INTERVAL '1' HOUR       ... + INTERVAL '0.000001' SECOND        Flink SQL includes the end
-PATTERN (A B)                  AFTER MATCH SKIP TO NEXT ROW            Flink SQL, Azure
-PATTERN (A B)
+PATTERN (A B)                  AFTER MATCH SKIP ... PATTERN (A B)      the search resumes elsewhere
+PATTERN (A B)                  MEASURES MATCH_NUMBER() ...             rows need a column elsewhere
 MEASURES A.x y                 MEASURES A.x AS y                       Trino and others need AS
 """
 

@@ -56,7 +56,7 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
     )
 
 
-# A call with one argument that has no string, bracket or operator but `||` and arithmetic.
+# A call whose argument has no string, no bracket, and no operator except `||` and arithmetic.
 _CALL = re.compile(
     r"(?P<function>\w+)\s*\((?P<argument>[\w\s.,()|+*/`-]*?)(?P<type>\s+AS\s+\w+)?\)", re.IGNORECASE
 )
@@ -89,7 +89,10 @@ def write_calls_of_one_row(text: str) -> list[str]:
     if call is None:
         return []
     argument = call["argument"]
-    outermost = re.sub(r"\([^()]*\)", "", re.sub(r"\([^()]*\)", "", argument))
+    # Drop what is in parentheses, and in parentheses within them: a navigation in a call.
+    outermost = argument
+    for _ in range(2):
+        outermost = re.sub(r"\([^()]*\)", "", outermost)
     if "," in outermost or re.search(r"(?i)\b(?:FROM|CASE|AND|OR|NOT|IS|AS)\b", argument):
         return []
     calls = re.findall(r"(\w+)\s*\(", argument)

@@ -117,7 +117,7 @@ def unknown_clause(*, clause: int | str, count: int, names: str) -> MatchRecogni
     )
 
 
-# What the argument `partition` must be.
+# Completes "`partition` must be" in messages.
 PARTITION_DESCRIPTION = "a dict that maps PARTITION BY columns to values, or None"
 
 

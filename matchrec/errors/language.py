@@ -260,7 +260,7 @@ class Surface:
     advice_on_match_ends: str = (
         'write between=("{first}", "{last}"), or match="..." for ALL ROWS PER MATCH'
     )
-    # What this advice has for the two columns if it is not clear which they are.
+    # The two columns in this advice if it is not clear which columns they are.
     example_match_ends: tuple[str, str] = ("...", "...")
     # What to do if `{name}` is a function that the user has written.
     advice_on_own_function: str = (

@@ -59,7 +59,7 @@ def run_cell(
         return query.why(partition=arguments.read_partition(), row=arguments.read_row())
     if arguments.coverage:
         return query.coverage()
-    # Also before a plot, because `to_df` raises the warnings about the query, and `plot` does not.
+    # A plot needs this call, too: `to_df` raises the warnings about the query, and `plot` does not.
     frame = variables[arguments.output] if arguments.output else query.to_df()
     if arguments.plot:
         return plot_matches(query, arguments.plot, arguments.between)

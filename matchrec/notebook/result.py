@@ -12,7 +12,7 @@ from matchrec.explain.pictures.html import build_html_table, write_paragraph
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """The result of a query in a cell, of which the notebook shows the first rows."""
+    """The result of a query in a cell. The notebook shows its first rows."""
 
     # The whole result.
     dataframe: DataFrame

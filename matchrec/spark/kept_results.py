@@ -61,7 +61,7 @@ class ResultSlot(Generic[T]):
         """Return the kept result; None if there is none, or if the session knows other types now.
 
         The types are requested together. If the session refuses that, as it does for an aggregate
-        beside a column, the result is computed anew.
+        beside a column, nothing that was kept is returned.
         """
         for result in self.results:
             with silence_analysis(), suppress(*QUERY_ERRORS):

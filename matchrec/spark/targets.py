@@ -97,7 +97,7 @@ class TargetFinder:
             return {}
         self.reject_values_without_names(partition)
         key_names = {folded(name): name for name in self.key_texts}
-        # the names that the user wrote, by the names of the keys
+        # The names that the user wrote, by the names of the keys.
         target_names = {key_names.get(folded(name), name): name for name in partition}
         for name, target_name in target_names.items():
             if name not in self.key_texts:

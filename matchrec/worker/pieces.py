@@ -167,7 +167,7 @@ def split_into_pieces(
 
 @dataclass(frozen=True, slots=True)
 class PartitionProgress:
-    """How far the search of a partition has come whose first rows were searched before.
+    """The progress of the search in a partition whose first rows were in an earlier piece.
 
     The default values are the progress of a partition that was not searched yet.
     """

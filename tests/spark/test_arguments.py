@@ -563,6 +563,6 @@ def test_a_thread_silences_only_its_own_log() -> None:
 
 
 def test_options_are_passed_by_name() -> None:
-    """So a new option can be added between the others."""
+    """This way, a new option can be added between the others."""
     with pytest.raises(TypeError, match="it takes algorithm=, sort="):
         matchrec.Options("breadth_first", "engine")  # type: ignore[call-arg]

@@ -27,7 +27,7 @@ from matchrec.syntax.tokens import split_words
 # The classes of UPPER and LOWER.
 CaseFunction: TypeAlias = type[exp.Upper] | type[exp.Lower]
 
-# What stands before the elements of a format whose names and numbers are not padded.
+# The prefix of elements of a format whose names and numbers are not padded.
 _FM = "FM"
 
 # sqlglot's codes for the elements that other products can write, too.

@@ -29,8 +29,8 @@ from matchrec.syntax.function_names import PHYSICAL, SEMANTICS
 # The parts of a format of times that Spark writes as Snowflake does.
 _COMMON_FORMAT_PARTS = re.compile(r"%[YymBbdaHIMSfp](?!_)")
 
-# What must not be left of a format without these parts: letters of other parts, and characters that
-# have a meaning in Spark's formats or in Snowflake's.
+# Finds what cannot be translated in a format from which these parts were removed: letters of other
+# parts, and characters that have a meaning in Spark's formats or in Snowflake's.
 _UNSUPPORTED_IN_FORMAT = re.compile(r"""[A-Za-z%"'#\[\]{}]""")
 
 

@@ -4,8 +4,8 @@
     CAST(A.w AS INT)       TRY_CAST(A.w AS INT)
     close < ticker         close < TRY_CAST(ticker AS INT)
 
-The text is the user's. It is read as tokens, since the error may come from any engine, after the
-query has been parsed.
+The text is the user's. It is split into tokens here and not by `syntax.tokenize`, because `errors`
+may not import `syntax`.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _find_operators(tokens: Sequence[re.Match[str]]) -> list[int]:
 
 
 def _read_tokens(text: str) -> list[re.Match[str]] | None:
-    """Return the tokens of an expression; None if it has a comment, which these do not know."""
+    """Return the tokens of an expression; None if it has a comment, for which there is no token."""
     return None if _COMMENT.search(text) else list(_TOKEN.finditer(text))
 
 

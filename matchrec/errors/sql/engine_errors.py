@@ -404,7 +404,7 @@ def find_type_name_hint(text: str) -> str | None:
 
 
 _END_OF_INPUT = re.compile(r"near end of input|found end of input")
-# What a query may lack after its last word.
+# The missing part, by the last words of a query that ends too early.
 _LAST_WORDS = {
     r"(?:GROUP|ORDER|SORT|CLUSTER|DISTRIBUTE|PARTITION)\s+BY": "a column",
     r"WHERE|HAVING|ON|AND|OR|NOT": "a condition",

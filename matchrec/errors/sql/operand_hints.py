@@ -1,4 +1,4 @@
-"""What to write instead of an operation whose operands have types that it does not take.
+"""Hints for operations whose operands have types that the operation does not take.
 
 The hints repeat the texts of the user's operands, so that they can be pasted:
 
@@ -469,7 +469,7 @@ _FUNCTIONS_OF_NUMBERS = frozenset(
 ) | {"LOG", "SIGN", "STDDEV", "VARIANCE", "MEDIAN"}
 
 
-# What functions take, in words of ours, which are the same on each engine.
+# The arguments that functions take, in our own words, so that they are the same on each engine.
 EXPECTED_ARGUMENTS = {
     **dict.fromkeys(
         ("DATE_ADD", "DATE_SUB"), "its arguments must be a date and a whole number of days"

@@ -21,7 +21,7 @@ _COMPARISONS = ("=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IF")
 _KindPair = frozenset[TypeKind]
 
 
-# How a comparison with a whole number ends: `< 30`.
+# Finds the whole number at the end of a comparison: `< 30`.
 _WHOLE_NUMBER_AT_END = re.compile(r"[<>=]\s*(\d+)\s*$")
 
 

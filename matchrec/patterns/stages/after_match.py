@@ -28,7 +28,7 @@ NO_STAGE = ArgumentKind(
 # No public class has slots: `help` would show the methods that dataclasses add for pickling them.
 @dataclass(frozen=True)
 class AfterMatch:
-    """Where the search resumes after a match of a Pattern, and so which other matches are dropped.
+    """The place where the search resumes after a match, and so the other matches that are dropped.
 
     Except with NO_SKIP, the result has the matches in the order of their first events.
 

@@ -31,7 +31,7 @@ def find_inner_anchors(
 ) -> Iterator[Anchor]:
     """Yield each `^` with a row before it in every match, and each `$` with a row after it.
 
-    One repetition of a loop is looked at: in `(A $)+`, `$` is true in the last repetition.
+    Only the parts of one repetition of a loop count: in `(A $)+`, `$` is true in the last one.
 
     Args:
         pattern: a part of PATTERN.

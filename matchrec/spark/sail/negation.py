@@ -34,7 +34,7 @@ from matchrec.spark.types import iterate_types, write_type
 # The operators that negate.
 NEGATION_OPERATORS = frozenset({"NEG", "NEGATIVE"})
 
-# Their names in `Term.operations`.
+# The same operators, as `Term.operations` names them.
 NEGATION_OPERATIONS = frozenset({"NEG", "NEGATIVE()"})
 
 # The type that Sail gives to every negated decimal. Negated decimals of this type are right.
@@ -42,8 +42,9 @@ TYPE_OF_NEGATED = DecimalType(38, 10)
 
 WORD = re.compile(r"\w+")
 
-# What makes a decimal of other values: the name of the type, a function that may return decimals,
-# or a literal such as `1.5`, `1BD` or one too long for a BIGINT. `1.5D` and `1.5e0` are doubles.
+# Finds what may make a decimal of other values: the name of the type, a function that may return
+# decimals, or a literal such as `1.5`, `1BD` or one too long for a BIGINT. `1.5D` and `1.5e0` are
+# doubles.
 DECIMAL_SOURCE = re.compile(
     r"\b(?:DEC|DECIMAL|NUMERIC|EXTRACT|DATE_?PART|(?:TRY_)?TO_NUMBER|CEIL|CEILING|FLOOR)\b"
     r"|(?<!\w)(?:\d+\.\d*|\.\d+|\d{19,})(?![\dDEF])|\d(?:E[+-]?\d+)?BD\b",
