@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from matchrec.cli.files import PARQUET_START, read_start
@@ -25,7 +26,6 @@ PIPED_FORMATS = ("csv", "tsv", "json", "parquet")
 COMPRESSION_STARTS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2"}
 # The first characters of JSON: of an object, and of an array of objects.
 JSON_STARTS = (b"{", b"[")
-UTF_8_BOM = b"\xef\xbb\xbf"
 
 
 def is_pipe(path: str) -> bool:
@@ -87,6 +87,6 @@ def recognize_content(start: bytes) -> str:
     """
     if start.startswith(PARQUET_START):
         return "parquet"
-    if start.removeprefix(UTF_8_BOM).lstrip().startswith(JSON_STARTS):
+    if start.removeprefix(BOM_UTF8).lstrip().startswith(JSON_STARTS):
         return "json"
     return "csv"

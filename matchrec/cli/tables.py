@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import tempfile
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -122,8 +123,8 @@ class Table:
 
         reader = spark.read.format(self.file_format.value)
         if self.file_format is FileFormat.JSON:
-            if any(read_start(file).lstrip().startswith(b"[") for file in self.find_all_files()):
-                return self.copy_arrays_to_lines().read_parquet_or_json(spark)
+            if any(needs_copy(file) for file in self.find_all_files()):
+                return self.copy_to_lines().read_parquet_or_json(spark)
             # By default, a malformed line becomes a row of NULLs on Spark.
             reader = reader.option("mode", "FAILFAST")
         if self.root is not None:
@@ -220,13 +221,14 @@ class Table:
                             name=self.name, path=str(file), line=number, reason=problem
                         )
 
-    def copy_arrays_to_lines(self) -> Table:
-        """Return a copy of a table of JSON arrays, with an object in each line.
+    def copy_to_lines(self) -> Table:
+        """Return a copy of a table of JSON files, without byte order marks, one object per line.
 
         Both engines read this form. The copy lasts as long as the program.
 
         Raises:
-            MatchRecognizeError: a file is not an array of objects, or there are no objects.
+            MatchRecognizeError: an array has a value that is not an object, or there are no
+                objects.
         """
         root = self.root or self.paths[0].parent
         new_root = make_temporary_folder()
@@ -239,8 +241,12 @@ class Table:
             copy = find_copy(file)
             copy.parent.mkdir(parents=True, exist_ok=True)
             with copy.open("w", encoding="utf-8") as lines:
-                for json_object in self.read_objects(file):
-                    lines.write(f"{json.dumps(json_object)}\n")
+                if is_json_array(file):
+                    for json_object in self.read_objects(file):
+                        lines.write(f"{json.dumps(json_object)}\n")
+                else:
+                    with open_text(file) as original_lines:
+                        shutil.copyfileobj(original_lines, lines)
         if not any(copy.stat().st_size for copy in find_files(new_root)):
             raise errors.empty_table(name=self.name, path=str(self.paths[0]))
         copies = tuple(find_copy(path) for path in self.paths)
@@ -268,10 +274,23 @@ class Table:
 
 
 def open_text(file: Path) -> IO[str]:
-    """Open a file in UTF-8, perhaps compressed, for reading."""
+    """Open a file in UTF-8, perhaps compressed, for reading. A byte order mark is left out."""
     opener = COMPRESSIONS.get(file.suffix.lower(), open)
-    text: IO[str] = opener(file, "rt", encoding="utf-8")
+    text: IO[str] = opener(file, "rt", encoding="utf-8-sig")
     return text
+
+
+def needs_copy(file: Path) -> bool:
+    """Return whether not both engines read a JSON file as it is.
+
+    Neither reads an array of many lines, and Sail does not read a byte order mark.
+    """
+    return read_start(file).startswith(BOM_UTF8) or is_json_array(file)
+
+
+def is_json_array(file: Path) -> bool:
+    """Return whether the content of a JSON file is an array, by its first bytes."""
+    return read_start(file).removeprefix(BOM_UTF8).lstrip().startswith(b"[")
 
 
 def find_problem_of_json_line(line: str) -> str | None:

@@ -140,6 +140,37 @@ def test_a_malformed_line_of_json(embedded: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.json", '{"k":1}\n{"k":2}\n'),
+        ("x.json", '[{"k":1},\n{"k":2}]'),
+        ("x.json.gz", '{"k":1}\n{"k":2}\n'),
+    ],
+)
+def test_json_with_a_byte_order_mark(name: str, text: str, embedded: Path) -> None:
+    """Sail does not read a byte order mark."""
+    content = text.encode("utf-8-sig")
+    (embedded / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    assert print_table(name) == ["k", "1", "2"]
+
+
+def test_a_malformed_line_of_json_with_a_byte_order_mark(embedded: Path) -> None:
+    """The rows are read from a copy, but the error names the user's file."""
+    (embedded / "x.json").write_text('{"k":1}\n{"k":2, oops\n', encoding="utf-8-sig")
+    message = catch_message("--table", "t=x.json", code=1)
+    assert "line 2 of the file `x.json` of table `t` is not a JSON object: " in message
+
+
+def test_a_folder_of_json_arrays_and_lines(embedded: Path) -> None:
+    folder = embedded / "both"
+    folder.mkdir()
+    (folder / "a.json").write_text('[{"k":1}]')
+    (folder / "b.json").write_text('{"k":2}\n')
+    (folder / "c.json").write_text('{"k":3}\n', encoding="utf-8-sig")
+    assert print_table("both") == ["k", "1", "2", "3"]
+
+
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 def test_the_first_line_tells_the_delimiter(delimiter: str, embedded: Path) -> None:
     ROWS.to_csv(embedded / "x.csv", sep=delimiter, index=False)
