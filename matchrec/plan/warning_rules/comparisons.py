@@ -10,9 +10,8 @@ Each of these conditions can be computed, but is never true or has one value for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING
 
@@ -62,17 +61,14 @@ class Subject:
     early_variables: Collection[str]
 
 
-# Returns the subject of a part of a condition, see `EarlyVariables.find_subject`.
-SubjectFinder = Callable[[str, bool], Subject]
-
-
 @dataclass(frozen=True, slots=True)
 class ComparisonInCondition:
-    """A comparison, and the condition that it is a part of."""
+    """A comparison, and the condition that contains it."""
 
     comparison: Operation
-    # The condition, and its plan.
+    # The condition.
     definition: Definition
+    # The plan of the condition.
     plan: MatchPlan
     # Whether the comparison must hold for the condition to hold: it does in `x > 1 AND c`, and not
     # in `x > 1 OR c`.
@@ -81,7 +77,7 @@ class ComparisonInCondition:
 
 def warn_about_comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for each comparison in a condition that probably has a mistake."""
-    find_subject = cache(EarlyVariables(plan).find_subject)
+    early_variables = EarlyVariables(plan)
     for definition in plan.definitions:
         required_parts = split_conjuncts(definition.condition)
         required_ids = {id(part) for part in required_parts}
@@ -92,16 +88,19 @@ def warn_about_comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             if part.operator in COMPARISONS:
                 is_required = id(part) in required_ids
                 comparison = ComparisonInCondition(part, definition, plan, is_required)
-                yield from warn_about_operands(comparison, find_subject)
+                yield from warn_about_operands(comparison, early_variables)
         for part in required_parts:
             if isinstance(part, Operation) and not part.references:
                 yield from warn_about_constants(part)
 
 
 def warn_about_constants(comparison: Operation) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning for a comparison of constants that must hold, but is false.
+    """Yield a warning if a comparison of constants is false.
 
     In `"status" = 'on'`, the text in double quotes was probably meant as the name of a column.
+
+    Args:
+        comparison: an operation without references, which must hold for a condition to hold.
     """
     if is_false(comparison):
         yield warnings.false_constant_comparison(comparison.span)
@@ -116,18 +115,18 @@ def warn_about_constants(comparison: Operation) -> Iterator[MatchRecognizeWarnin
 
 
 def warn_about_operands(
-    part: ComparisonInCondition, find_subject: SubjectFinder
+    part: ComparisonInCondition, early_variables: EarlyVariables
 ) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning if a comparison is of a value with itself, a later row or NULL."""
+    """Yield a warning if a value is compared with itself, with a later row or with NULL."""
     comparison = part.comparison
     plan = part.plan
     left, right = (normalize(operand, part.definition, plan) for operand in comparison.operands)
     if left == right and comparison.operands[0].references:
-        yield warn_about_same_value(part)
+        yield make_same_value_warning(part)
     if comparison.operator == "<=>":
-        return  # which is meant for NULL
+        return  # The operator is meant for values that may be NULL.
     if plan.staging or current_language() is SQL:
-        yield from warn_about_later_rows(part, find_subject)
+        yield from warn_about_later_rows(part, early_variables)
     not_null = [operand for operand in comparison.operands if not is_null(operand)]
     if len(not_null) == 1:
         other = show_users_operand(not_null[0], "x" if plan.staging else None)
@@ -136,7 +135,7 @@ def warn_about_operands(
         )
 
 
-def warn_about_same_value(part: ComparisonInCondition) -> MatchRecognizeWarning:
+def make_same_value_warning(part: ComparisonInCondition) -> MatchRecognizeWarning:
     """Return the warning for a comparison of a value with itself."""
     span, definition, plan = part.comparison.span, part.definition, part.plan
     match part.comparison.operands[0]:
@@ -166,11 +165,11 @@ def show_users_operand(operand: Scalar, example: str | None) -> str:
 
 
 def warn_about_later_rows(
-    part: ComparisonInCondition, find_subject: SubjectFinder
+    part: ComparisonInCondition, early_variables: EarlyVariables
 ) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if a comparison reads a column of a variable that has no row yet.
 
-    A stage may read its own events: those before the event that is tested.
+    The condition of a stage may read the stage's own events before the event that is tested.
     """
     plan = part.plan
     span = part.comparison.span
@@ -181,7 +180,9 @@ def warn_about_later_rows(
                 pass
             case _:
                 continue
-        subject = find_subject(part.definition.variable, part.is_required)
+        subject = early_variables.find_subject(
+            part.definition.variable, is_required=part.is_required
+        )
         is_early = variable_read in subject.early_variables
         if is_early or variable_read not in variables_in_pattern:
             continue
@@ -201,27 +202,36 @@ class EarlyVariables:
     """The variables that may have rows when the conditions of a plan are tested."""
 
     def __init__(self, plan: MatchPlan) -> None:
-        """Find these variables for the tests of stages, if the plan has stages."""
+        """Find the tests of stages, if the plan has stages."""
         self.plan = plan
         self.variables = patterns.list_variable_names(plan.pattern)
         # The tests of stages, by their names: for parts of conditions that need not hold.
         self.tests_of_events: Mapping[str, StageTest] = {}
-        # The same for parts that must hold.
+        # The tests of stages, by their names: for parts of conditions that must hold.
         self.tests_of_first_events: Mapping[str, StageTest] = {}
+        # The subjects that `find_subject` has found, by its arguments.
+        self.subjects: dict[tuple[str, bool], Subject] = {}
         if plan.staging is not None:
             from matchrec.plan import stages  # SQL has no stages
 
             self.tests_of_events = stages.find_tests_of_events(plan.staging.steps)
             self.tests_of_first_events = stages.find_tests_of_first_events(plan.staging.steps)
 
-    def find_subject(self, variable: str, is_required: bool) -> Subject:
+    def find_subject(self, variable: str, *, is_required: bool) -> Subject:
         """Return the subject of a part of a condition.
 
         Args:
-            variable: the variable or the test whose condition it is.
+            variable: the name of the condition: a variable, or the test of a stage.
             is_required: whether the part must hold for the condition to hold. If so, it must hold
                 for the first row, too: see `find_variables_before`.
         """
+        key = (variable, is_required)
+        if key not in self.subjects:
+            self.subjects[key] = self._compute_subject(variable, is_required=is_required)
+        return self.subjects[key]
+
+    def _compute_subject(self, variable: str, *, is_required: bool) -> Subject:
+        """Compute what `find_subject` returns."""
         if self.plan.staging is not None:
             tests = self.tests_of_first_events if is_required else self.tests_of_events
             if variable not in tests:
@@ -242,7 +252,7 @@ def find_variables_before(name: str, pattern: patterns.RowPattern, *, first: boo
     Args:
         name: the name of the variable.
         pattern: a row pattern.
-        first: whether to look at the first row of the variable only.
+        first: whether to look only at the first row of the variable.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> loop = parse_row_pattern("(A B)+")
@@ -257,14 +267,14 @@ def find_variables_before(name: str, pattern: patterns.RowPattern, *, first: boo
     ]
     if not indexes:
         return set()
-    # The parts of this node that may have been matched before the variable gets a row.
+    # The children that may have been matched before the variable gets a row.
     earlier: tuple[patterns.RowPattern, ...] = ()
     if isinstance(pattern, patterns.Concatenation):
         earlier = parts[: indexes[-1]]
     elif isinstance(pattern, patterns.Permutation) or is_loop(pattern):
         earlier = parts
     if first:
-        # After a part that has a row of the variable in any case, no row of it is the first one.
+        # After a part that always has a row of the variable, no later row of it is the first one.
         earlier = tuple(
             part for part in earlier if not patterns.always_has_row(part, frozenset({name}))
         )
@@ -282,7 +292,7 @@ def is_loop(pattern: patterns.RowPattern) -> bool:
 
 
 def normalize(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[TextPiece, ...]:
-    """Return the pieces of an operand's text in a form in which equal operands are equal.
+    """Return the pieces of an operand's text in a form in which equivalent operands are equal.
 
     Several blanks become one, and all ways to read a column of the current row become the same.
     """
@@ -301,5 +311,5 @@ def is_false(comparison: Operation) -> bool:
     """Return whether an operation is a comparison of two literal numbers that does not hold."""
     amounts = [find_amount(operand) for operand in comparison.operands]
     numbers = [amount.value for amount in amounts if amount is not None and not amount.is_time]
-    holds = _PYTHON_OPERATORS.get(comparison.operator)
-    return holds is not None and len(numbers) == 2 and not holds(*numbers)
+    compare = _PYTHON_OPERATORS.get(comparison.operator)
+    return compare is not None and len(numbers) == 2 and not compare(*numbers)

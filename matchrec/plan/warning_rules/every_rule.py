@@ -24,8 +24,10 @@ from matchrec.plan.warning_rules.skipped_rows import warn_about_skipped_rows
 
 WarningRule = Callable[[MatchPlan], Iterator[MatchRecognizeWarning]]
 
+# The rules for plans in every language.
 RULES: tuple[WarningRule, ...] = (warn_about_comparisons, warn_about_skipped_rows)
 
+# The rules for plans in SQL.
 RULES_OF_SQL: tuple[WarningRule, ...] = (
     warn_about_order,
     warn_about_conditions,
@@ -42,9 +44,9 @@ RULES_OF_SQL: tuple[WarningRule, ...] = (
 def find_warnings(plan: MatchPlan) -> tuple[MatchRecognizeWarning, ...]:
     """Return the warnings about probable mistakes in a plan, in the order of the rules.
 
-    A warning that several rules give is returned once. The rules depend on the language of the
-    query: in SASE+ and in a Pattern, events may be of any type, and the user says for each stage
-    which events may be skipped.
+    If several rules give the same warning, it is returned once. Fewer rules apply to SASE+ and to a
+    Pattern: there, a variable without a condition is usual, because it means an event of any type,
+    and the user says for each stage which events may be skipped.
 
     Args:
         plan: a resolved plan, so that each column has one name.

@@ -71,7 +71,7 @@ def warn_about_lost_braces(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     for node in patterns.walk_pattern(plan.pattern):
         if not isinstance(node, patterns.Variable) or node.name in defined | reported:
             continue
-        name = name_without_digits(node.name)
+        name = strip_digits(node.name)
         if name in defined:
             reported.add(node.name)
             digits = node.name.removeprefix(name)
@@ -80,10 +80,10 @@ def warn_about_lost_braces(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             )
 
 
-def name_without_digits(name: str) -> str:
+def strip_digits(name: str) -> str:
     """Return a name without the digits at its end.
 
-    >>> name_without_digits("UP30"), name_without_digits("UP")
+    >>> strip_digits("UP30"), strip_digits("UP")
     ('UP', 'UP')
     """
     return name.rstrip("0123456789")

@@ -31,10 +31,7 @@ from matchrec.plan.match_plan import MatchPlan
 
 
 def warn_about_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Warn if all matches are empty; otherwise warn about each loop at the end of PATTERN.
-
-    A loop raises a warning if it takes no more rows than it must, or if it takes every row.
-    """
+    """Warn if all matches are empty; otherwise apply `warn_about_last_loops`."""
     if has_only_empty_matches(plan):
         yield warnings.only_empty_matches(
             plan.pattern.span, pattern=patterns.show_pattern(plan.pattern)
@@ -72,7 +69,7 @@ def warn_about_last_loops(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 def takes_all_rows(plan: MatchPlan, loop: patterns.Quantified) -> bool:
     """Return whether a loop at the end of PATTERN takes all rows that follow.
 
-    It does if its variable has no condition, and neither a number nor a window limits the loop.
+    A loop does so if its variable has no condition, and neither a number nor a window limits it.
 
     If DEFINE has the condition TRUE for the variable, the user means all rows: the result is False.
     """
@@ -127,15 +124,11 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 def warn_about_negated_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Warn about each NOT at the end of PATTERN that tests only the next row of a window.
 
-    Most readers expect that a NOT before WITHIN forbids rows until the window ends. That is what it
-    does if rows may be skipped, so only queries that skip no rows raise the warning.
+    Most readers expect that a NOT before WITHIN forbids rows until the window ends. With event
+    selection it does, so only queries without event selection raise the warning.
     """
     has_window = plan.within is not None or plan.within_rows is not None
-    if (
-        has_window
-        and plan.selection is EventSelection.STRICT_CONTIGUITY
-        and not plan.needs_event_selection
-    ):
+    if has_window and not plan.needs_event_selection:
         for negation in find_closing_negations(plan.pattern):
             yield warnings.negation_of_next_row_only(
                 negation.span, negation=patterns.show_pattern(negation)
@@ -191,9 +184,8 @@ def prefers_empty(pattern: patterns.RowPattern) -> bool:
             return False
 
 
-# Nodes that match no row, and only at some positions of the partition. A part with such a node is
-# treated as required.
-_POSITION_TESTS = patterns.PartitionStart | patterns.PartitionEnd | patterns.Negation
+# Nodes that match no row, and match only at some positions of the partition.
+_PositionTest = patterns.PartitionStart | patterns.PartitionEnd | patterns.Negation
 
 
 def find_last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantified]:
@@ -225,7 +217,8 @@ def find_last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantifie
 def can_be_left_out(part: patterns.RowPattern) -> bool:
     """Return whether a match may have no row of a part, at any position of the partition.
 
-    The result is False for some parts that can be left out, such as `(B $)?`.
+    The result is False for every part with an anchor or a NOT, even if the part can be left out, as
+    `(B $)?` can.
     """
-    tests_position = any(isinstance(node, _POSITION_TESTS) for node in patterns.walk_pattern(part))
+    tests_position = any(isinstance(node, _PositionTest) for node in patterns.walk_pattern(part))
     return patterns.may_be_empty(part) and not tests_position

@@ -12,18 +12,18 @@ from matchrec.plan.match_plan import MatchPlan
 def reads_current_row(
     reference: ColumnReference, definition: Definition, plan: MatchPlan, step: int = 0
 ) -> bool:
-    """Return whether a reference reads the row that a condition tests, or a row near it.
+    """Return whether a reference reads the row that a condition tests, or a certain row near it.
 
     Args:
-        reference: a reference of the condition.
+        reference: a reference in the condition.
         definition: the condition.
         plan: the plan of the condition.
-        step: how many rows after the tested row to read; negative for rows before it.
+        step: which row to look for: 0 for the tested row, -1 for the row before it, and so on.
     """
     navigation = reference.navigation
     if not navigation.is_last or navigation.physical_offset != step:
         return False
-    # The test of a stage reads the row that it tests only through its own name.
+    # The test of a stage, or a match condition, reads the tested row only through its own name.
     if plan.staging is not None or definition.variable == plan.match_condition:
         return navigation.variable == definition.variable
     return plan.ids[definition.variable] in plan.members[navigation.variable]

@@ -14,16 +14,16 @@ from matchrec.plan.warning_rules.references import reads_current_row, show_plain
 
 
 def warn_about_skipped_rows(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """Yield a warning for PREV of the current row if rows may be skipped.
+    """Yield a warning for each PREV of the current row if rows may be skipped.
 
-    The previous row may be one that the match has skipped. PREV in the condition of the first
-    variable reads the row before the match, so it raises no warning.
+    The match may have skipped the previous row. In the condition of a variable that can begin the
+    match, PREV reads the row before the match, so it raises no warning.
     """
     if plan.selection is EventSelection.STRICT_CONTIGUITY or plan.staging is not None:
         return
-    first = find_first_variables(plan.pattern)
+    first_variables = find_first_variables(plan.pattern)
     for definition in plan.definitions:
-        if definition.variable in first:
+        if definition.variable in first_variables:
             continue
         for reference in definition.condition.references:
             if isinstance(reference, ColumnReference) and reads_current_row(

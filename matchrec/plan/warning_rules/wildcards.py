@@ -1,6 +1,6 @@
 """Warnings about texts with a wildcard that the operator does not know.
 
-Each operator knows other wildcards, so these conditions look for the sign itself:
+Each operator has its own wildcards. These conditions look for the sign itself:
 
     kind LIKE 'payment*'     looks for an asterisk: `payment%` was meant
     kind = 'payment%'        looks for a percent sign: LIKE was meant
@@ -16,14 +16,14 @@ from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.expression import Operation
 from matchrec.plan.warning_rules.references import find_literal_text
 
-# Operators and functions that compare with a text as it is; operators whose right operand is a
-# pattern of LIKE; operators whose right operand is a regular expression.
+# Operators and functions that compare with a text without wildcards.
 _EQUALITIES = frozenset({"=", "<>", "<=>", "IN", "NOT IN"})
-
 _TEXT_FUNCTIONS = frozenset({"STARTSWITH", "ENDSWITH", "CONTAINS"})
 
+# Operators whose right operand is a pattern of LIKE.
 _LIKES = frozenset({"LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"})
 
+# Operators and functions whose second operand is a regular expression.
 _REGEX_OPERATORS = frozenset({"RLIKE", "NOT RLIKE", "REGEXP_LIKE"})
 
 # `payment%`, `%payment`; not `10%`, `100 %` or `%`, in which the sign is meant literally.
@@ -32,14 +32,14 @@ _PERCENT_AS_WILDCARD = re.compile(r"%+[^\W\d_].*|.*[^\W\d_]%+", re.DOTALL)
 # `payment*`, `*payment*`, `payment.*`; not `*`, `a*b`, or a text with a wildcard of LIKE.
 _STAR_AS_WILDCARD = re.compile(r"(?=.*[^\W\d_])((\.?\*)?[^%*]+\*|\.?\*[^%*]+)", re.DOTALL)
 
+# A character with a meaning in regular expressions: a text with one is probably meant as one.
 _REGEX_SYNTAX = re.compile(r"[.\[\](){}^$|+*?\\]")
 
 
 def warn_about_wildcards(operation: Operation) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for each text with a wildcard that the operator does not know.
 
-    `kind LIKE 'payment*'` looks for an asterisk, and `kind = 'payment%'` for a percent sign. Texts
-    in which the sign may be meant literally, such as `'10%'`, raise no warning.
+    A text in which the sign may be meant literally, such as `'10%'`, raises no warning.
     """
     operator = operation.operator
     if operator in _LIKES:
@@ -65,10 +65,11 @@ def warn_about_wildcards(operation: Operation) -> Iterator[MatchRecognizeWarning
 
 def warn_about_star(operation: Operation) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning if the pattern of LIKE has a wildcard of a shell or a regular expression."""
-    for pattern in operation.operands[1:2]:
-        text = find_literal_text(pattern)[1:-1]
-        if _STAR_AS_WILDCARD.fullmatch(text):
-            like_pattern = text.replace(".*", "%").replace("*", "%")
-            yield warnings.star_in_like(
-                operation.span, operator=operation.operator, text=text, intended=like_pattern
-            )
+    if len(operation.operands) < 2:
+        return
+    text = find_literal_text(operation.operands[1])[1:-1]
+    if _STAR_AS_WILDCARD.fullmatch(text):
+        like_pattern = text.replace(".*", "%").replace("*", "%")
+        yield warnings.star_in_like(
+            operation.span, operator=operation.operator, text=text, intended=like_pattern
+        )
