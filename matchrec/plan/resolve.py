@@ -64,9 +64,9 @@ class InputColumns:
         return dict(spellings)
 
     def find_by_text(self, text: str) -> str | None:
-        """Return the name of the column whose text in a resolved plan this is.
+        """Return the name of the column that has this text in a resolved plan.
 
-        None if the text is anything but a column.
+        The result is None if the text is anything but a column.
 
         >>> InputColumns(("price",)).find_by_text("`price`")
         'price'
@@ -92,15 +92,18 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
     """Return the plan with the same text for every occurrence of a column.
 
     Raises:
-        MatchRecognizePlanError: a word is the name of a column and, for Spark, also a value of the
-            query, such as `current_date`.
+        MatchRecognizePlanError: the plan uses a word that is a column of the input, but that Spark
+            also reads as a value, such as `current_date`.
     """
     ambiguous_words = CURRENT_VALUES.intersection(name.upper() for name in columns.names)
     if ambiguous_words:
         reject_ambiguous_words(plan, ambiguous_words)
 
     def resolve_reference(reference: ColumnReference) -> ColumnReference:
-        """Return the reference with the column's quoted name; unchanged if it is none."""
+        """Return the reference with the column's quoted name as its argument.
+
+        If the reference is not just a column of the input, it is returned unchanged.
+        """
         name = columns.find(reference.names)
         if name is None:
             return reference
@@ -108,17 +111,22 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
 
     return replace(
         map_expressions(plan, lambda scalar, _: map_column_references(scalar, resolve_reference)),
-        partition_by=tuple(resolve_row(key, columns) for key in plan.partition_by),
-        equivalence_keys=tuple(resolve_row(key, columns) for key in plan.equivalence_keys),
+        partition_by=tuple(resolve_row_expression(key, columns) for key in plan.partition_by),
+        equivalence_keys=tuple(
+            resolve_row_expression(key, columns) for key in plan.equivalence_keys
+        ),
         order_by=tuple(
-            replace(item, expression=resolve_row(item.expression, columns))
+            replace(item, expression=resolve_row_expression(item.expression, columns))
             for item in plan.order_by
         ),
     )
 
 
-def resolve_row(expression: RowExpression, columns: InputColumns) -> RowExpression:
-    """Return the expression with the column's quoted name; unchanged if it is not just a column."""
+def resolve_row_expression(expression: RowExpression, columns: InputColumns) -> RowExpression:
+    """Return the expression with the column's quoted name as its text.
+
+    If the expression is not just a column of the input, it is returned unchanged.
+    """
     name = columns.find(expression.names)
     if name is None:
         return expression

@@ -51,7 +51,8 @@ def check_plan(plan: MatchPlan) -> None:
     """Check a plan against all rules.
 
     Raises:
-        MatchRecognizeError: the plan breaks a rule; the error is of the first such rule.
+        MatchRecognizeError: the plan breaks a rule. If it breaks several, the error is about the
+            first of them in `RULES`.
     """
     for check_rule in RULES:
         check_rule(plan)
@@ -87,8 +88,8 @@ def _make_unknown_variable(
 
     Args:
         name: the unknown name.
-        clause: the part of the clause that it is in.
-        span: where it is written.
+        clause: the part of the clause that contains the name, such as `SUBSET`.
+        span: where the name is written; None if the user did not write it.
         plan: the plan, whose primary variables may be written.
         unions: the union variables that may be written.
     """
@@ -103,7 +104,7 @@ class VariableUse:
     name: str | None
     # The part of the clause, such as `SUBSET`.
     clause: str
-    # Where it is written; None if the user did not write it.
+    # Where the variable is written; None if the user did not write it.
     span: Span | None
 
 
@@ -111,14 +112,14 @@ def check_negated_variables(plan: MatchPlan) -> None:
     """Check that nothing but its own condition reads a variable under NOT: it has no rows."""
     if not plan.variables_without_rows:
         return
-    for use in iterate_variable_uses(plan):
+    for use in walk_variable_uses(plan):
         if use.name is not None and use.name in plan.variables_without_rows:
             raise negation_errors.variable_under_negation(
                 use.span, name=use.name, clause=use.clause
             )
 
 
-def iterate_variable_uses(plan: MatchPlan) -> Iterator[VariableUse]:
+def walk_variable_uses(plan: MatchPlan) -> Iterator[VariableUse]:
     """Yield the uses of variables outside PATTERN, except those in a variable's own condition."""
     skip = plan.after_match
     yield VariableUse(skip.variable, "AFTER MATCH SKIP", skip.span)
@@ -129,14 +130,14 @@ def iterate_variable_uses(plan: MatchPlan) -> Iterator[VariableUse]:
         yield VariableUse(gap.after, "WITHIN", gap.span)
         yield VariableUse(gap.to, "WITHIN", gap.span)
     for definition in plan.definitions:
-        for use in iterate_uses_in_expression(definition.condition, "DEFINE"):
+        for use in walk_uses_in_expression(definition.condition, "DEFINE"):
             if use.name != definition.variable:
                 yield use
     for measure in plan.measures:
-        yield from iterate_uses_in_expression(measure.value, "MEASURES")
+        yield from walk_uses_in_expression(measure.value, "MEASURES")
 
 
-def iterate_uses_in_expression(scalar: Scalar, clause: str) -> Iterator[VariableUse]:
+def walk_uses_in_expression(scalar: Scalar, clause: str) -> Iterator[VariableUse]:
     """Yield the uses of variables in an expression of this part of the clause."""
     for reference in walk_references(scalar):
         yield VariableUse(find_variable(reference), clause, reference.span)
@@ -159,7 +160,7 @@ def check_defined_variables(plan: MatchPlan) -> None:
                 name=name,
                 variables=plan.variables,
                 near=near,
-                is_pattern_wrong=None if near is None else is_only_used(name, near, plan),
+                is_pattern_wrong=None if near is None else is_used_instead(name, near, plan),
             )
 
 
@@ -181,11 +182,17 @@ def find_misspelt_variable(name: str, plan: MatchPlan) -> str | None:
     return None
 
 
-def is_only_used(name: str, near: str, plan: MatchPlan) -> bool | None:
-    """Return whether conditions and measures use `name`, and not `near`.
+def is_used_instead(name: str, near: str, plan: MatchPlan) -> bool | None:
+    """Return whether conditions and measures use `name` instead of `near`.
 
-    None if they use both, or neither. A name that is not in the pattern was read as the qualifier
-    of a column.
+    Args:
+        name: a name in DEFINE that is not in the pattern. The parser has read it as a qualifier of
+            columns wherever it is used.
+        near: a similar name that is in the pattern.
+        plan: the plan.
+
+    Returns:
+        True if only `name` is used, False if only `near` is used, and None if both or neither are.
     """
     used = set()
     for scalar in plan.expressions:
@@ -279,7 +286,7 @@ def check_skip_advances(plan: MatchPlan) -> None:
 def check_exclusions(plan: MatchPlan) -> None:
     """Check that a plan that outputs unmatched rows excludes no rows.
 
-    A row that `{- -}` leaves out would look like an unmatched one.
+    In the result, an excluded row would look like an unmatched row.
     """
     if plan.rows_per_match is not RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
         return
@@ -291,7 +298,7 @@ def check_exclusions(plan: MatchPlan) -> None:
 def check_measure_names(plan: MatchPlan) -> None:
     """Check that no two measures have the same name: they are columns of one table.
 
-    Names that differ in case pass. Whether they are different depends on the session.
+    Names that differ only in case pass: whether they are the same name depends on the session.
     """
     names = ((measure.name, measure.span) for measure in plan.measures)
     check_unique(names, errors.duplicate_measure)
@@ -336,12 +343,12 @@ def check_classifiers(plan: MatchPlan) -> None:
     """
     if plan.selection is EventSelection.STRICT_CONTIGUITY:
         return
-    for reference in iterate_condition_references(plan):
+    for reference in walk_condition_references(plan):
         if isinstance(reference, Classifier) and reference.navigation.physical_offset:
             raise errors.classifier_of_skipped_row(reference.span, selection=plan.selection.value)
 
 
-def iterate_condition_references(plan: MatchPlan) -> Iterator[Reference]:
+def walk_condition_references(plan: MatchPlan) -> Iterator[Reference]:
     """Yield the references of all conditions, without those inside aggregates."""
     for definition in plan.definitions:
         yield from definition.condition.references
@@ -356,7 +363,7 @@ def check_longest_matches(plan: MatchPlan) -> None:
 def check_match_number(plan: MatchPlan) -> None:
     """Check that no condition reads the match number if all matches are output.
 
-    They are searched for together, and numbered when they are complete.
+    All matches are searched for together, and a match has a number only when it is complete.
     """
     if plan.output not in (MatchOutput.ALL, MatchOutput.GRAPH):
         return
@@ -378,8 +385,8 @@ def check_matched_rows(plan: MatchPlan) -> None:
     """Check that MATCHED_ROWS is not used if a match has several output rows."""
     if plan.rows_per_match.summarizes_matches:
         return
-    for aggregate in plan.matched_rows_calls:
-        raise errors.matched_rows_with_all_rows(aggregate.span)
+    if plan.matched_rows_calls:
+        raise errors.matched_rows_with_all_rows(plan.matched_rows_calls[0].span)
 
 
 def check_rows_back(plan: MatchPlan) -> None:
@@ -387,7 +394,7 @@ def check_rows_back(plan: MatchPlan) -> None:
 
     A run keeps the positions of all rows between its last row and the one it looks back to.
     """
-    for reference in iterate_condition_references(plan):
+    for reference in walk_condition_references(plan):
         if not isinstance(reference, ColumnReference | Classifier):
             continue
         look_back = find_look_back(reference)
@@ -413,17 +420,17 @@ def find_look_back(reference: ColumnReference | Classifier) -> LookBack:
     """Return how far a reference looks back by LAST or PREV, whichever is farther."""
     navigation = reference.navigation
     logical = navigation.logical_offset if navigation.end is End.LAST else 0
-    # PREV of a column reads the row at its position in the partition: no position of a row between
-    # is kept for it. PREV of a CLASSIFIER needs to know how those rows are mapped.
+    # PREV of a column finds its row by the position in the partition, so the run keeps nothing for
+    # it. PREV of a CLASSIFIER needs the rows in between, because it reads how they are mapped.
     physical = -navigation.physical_offset if isinstance(reference, Classifier) else 0
     return LookBack("LAST", logical) if logical >= physical else LookBack("PREV", physical)
 
 
 def check_partial_matches(plan: MatchPlan) -> None:
-    """Check that a plan that outputs partial matches can do so.
+    """Check that partial matches can be output together with everything else that a plan outputs.
 
-    They are output together with one match for each starting row. Runs that have timed out are also
-    output together with all matches.
+    They can be output if each starting row has one match. Runs that have timed out can also be
+    output if all matches are.
     """
     partial = plan.partial
     if partial is None:
@@ -475,7 +482,7 @@ def check_match_functions(plan: MatchPlan) -> None:
                 raise errors.status_without_timeouts(reference.span, function=function)
 
 
-# The rules in the order in which they are checked, so that an error is of the first broken rule.
+# The rules in the order in which they are checked.
 RULES: tuple[PlanRule, ...] = (
     check_subset_names,
     check_subset_members,

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 from matchrec.source import Span
 
-# What may be between the texts of a text that is cut up, such as a reference or a view.
+# The type of the pieces between the texts of a cut-up text, such as references or views.
 Inner = TypeVar("Inner")
 
 # Spans of a text, each with the pieces that replace it.
-Holes = Iterable[tuple[Span, Iterable[Inner]]]
+SpanReplacements = Iterable[tuple[Span, Iterable[Inner]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,27 +95,29 @@ def nest_in_with_clauses(query: Template, with_clauses: Sequence[Template]) -> T
 
 
 def replace_spans(
-    write: Callable[[Span], str], span: Span, holes: Holes[Inner]
+    write: Callable[[Span], str], span: Span, replacements: SpanReplacements[Inner]
 ) -> Iterator[str | Inner]:
-    """Yield the text at a span, cut up at the holes in it, which other pieces replace.
+    """Yield the text at a span in pieces, with other pieces in place of some spans inside it.
 
     Args:
         write: returns the text at a span.
         span: the span of the whole text.
-        holes: the spans to replace, in any order. One that begins inside another is ignored.
+        replacements: the spans to replace, in any order, each with the pieces that replace it. A
+            span that begins inside another one is ignored.
 
     >>> text = "max(x) + 1"
-    >>> holes = [(Span(0, 6), ("y",))]
-    >>> list(replace_spans(lambda span: text[span.start : span.end], Span(0, 10), holes))
+    >>> replacements = [(Span(0, 6), ("y",))]
+    >>> list(replace_spans(lambda span: text[span.start : span.end], Span(0, 10), replacements))
     ['', 'y', ' + 1']
     """
     position = span.start
-    # Of holes that begin at one character, the longest comes first.
-    for hole, pieces in sorted(holes, key=lambda pair: (pair[0].start, -pair[0].end)):
-        if hole.start >= position:
-            yield write(Span(position, hole.start))
+    # Of spans that begin at one character, the longest comes first.
+    ordered = sorted(replacements, key=lambda pair: (pair[0].start, -pair[0].end))
+    for replaced_span, pieces in ordered:
+        if replaced_span.start >= position:
+            yield write(Span(position, replaced_span.start))
             yield from pieces
-            position = hole.end
+            position = replaced_span.end
     yield write(Span(position, span.end))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from matchrec.plan.resolve import InputColumns, resolve_row
+from matchrec.plan.resolve import InputColumns, resolve_row_expression
 from matchrec.syntax.expressions.expression import parse_row_expression
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.tokenize import read_tokens
@@ -30,7 +30,7 @@ COLUMNS = InputColumns(("sym", "Price", "a b", "twice", "twice"), alias="t")
 )
 def test_a_column_has_one_text(text: str, resolved: str) -> None:
     written = parse_row_expression(read_tokens(text), ClausePart.PARTITION_BY)
-    key = resolve_row(written, COLUMNS)
+    key = resolve_row_expression(written, COLUMNS)
     assert key.text == resolved
     assert COLUMNS.find_by_text(key.text) == COLUMNS.find(written.names)
 
@@ -39,7 +39,7 @@ def test_an_expression_is_not_the_column_without_a_name() -> None:
     """A column may have the name "", but an expression over columns has no name at all."""
     columns = InputColumns(("", "sym"))
     written = parse_row_expression(read_tokens("sym || 'x'"), ClausePart.PARTITION_BY)
-    assert resolve_row(written, columns).text == "sym || 'x'"
+    assert resolve_row_expression(written, columns).text == "sym || 'x'"
 
 
 def test_case_sensitive_names() -> None:
