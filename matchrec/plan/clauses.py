@@ -34,9 +34,9 @@ class RowExpression:
 
     # The SQL.
     text: str
-    # Where it was written; None if the user did not write it.
+    # Where the SQL was written; None if the user did not write it.
     span: Span | None = field(default=None, compare=False)
-    # The name of a partition column in the result, if the user gave one.
+    # The name that the user gave a partition column in the result; None if they gave none.
     name: str | None = None
     # The value if it is a literal number or interval, otherwise None.
     amount: Amount | None = field(default=None, compare=False, repr=False)
@@ -52,7 +52,7 @@ class RowExpression:
 
     @property
     def span_or_start(self) -> Span:
-        """Return where it was written; the start of the text if that is not known."""
+        """Return the span of the expression; the start of the query's text if there is no span."""
         return self.span or Span(0, 0)
 
 
@@ -87,18 +87,18 @@ class RowsPerMatch(OptionChoice):
     ALL_ROWS_WITH_UNMATCHED = ChoiceDeclaration(
         "ALL ROWS PER MATCH WITH UNMATCHED ROWS", dependencies=(Dependency.UNMATCHED_ROWS,)
     )
-    # Only for row pattern windows: each row of the input once, with the match that begins there.
+    # Only for row pattern windows: each input row once, with the match that begins at this row.
     EACH_ROW = ChoiceDeclaration(
         "EACH ROW, WITH THE MATCH THAT BEGINS THERE",
         dependencies=(Dependency.UNMATCHED_ROWS, Dependency.NEIGHBOURS),
     )
 
-    # Other modules use these properties instead of comparing members, so that a new member changes
-    # only the properties that are different for it.
+    # Other modules read these properties instead of comparing members, so that whoever adds a
+    # member only has to decide on its properties.
 
     @property
     def is_window_output(self) -> bool:
-        """Return whether it is the output of a row pattern window: each input row once."""
+        """Return whether each input row is output once, as for a row pattern window."""
         return self is RowsPerMatch.EACH_ROW
 
     @property
@@ -255,8 +255,8 @@ class MatchOutput(OptionChoice):
     )
     # Every mapping of rows to variables that is a match.
     ALL = ChoiceDeclaration("ALL MATCHES", "every match, once")
-    # If several matches are complete at one row, the one that starts first. If several start there,
-    # the one whose row positions, compared one by one, are the least.
+    # Of several matches that become complete at one row, the match that starts first. Of several
+    # that also start at one row, the match whose row positions, compared one by one, are the least.
     NON_OVERLAPPING = ChoiceDeclaration(
         "NON-OVERLAPPING MATCHES",
         "the first match to be complete; the next match begins after it",
@@ -292,19 +292,23 @@ class FirstMatches:
 # An option of a clause.
 Option = OptionChoice | PartialMatches | AfterMatchSkip | FirstMatches
 
-# Outputs of one match for each starting row. AFTER MATCH SKIP decides which rows are starting rows.
+# The choices that output at most one match for each starting row. AFTER MATCH SKIP decides which
+# rows are starting rows.
 ONE_MATCH_PER_START = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
 
 
 def needs_event_selection(
     selection: EventSelection, output: MatchOutput, absences: Sized, match_condition: object
 ) -> bool:
-    """Return whether a query needs event selection, and not just one match per starting row.
+    """Return whether a query needs event selection.
+
+    It does not if it outputs one match of consecutive rows for each starting row, without absences
+    and without a condition on the complete match.
 
     Args:
         selection: which rows a match may skip.
         output: which matches are output.
-        absences: the rows that must be absent; only whether there are any makes a difference.
+        absences: the absences, of any type; only their number makes a difference.
         match_condition: the condition on a complete match, of any type; None if there is none.
     """
     return (
@@ -338,7 +342,7 @@ class DistanceForm(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """The exact length of a window: how far a row in it can be from the row that it begins with."""
+    """The exact length of a window: how far a row in the window can be from its first row."""
 
     # The greatest distance of a row in the window, in the units in which the order column is an
     # int64: days, microseconds, or units of the last digit of a decimal. A float if the column is a
@@ -346,9 +350,9 @@ class Distance:
     limit: int | float
     # The length as the user wrote it, for explanations, such as `at most 300`.
     text: str
-    # The variables whose conditions form the window; empty if it was written after WITHIN.
+    # The variables whose conditions form the window; empty if the length was written after WITHIN.
     variables: tuple[str, ...] = ()
-    # The forms of these conditions; only one if the column is a DOUBLE.
+    # The forms of these conditions; only one form if the column is a DOUBLE.
     forms: tuple[DistanceForm, ...] = ()
     # Whether a row exactly at the limit is outside. Always False unless the column is a DOUBLE.
     strict: bool = False
@@ -364,7 +368,8 @@ class Within:
 
     # The length as SQL; its text is empty if conditions form the window.
     interval: RowExpression
-    # The exact length; None while only the SQL is known. It is known if conditions form the window.
+    # The exact length; None while only the SQL is known. If conditions form the window, the exact
+    # length is always known.
     distance: Distance | None = None
 
 
@@ -372,8 +377,9 @@ class Within:
 class Gap:
     """A window inside a match: each row comes less than `interval` after an earlier row.
 
-    With variables, each row of `to` is compared with the last row of `after` before it, if there is
-    one. Without, each row is compared with the row before it in the match.
+    A gap with variables compares each row of `to` with the last row of `after` before it, if such a
+    row exists. A gap without variables compares each row of the match with the row before it in the
+    match.
     """
 
     # The length as SQL.
@@ -440,9 +446,9 @@ class Measure:
     value: Scalar
     # Where the name is written.
     span: Span | None = field(default=None, compare=False)
-    # Whether it has a value even in a row without a match, as functions over a row pattern window
-    # do. Other measures are NULL there.
+    # Whether the measure has a value even in a row without a match, as functions over a row pattern
+    # window do. Other measures are NULL in such a row.
     has_value_without_match: bool = False
-    # The name by which later measures refer to it; None if that is `name`. In a row pattern window,
-    # columns have other names than the measures.
+    # The name by which later measures refer to this measure; None if that is `name`. In a row
+    # pattern window, the columns of measures have other names than the measures.
     reference_name: str | None = None

@@ -6,8 +6,8 @@ becomes
 
     LAST(UP.price) AS peak, (LAST(UP.price)) - 100 AS below
 
-A name alone is an earlier measure if no column of the input has the name, and if Spark does not
-know it either.
+A name without a qualifier means an earlier measure unless it is a column of the input, or a name
+that Spark knows, such as a session variable.
 """
 
 from __future__ import annotations
@@ -114,9 +114,10 @@ class EarlierMeasures:
 
 
 def walk_reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
-    """Yield the references in measures to names of earlier ones, whether or not columns have them.
+    """Yield the references in measures that have the name of an earlier measure.
 
-    Names are compared without regard to case. `EarlierMeasures` decides what they mean.
+    Names are compared without regard to case. Such a reference may also mean a column:
+    `EarlierMeasures` decides what it means.
     """
     earlier_names: set[str] = set()
     for measure in plan.measures:
@@ -130,9 +131,9 @@ def walk_reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]
 
 
 def find_lone_name(reference: ColumnReference) -> str | None:
-    """Return the name that a reference consists of, which may be the name of an earlier measure.
+    """Return the name of a reference that is only a name, and so may mean an earlier measure.
 
-    None for `t.peak` and `LAST(peak)`, which can read only columns.
+    The result is None for `t.peak` and `LAST(peak)`, which can read only columns.
     """
     # The argument of `LAST(peak)` is `peak`, so the span is longer.
     span = reference.span

@@ -44,13 +44,15 @@ MOST_NESTED = 100
 # its variable.
 MATCHED_ROWS = "matched_rows"
 
-# An element of that array as SQL over one row. Its last field is filled in from the match.
-MATCHED_ROW = "struct(*, '' AS classifier)"
-
+# The field of each element of that array that has the name of the row's variable.
 CLASSIFIER_FIELD = "classifier"
 
-# The operator of an operation that replaces more than MOST_NESTED operators in a row, such as
-# `a + b + c ...`. Its only operand is a term with all of their text.
+# An element of that array as SQL over one row. The field of the classifier is filled in later, when
+# the match is known.
+MATCHED_ROW = f"struct(*, '' AS {CLASSIFIER_FIELD})"
+
+# The operator of an operation that replaces a chain of more than MOST_NESTED operators, such as
+# `a + b + c ...`. Its only operand is a term with the text of the whole chain.
 LONG_CHAIN = "chain"
 
 
@@ -103,7 +105,7 @@ class ColumnReference:
     navigation: Navigation
     # The SQL, which Spark evaluates on the row.
     argument: str
-    # Where it was written; None if the user did not write it.
+    # Where the reference was written; None if the user did not write it.
     span: Span | None = field(default=None, compare=False)
     # The operations of the argument.
     operations: Operations = field(default=UNPARSED, compare=False, repr=False)
@@ -116,11 +118,14 @@ class ColumnReference:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Rows around the current row, counted from it: -2 to 0 are two rows before it and itself."""
+    """Neighbouring rows of the partition, by their distances from the current row.
 
-    # The first row, which is included; None for the first row of the partition.
+    `Frame(-2, 0)` is the current row and the two rows before it.
+    """
+
+    # The distance of the first row, which is included; None for the first row of the partition.
     start: int | None
-    # The last row, which is included; None for the last row of the partition.
+    # The distance of the last row, which is included; None for the last row of the partition.
     end: int | None
 
 
@@ -140,7 +145,7 @@ class Aggregate:
     these rows by itself. They may read columns of that row, its CLASSIFIER and its MATCH_NUMBER.
     """
 
-    # The name, in lower case.
+    # The name of the function, in lower case.
     function: str
     # The variable whose rows are aggregated; None for the universal variable.
     variable: str | None
@@ -148,19 +153,19 @@ class Aggregate:
     arguments: tuple[Scalar, ...]
     # Which rows of the match count.
     semantics: Semantics = Semantics.RUNNING
-    # Whether it is written with DISTINCT.
+    # Whether the call has DISTINCT.
     distinct: bool = False
-    # The condition of FILTER (WHERE ...).
+    # The condition of FILTER (WHERE ...); None without FILTER.
     condition: Scalar | None = None
-    # The items of WITHIN GROUP (ORDER BY ...).
+    # The items of WITHIN GROUP (ORDER BY ...); empty without WITHIN GROUP.
     ordering: tuple[OrderedInput, ...] = ()
-    # Whether it is written with IGNORE NULLS.
+    # Whether the call has IGNORE NULLS.
     ignore_nulls: bool = False
     # Whether the current row is left out, as in `avg(a[..i-1].x)` of SASE+.
     excludes_current_row: bool = False
     # The rows of the partition to aggregate, whether they are mapped or not. None for mapped rows.
     frame: Frame | None = None
-    # Where it was written; None if the user did not write it.
+    # Where the call was written; None if the user did not write it.
     span: Span | None = field(default=None, compare=False)
 
 
@@ -179,7 +184,7 @@ class MatchFunction(OptionChoice):
     NUMBER = ChoiceDeclaration("MATCH_NUMBER", dependencies=(Dependency.EARLIER_MATCHES,))
     # Whether a run is a match, timed out or is unfinished.
     STATUS = ChoiceDeclaration("MATCH_STATUS")
-    # When the window of a run ended that timed out.
+    # For a run that timed out: when its window ended.
     TIMEOUT = ChoiceDeclaration("MATCH_TIMEOUT")
     # In an aggregate: the number of the aggregated row in the match, from 1.
     ROW_NUMBER = ChoiceDeclaration("MATCH_ROW_NUMBER", dependencies=(Dependency.ROW_COUNTS,))
@@ -199,7 +204,7 @@ class MatchValue:
 
 MATCH_NUMBER = MatchValue(MatchFunction.NUMBER)
 
-# What an expression reads.
+# A part of an expression that reads rows of the match, or a fact about it.
 Reference = ColumnReference | Aggregate | Classifier | MatchValue
 # A piece of the text of an expression, which is cut up at its references.
 TextPiece = str | Reference
@@ -336,9 +341,9 @@ def reads_columns_only(scalar: Scalar) -> bool:
 
 
 def write_row_sql(scalar: Scalar) -> str:
-    """Return an input of an aggregate as SQL over one row. It must read only columns.
+    """Return an input of an aggregate as SQL over one row. The input must read only columns.
 
-    For `sum(A.price * 2)`, that is `price * 2`.
+    The input of `sum(A.price * 2)` becomes `price * 2`.
     """
     return render(scalar, write_argument)
 
@@ -413,17 +418,17 @@ def walk_scalar(scalar: Scalar) -> Iterator[Scalar]:
 # Operators that compare two values. The parsers write `==` as `=` and `!=` as `<>`.
 COMPARISONS = find_operator_names(OperatorKind.COMPARISON)
 
-# Operators that choose a result by comparing one value with others: `CASE OF` is written CASE v
-# WHEN a THEN x. The operands are that value, then pairs of another value and a result, then perhaps
-# the result if no value is equal.
+# Operators that choose a result by comparing one value with others. `CASE OF` is our name for
+# CASE v WHEN a THEN x WHEN b THEN y ELSE z END. The operands are v, then the pairs a, x and b, y,
+# then z unless there is no ELSE.
 COMPARED_CHOICES = frozenset({"CASE OF", "DECODE"})
 
 
 class Branches(NamedTuple):
     """The operands of an operation that chooses one of several results."""
 
-    # The operands that decide which result is chosen: conditions, or a value and then those with
-    # which it is compared.
+    # The operands that decide which result is chosen: conditions, or a value followed by the values
+    # with which it is compared.
     tests: tuple[Scalar, ...]
     # The results that can be chosen. The result of ELSE comes last.
     results: tuple[Scalar, ...]
@@ -468,9 +473,9 @@ def find_column_names(scalar: Scalar) -> tuple[str, ...]:
 
 
 def list_text_operations(scalar: Scalar) -> Operations:
-    """Return the operations of an expression's text, without operations in what it reads.
+    """Return the operations of an expression's text, without the operations inside references.
 
-    For `LAST(A.x / 2) > 1` it is `>` alone: the SQL of the reference is `x / 2`.
+    For `LAST(A.x / 2) > 1`, the result is only `>`: the division is inside the reference.
     """
     return NO_OPERATIONS.union(*(find_node_operations(node) for node in walk_scalar(scalar)))
 
@@ -513,9 +518,9 @@ def map_column_references(
     """Return the expression with every column changed, those inside aggregates included."""
 
     def change_columns(reference: Reference) -> Reference:
-        """Change a column, or the columns inside an aggregate."""
+        """Change a column, or the columns inside an aggregate; leave others unchanged."""
         if isinstance(reference, Aggregate):
-            return map_inputs(reference, lambda scalar: map_column_references(scalar, change))
+            return map_inputs(reference, lambda inner: map_column_references(inner, change))
         return change(reference) if isinstance(reference, ColumnReference) else reference
 
     return map_references(scalar, change_columns)
@@ -532,7 +537,7 @@ def map_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Sca
     def change_inner_operations(reference: Reference) -> Reference:
         """Change the operations inside an aggregate; leave other references unchanged."""
         if isinstance(reference, Aggregate):
-            return map_inputs(reference, lambda scalar: map_operations(scalar, change))
+            return map_inputs(reference, lambda inner: map_operations(inner, change))
         return reference
 
     return map_references(scalar, change_inner_operations)
@@ -564,7 +569,7 @@ def make_column(
     Args:
         navigation: which row to read.
         text: SQL over that row without operations.
-        span: where the user wrote it, if they did.
+        span: where the user wrote the column; None if they did not write it.
         names: the names of the column, see `ColumnReference.names`.
     """
     reference = ColumnReference(navigation, text, span, operations=NO_OPERATIONS, names=names)
@@ -576,9 +581,9 @@ def join_conditions(operator: str, parts: Sequence[Scalar], span: Span | None = 
 
     Args:
         operator: AND or OR.
-        parts: one or more conditions. Each of several gets parentheses.
-        span: where the result is in the query. By default, from the first to the last part, which
-            must be in the order of the text.
+        parts: one or more conditions. If there are several, each gets parentheses.
+        span: where the result is in the query. By default, the result spans the text from the first
+            to the last part, which must be in the order of the text.
 
     >>> a_or_b = [make_literal("a", Span(0, 1)), make_literal("b", Span(5, 6))]
     >>> render(join_conditions("OR", a_or_b), str)
@@ -642,8 +647,8 @@ def negate(condition: Scalar) -> Operation:
 def make_complement(condition: Scalar) -> Operation:
     """Return a test that a condition is false or NULL.
 
-    Its text is a CASE because Spark would cast the operand of IS NOT TRUE to BOOLEAN, and so would
-    not reject a string as a condition.
+    The text of the test is a CASE: Spark casts the operand of IS NOT TRUE to BOOLEAN, so it would
+    accept a string as a condition.
     """
     parts = ("CASE WHEN ", condition, " THEN FALSE ELSE TRUE END")
     return Operation("IS NOT TRUE", parts, condition.span)
@@ -674,8 +679,8 @@ def build_operation_parts(
         write: returns the text of the query at a span.
         span: where the operation is in the query.
     """
-    holes = ((operand.span, (operand,)) for operand in operands)
-    return tuple(part for part in replace_spans(write, span, holes) if part != "")
+    replacements = ((operand.span, (operand,)) for operand in operands)
+    return tuple(part for part in replace_spans(write, span, replacements) if part != "")
 
 
 def add_text_around(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:

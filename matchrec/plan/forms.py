@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-# What a form is applied to, and what is built from it: steps of a condition, or texts in tests.
+# The type of operands and of the operations that a form builds from them: steps of a condition, or
+# texts in tests.
 Built = TypeVar("Built")
 
 
@@ -31,7 +32,7 @@ class Combine(Protocol[Built]):
 class OperandForm:
     """An operand of the rewritten operation."""
 
-    # Its index among the operands, from 0.
+    # The index of the operand, from 0.
     index: int
 
 

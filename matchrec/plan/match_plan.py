@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 class MatchPlan:
     """A row pattern query, independent of its syntax and of any session.
 
-    Names of variables are normalized and defaults are filled in. Expressions are trees: SQL text
-    with typed references between.
+    Names of variables are normalized, and defaults are filled in. Expressions are trees of SQL text
+    and typed references: see `plan.expression`.
     """
 
     # PATTERN. For a pattern of stages: the rows of its matches, see `staging`.
@@ -64,17 +64,18 @@ class MatchPlan:
     output: clauses.MatchOutput = clauses.MatchOutput.PREFERRED
     # How many matches of each partition are output; None for all.
     first_matches: clauses.FirstMatches | None = None
-    # Which runs are output although they did not complete a match; None if no such run is.
+    # Which runs are output although they did not complete a match; None for no such runs.
     partial: clauses.PartialMatches | None = None
-    # The aggregates over all matches that are output instead of matches.
+    # The aggregates over all matches that are output instead of matches; None for matches.
     totals: Totals | None = None
 
     # What a match is, besides PATTERN.
 
     after_match: clauses.AfterMatchSkip = clauses.AfterMatchSkip()
-    # The window of the whole match, along the first ORDER BY column.
+    # The window of the whole match, along the first ORDER BY column; None for no such window.
     within: clauses.Within | None = None
     # The window of the whole match in rows: the most rows of the partition that a match may span.
+    # None for no such window.
     within_rows: int | None = None
     # Windows inside the match.
     gaps: tuple[clauses.Gap, ...] = ()
@@ -86,12 +87,14 @@ class MatchPlan:
     selection: clauses.EventSelection = clauses.EventSelection.STRICT_CONTIGUITY
     # Variables whose condition no row may satisfy in a part of the match, as in SASE+.
     absences: tuple[clauses.Absence, ...] = ()
-    # The name of the definition whose condition a complete match must satisfy.
+    # The name of the definition whose condition a complete match must satisfy; None for no such
+    # condition.
     match_condition: str | None = None
-    # The stages of a fluent `Pattern`, which decide how rows are matched.
+    # The stages of a fluent `Pattern`, which decide how rows are matched; None for other queries.
     staging: Staging | None = None
 
-    # The length of a window's frame if it is a constant that only the engine can compute.
+    # The length of a row pattern window's frame if it is a constant that only the engine can
+    # compute; otherwise None.
     frame_length: clauses.RowExpression | None = None
 
     @property
@@ -156,7 +159,7 @@ class MatchPlan:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The names that have conditions; the id of a name is its index.
+        """All names whose conditions the search evaluates; the id of a name is its index, from 0.
 
         First come the primary variables of the pattern, in order of first appearance. Names to
         which no row is mapped follow:
@@ -201,14 +204,14 @@ class MatchPlan:
 
     @cached_property
     def ids(self) -> Mapping[str, int]:
-        """The id of each primary variable."""
+        """The id of each name in `variables`."""
         return {name: variable_id for variable_id, name in enumerate(self.variables)}
 
     @cached_property
     def members(self) -> Mapping[str | None, frozenset[int]]:
-        """The ids of the primary variables that a name stands for; None is the universal variable.
+        """The ids of the primary variables that a name stands for, by the name.
 
-        The universal variable stands for the variables of the pattern.
+        The key None is the universal variable, which stands for all variables of the pattern.
         """
         members: dict[str | None, frozenset[int]] = {
             name: frozenset((variable_id,)) for name, variable_id in self.ids.items()
@@ -229,9 +232,8 @@ def add_equivalence_keys(plan: MatchPlan) -> MatchPlan:
     return replace(plan, partition_by=tuple(reversed(keys.values())), equivalence_keys=())
 
 
-# The graph of matches: one output row for each pointer of the graph.
-#
-# Each pointer is read like a match of one row, so its event and its state are ordinary measures.
+# The graph of all matches is output with one row for each pointer. Each pointer is read like a
+# match of one row, so its event and its state are ordinary measures.
 
 
 def build_graph_plan(plan: MatchPlan) -> MatchPlan:
@@ -262,7 +264,8 @@ def list_states(plan: MatchPlan) -> dict[str, list[str]]:
     return states
 
 
-# Which part of a clause's result the query around it uses. The rest need not be computed.
+# The part of a clause's result that the query around the clause uses. The rest of the result need
+# not be computed.
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +284,7 @@ class ResultUse:
 
     # The lower-case names of all columns that may be read; None if every column may be.
     columns: frozenset[str] | None = None
-    # Rows that fail one of these tests are not used. A test of a partition column keeps or drops
+    # A row that fails one of these tests is not used. A test of a partition column keeps or drops
     # whole partitions.
     column_tests: tuple[ColumnTest, ...] = ()
     # The lower-case names of columns that are certainly not read.
@@ -295,6 +298,7 @@ class ResultUse:
         return self.columns is None or column in self.columns
 
 
+# The use of a result by a query that may read all of its rows and columns.
 EVERYTHING = ResultUse()
 
 

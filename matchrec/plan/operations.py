@@ -88,7 +88,7 @@ def _name_literal_pattern(operator: str) -> str:
 def find_called_functions(operations: Operations) -> frozenset[str] | None:
     """Return the functions that are called; None if other functions may be called, too.
 
-    That is so for subqueries and for texts that were not parsed.
+    A subquery or a text that was not parsed may call any function.
 
     >>> sorted(find_called_functions(frozenset({"UPPER()", "+", "f()"})))
     ['UPPER', 'f']
@@ -101,7 +101,7 @@ def find_called_functions(operations: Operations) -> frozenset[str] | None:
 def _find_failing_operations(failure: Failure) -> Operations:
     """Return the operations of the operators in the table that have this way to fail.
 
-    Operators of several words are left out, because each word of them would be an operation.
+    Operators of several words are left out: each of their words would become an operation.
     """
     names = [name for name in find_failing_operators(failure) if " " not in name]
     return NO_OPERATIONS.union(*(find_operator_operations(name) for name in names))
@@ -135,14 +135,15 @@ NEVER_FAILING = (
     | _find_failing_operations(Failure.NEVER)
     | _SIGNS
     | _CURRENT_TIMES
-    # A subquery with two rows raises an error, but under every guard. Spark computes it before it
-    # reads rows; if it reads a column, Spark joins its result to all rows, which Sail rejects.
+    # A subquery that returns two rows raises an error, but no guard could prevent the error: Spark
+    # computes the subquery before it reads rows. (If the subquery reads a column, Spark joins its
+    # result to all rows, which Sail rejects.)
     | {SUBQUERY}
     # The units of intervals: `INTERVAL 2 DAYS`.
     | frozenset(f"{unit}{plural}" for unit in _UNITS.split() for plural in ("", "S"))
     | frozenset(map(_name_division_by_nonzero, _DIVISIONS))
-    # A literal pattern that is wrong, such as RLIKE '(', raises an error under every guard, too:
-    # Spark compiles it before it reads rows.
+    # A wrong literal pattern, such as RLIKE '(', raises an error that no guard could prevent,
+    # either: Spark compiles the pattern before it reads rows.
     | frozenset(map(_name_literal_pattern, _LIKE_OPERATORS))
     | frozenset(map(_name_call, NEVER_FAILING_FUNCTIONS))
 )
@@ -197,8 +198,8 @@ _QUICK_FUNCTIONS = frozenset(name for name, entry in OPERATORS.items() if entry.
 def takes_long(operations: Operations) -> bool:
     """Return whether evaluating these operations may take long.
 
-    That is so for functions, which may be the user's, and for subqueries and texts that were not
-    parsed, which may do anything.
+    Functions may, because they may be the user's own. Subqueries and texts that were not parsed
+    may, because they may do anything.
     """
     functions = find_called_functions(operations)
     return functions is None or not functions <= _QUICK_FUNCTIONS

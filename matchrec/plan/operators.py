@@ -111,7 +111,7 @@ class ArgumentCount:
         return self.least <= count and (self.most is None or count <= self.most)
 
 
-# Any number from 1 on.
+# One argument or more.
 ANY_NUMBER = ArgumentCount(1)
 ONE = ArgumentCount(1, 1)
 TWO = ArgumentCount(2, 2)
@@ -384,7 +384,7 @@ OPERATORS: Mapping[str, OperatorEntry] = {
 def is_operation(function: str, argument_count: int) -> bool:
     """Return whether a call with this number of arguments is an operation, not opaque text.
 
-    A function without an entry is one if it has arguments.
+    A call of a function without an entry is an operation if it has arguments.
 
     >>> is_operation("NULLIF", 2), is_operation("NULLIF", 3), is_operation("UPPER", 1)
     (True, False, True)
@@ -400,7 +400,7 @@ def find_operator_names(*kinds: OperatorKind) -> frozenset[str]:
 
 
 def find_coercing_operators(coercion: Coercion) -> frozenset[str]:
-    """Return the names of all operators whose operands the engine casts to one type in this way."""
+    """Return the names of all operators with this coercion of their operands."""
     return frozenset(name for name, entry in OPERATORS.items() if entry.coercion is coercion)
 
 

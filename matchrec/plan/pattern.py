@@ -115,7 +115,7 @@ class Parameter:
     It may be a bound of a quantifier, the number of `FIRST n MATCHES`, or a length after WITHIN.
     """
 
-    # `plan.parameters.name_parameter` makes the name of a `?`.
+    # The name without its mark. For `?`, it is made by `plan.parameters.name_parameter`.
     name: str
     # The character before the name.
     mark: str = ":"
@@ -140,8 +140,8 @@ class Quantified:
     # Whether more repetitions are preferred to fewer.
     greedy: bool = True
     span: Span | None = field(default=None, compare=False)
-    # The parameters that are written instead of `least` and `most`; both are the same object for
-    # `{:n}`. A plan has no parameters: their values have replaced them.
+    # The parameters that are written instead of `least` and `most`; None for numbers. For `{:n}`,
+    # both are the same object. A plan has no parameters: their values have replaced them.
     least_parameter: Parameter | None = None
     most_parameter: Parameter | None = None
     # Where the quantifier was written, without the `?` of a reluctant one.

@@ -23,7 +23,7 @@ ANY_ROWS = RowCount(0, inf)
 
 
 def count_rows_before(pattern: patterns.RowPattern) -> dict[str, RowCount]:
-    """Return, for each variable, how many rows of a match are before a row that is mapped to it.
+    """Return, for each variable, how many rows of a match are before any row mapped to it.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> counts = count_rows_before(parse_row_pattern("A B? (C | A D)"))
@@ -65,7 +65,7 @@ def _count_rows_before_child(pattern: patterns.RowPattern, index: int) -> RowCou
             return RowCount(0, _multiply_rows(count_rows(part).most, most_before))
         case patterns.Alternation() | patterns.Exclusion():
             return NO_ROWS
-        case _:  # the bounds that hold for every operator
+        case _:  # a new operator, for which nothing is known
             return ANY_ROWS
 
 
@@ -101,7 +101,7 @@ def _add_row_counts(row_counts: Iterable[RowCount]) -> RowCount:
 
 
 def _multiply_rows(rows: float, repetitions: float) -> float:
-    """Return the product, which is 0 for no rows that are repeated without a bound."""
+    """Return the product. It is 0 if there are no rows, even if they are repeated without limit."""
     return rows * repetitions if rows and repetitions else 0
 
 

@@ -86,8 +86,8 @@ def show_bound(offset: int | None, side: str) -> str:
     """Return a bound of a frame.
 
     Args:
-        offset: in rows from the current one; None for no bound.
-        side: PRECEDING or FOLLOWING, for a frame without a bound on that side.
+        offset: the distance from the current row; negative for rows before it, None for no bound.
+        side: PRECEDING or FOLLOWING: the word after UNBOUNDED if there is no bound.
     """
     if offset is None:
         return f"UNBOUNDED {side}"
@@ -97,7 +97,7 @@ def show_bound(offset: int | None, side: str) -> str:
 
 
 def show_navigation(navigation: Navigation, argument: str) -> str:
-    """Return a navigation with its argument, which gets the variable before it."""
+    """Return a navigation with its argument, qualified by the variable: `PREV(A.price)`."""
     return wrap_in_steps(navigation, f"{show_qualifier(navigation.variable)}{argument}")
 
 
@@ -108,7 +108,7 @@ def show_classifier(navigation: Navigation) -> str:
 
 
 def wrap_in_steps(navigation: Navigation, inner: str) -> str:
-    """Return a text inside the steps of a navigation. The last row needs no LAST.
+    """Return the calls of a navigation around a text. The last row needs no LAST.
 
     >>> wrap_in_steps(Navigation(logical_offset=1, physical_offset=-2), "price")
     'PREV(LAST(price, 1), 2)'

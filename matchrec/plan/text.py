@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TypeVar
 
-# An operand: its text, or a reference in a text that is cut up at references.
+# The type of an operand: its text, or a reference if the SQL is cut up at references.
 Operand = TypeVar("Operand")
 
 
@@ -19,12 +19,16 @@ def quote_name(name: str) -> str:
 
 
 def unquote_name(name: str) -> str:
-    """Return the name that an identifier means. One without backticks is returned as it is."""
+    """Return the name that an identifier means.
+
+    >>> unquote_name("`a``b`"), unquote_name("price")
+    ('a`b', 'price')
+    """
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
 def split_qualified_name(name: str) -> list[str]:
-    """Return the parts of a name, without backticks. A point in backticks separates no parts.
+    """Return the parts of a name, without backticks. A dot in backticks does not separate parts.
 
     >>> split_qualified_name("`m`.`a.b`"), split_qualified_name("m.`a``b`")
     (['m', 'a.b'], ['m', 'a`b'])
@@ -41,8 +45,8 @@ def quote_string(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-# The functions of sums and averages that we write. If a session lacks such a function, these are
-# replaced by others; the comments in them distinguish them from the user's own calls.
+# The functions with which we write sums and averages. If a session lacks such a function, another
+# one replaces it. The comment in the name distinguishes our calls from the user's own.
 SUM_OR_NULL = "try_add/* NULL beyond the type */"
 AVERAGE_OR_NULL = "try_avg/* NULL beyond the type */"
 
@@ -69,7 +73,7 @@ def write_decimal_average(
 
     Args:
         total: the sum of the decimals, as text or as a reference.
-        count: how many decimals there are, likewise.
+        count: the number of decimals, as text or as a reference.
         type_name: the type of the average; see `conditions.types.find_average_type`.
         cast: CAST, or TRY_CAST for NULL if the type cannot hold the average.
     """

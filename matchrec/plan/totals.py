@@ -20,24 +20,34 @@ FUNCTIONS = ("count", "sum", "avg", "min", "max")
 # The value of `TotalAggregate.cast` for which the search returns a double.
 DOUBLE = "DOUBLE"
 
-# The name of the only column of matches that are just counted. It and the names that `name_key` and
-# `name_total` return are of columns between the search and SQL, which no user has written.
+# Names of columns that the search returns to SQL. They are internal: no user has written them.
+#
+# MATCH_NAME is the only column if matches are just counted. `name_key` and `name_total` return the
+# names of other internal columns.
 MATCH_NAME = "__match"
 _INTERNAL_NAME = re.compile(r"__match|__key_\d+|__total_\d+")
 
 
 def name_key(index: int) -> str:
-    """Return the name of the column with an ORDER BY key of the row that identifies a group."""
+    """Return the name of the column with an ORDER BY key of the row that identifies a group.
+
+    Args:
+        index: the index of the key in ORDER BY, from 0.
+    """
     return f"__key_{index}"
 
 
 def name_total(index: int) -> str:
-    """Return the name of the column with the total of an aggregate."""
+    """Return the name of the column with the total of an aggregate.
+
+    Args:
+        index: the index of the aggregate in `Totals.aggregates`, from 0.
+    """
     return f"__total_{index}"
 
 
 def is_name_of_totals(name: str) -> bool:
-    """Return whether a column of the search's result has one of these names, not a user's.
+    """Return whether a column of the search's result has one of these internal names.
 
     >>> [is_name_of_totals(name) for name in (MATCH_NAME, name_key(0), name_total(12), "__p")]
     [True, True, True, False]
@@ -82,5 +92,5 @@ class Totals:
 
     @property
     def columns(self) -> dict[TotalAggregate, str]:
-        """Return for each aggregate the column of the search's result that has its total."""
+        """For each aggregate, the name of the column of the search's result with its total."""
         return {total: name_total(index) for index, total in enumerate(self.aggregates)}
