@@ -228,8 +228,10 @@ def add_equivalence_keys(plan: MatchPlan) -> MatchPlan:
     The partitions stay the same, and PARTITION BY names them completely. Keys with the same text
     are one key: the first one is kept.
     """
-    keys = {key.text: key for key in reversed(plan.partition_keys)}
-    return replace(plan, partition_by=tuple(reversed(keys.values())), equivalence_keys=())
+    unique_keys: dict[str, clauses.RowExpression] = {}
+    for key in plan.partition_keys:
+        unique_keys.setdefault(key.text, key)
+    return replace(plan, partition_by=tuple(unique_keys.values()), equivalence_keys=())
 
 
 # The graph of all matches is output with one row for each pointer. Each pointer is read like a

@@ -1,7 +1,9 @@
 """Functions that change a plan."""
 
+from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import Scalar, set_final_semantics
-from matchrec.plan.match_plan import MatchPlan, map_expressions
+from matchrec.plan.match_plan import MatchPlan, add_equivalence_keys, map_expressions
+from matchrec.plan.pattern import Variable
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 
@@ -34,3 +36,12 @@ def test_only_what_has_changed_is_made_again() -> None:
     changed = change(plan, None)
     assert changed.definitions[0] is plan.definitions[0]
     assert changed.measures[0] != plan.measures[0]
+
+
+def test_equivalence_keys_follow_the_partition_keys_and_repeat_none() -> None:
+    region, symbol, day = RowExpression("region"), RowExpression("symbol"), RowExpression("day")
+    plan = MatchPlan(
+        Variable("A"), partition_by=(region, symbol), equivalence_keys=(day, region, day)
+    )
+    assert add_equivalence_keys(plan).partition_by == (region, symbol, day)
+    assert add_equivalence_keys(plan).equivalence_keys == ()
