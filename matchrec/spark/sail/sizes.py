@@ -9,6 +9,7 @@ names of files only if the plan may read files and does not name all of them.
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from pyspark.sql import DataFrame
 
 PARQUET = ".parquet"
 
-# The number of Parquet files whose footers are read. The others are assumed to be like these.
+# The most Parquet files whose footers are read. The others are assumed to be like these.
 SAMPLED_FILES = 3
 
 # About how many bytes a row takes in a file of text, such as CSV.
@@ -176,7 +177,7 @@ def estimate_rows_per_byte(paths: list[Path]) -> float:
     Raises:
         ArrowException, OSError: a file cannot be read.
     """
-    step = max(1, len(paths) // SAMPLED_FILES)
+    step = max(1, math.ceil(len(paths) / SAMPLED_FILES))
     sample = [path for path in paths[::step] if path.suffix == PARQUET]
     if not sample:
         return 1 / BYTES_PER_LINE
