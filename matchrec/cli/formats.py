@@ -9,9 +9,9 @@ them:
    with the whole line of CSV or JSON.
 2. `format_lines` puts the texts of the rows into lines.
 
-A table and Markdown show values as the engine casts them to texts. In CSV, NULL is empty and an
-empty text is `""`; arrays, maps and structs are JSON, and bytes are in base 64. In a row with a
-single column, NULL is `""`, too, because readers skip empty lines.
+A table and Markdown show values as the engine casts them to texts, and bytes as `X'00FF'`. In CSV,
+NULL is empty and an empty text is `""`; arrays, maps and structs are JSON, and bytes are in base
+64. In a row with a single column, NULL is `""`, too, because readers skip empty lines.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, TypeAlias
 
+from matchrec.cli.hex_sql import write_with_hex
 from matchrec.cli.json_sql import JsonField, JsonSqlWriter
 from matchrec.errors import written_files as errors
 from matchrec.errors.sql.type_kinds import NUMBER_TYPES
@@ -215,19 +216,14 @@ def iterate_lines(rows: Iterable[RowTexts]) -> Iterator[str]:
 def cast_to_texts(schema: StructType) -> Sequence[Column]:
     """Return each of the columns c0, c1, ... cast to a text by the engine.
 
-    Bytes that are not UTF-8, which Sail cannot cast, are a literal of SQL, such as `X'00FF'`.
+    Bytes are a literal of SQL, such as `X'00FF'`.
     """
-    from pyspark.sql.functions import col, expr
-    from pyspark.sql.types import BinaryType
+    from pyspark.sql.functions import expr
 
-    texts = []
-    for index, field in enumerate(schema):
-        if isinstance(field.dataType, BinaryType):
-            cast = f"try_cast(c{index} AS STRING)"
-            texts.append(expr(f"coalesce({cast}, concat('X\\'', hex(c{index}), '\\''))"))
-        else:
-            texts.append(col(f"c{index}").cast("string"))
-    return texts
+    return [
+        expr(write_with_hex(f"c{index}", field.dataType)).cast("string")
+        for index, field in enumerate(schema)
+    ]
 
 
 def build_csv_value(column: str, data_type: DataType, zone: str) -> Column:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -202,11 +203,23 @@ def test_a_json_array_has_commas_at_the_ends_of_lines() -> None:
     assert list(JsonArrayFormat().format_lines([], [])) == ["[]"]
 
 
-def test_a_table_shows_all_bytes(embedded: Path) -> None:
+def test_a_table_shows_bytes_as_literals(embedded: Path) -> None:
+    """Engines cast bytes to different texts, and inside of other values, too."""
     del embedded
-    query = "SELECT X'4142' AS a, X'FF00' AS b, CAST(NULL AS BINARY) AS c"
-    shown = invoke("run", "-c", query).stdout.splitlines()
-    assert shown[0].split() == ["a", "b", "c"]
-    text, others, null = shown[1].split()
-    assert (text, null) == ("AB", "NULL")
-    assert others in ("X'FF00'", "\ufffd\u2400")  # Spark replaces what is not UTF-8
+    query = """
+        SELECT X'4142' AS a, X'FF00' AS b, X'' AS c, CAST(NULL AS BINARY) AS d,
+               ARRAY(MAP('k', X'0A')) AS e, MAP(X'0B', 1) AS f,
+               NAMED_STRUCT('x y', X'0C', 'n', 7) AS g, ARRAY(7) AS h
+    """
+    values = ["X'4142'", "X'FF00'", "X''", "NULL", "[{k -> X'0A'}]", "{X'0B' -> 1}", "{X'0C', 7}"]
+    header, row = print_rows("table", query).splitlines()
+    assert header.split() == ["a", "b", "c", "d", "e", "f", "g", "h"]
+    assert re.split(" {2,}", row) == [*values, "[7]"]
+    markdown = print_rows("markdown", query).splitlines()[-1].replace("\\", "")
+    assert markdown == f"| {' | '.join([*values, '[7]'])} |"
+
+
+def test_a_struct_of_bytes_that_is_null(embedded: Path) -> None:
+    del embedded
+    query = "SELECT IF(n = 1, NAMED_STRUCT('x', X'0C'), NULL) AS g FROM VALUES (1), (2) AS t(n)"
+    assert print_rows("table", f"{query} ORDER BY n").splitlines() == ["g", "{X'0C'}", "NULL"]
