@@ -132,12 +132,16 @@ class CsvFormat(OutputFormat):
 
     def build_text_columns(self, schema: StructType, zone: str) -> Sequence[Column]:
         """Return a single text: the row as a line of CSV."""
-        from pyspark.sql.functions import struct, to_csv
+        from pyspark.sql.functions import lit, struct, to_csv, when
 
-        values = (
+        values = [
             build_csv_value(f"c{index}", field.dataType, zone) for index, field in enumerate(schema)
-        )
-        return [to_csv(struct(*values), {**CSV_VALUE_OPTIONS, "sep": self.delimiter})]
+        ]
+        line = to_csv(struct(*values), {**CSV_VALUE_OPTIONS, "sep": self.delimiter})
+        if len(values) == 1:
+            # Compiled code of Spark fails with a NullPointerException in `to_csv` of a single NULL.
+            line = when(values[0].isNull(), lit("")).otherwise(line)
+        return [line]
 
     def format_lines(self, types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
         """Yield the header, then a line for each row."""
