@@ -15,6 +15,9 @@ a public signature or docstring has changed: a test compares the pages.
 
 The page of the command line has the help of each command in the same way, between two comments.
 Run the module when an option or its help has changed.
+
+On the page of error codes, each row begins with an anchor, so that a link can lead to its code.
+Run the module when the page has a new row.
 """
 
 from __future__ import annotations
@@ -48,6 +51,7 @@ WIDTH = 100
 COMMANDS_BEGIN, COMMANDS_END = "<!-- commands -->", "<!-- end of commands -->"
 COMMANDS = re.compile(rf"{COMMANDS_BEGIN}\n.*?{COMMANDS_END}\n", re.S)
 HELP_WIDTH = 78  # what click uses in a terminal of 80 columns
+CODE_ROW = re.compile(r"^\| `(?P<code>[a-z0-9-]+)` \|", re.M)  # of the page of codes, no anchor yet
 # Protocols of fields, each with the public class that implements it.
 PROTOCOLS = {"ShownCounters": "Counters"}
 MADE_BY_USERS = ("matchrec.Options", "matchrec.Counters")  # classes that are shown as calls
@@ -245,11 +249,22 @@ def write_help(command: click.Command, parent: click.Context) -> str:
     return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
 
 
+def write_anchors(page: str) -> str:
+    """Return the page of error codes with an anchor in each row.
+
+    >>> write_anchors("| `unknown-column` | The input has no such column. |")
+    '| <a id="unknown-column"></a>`unknown-column` | The input has no such column. |'
+    """
+    return CODE_ROW.sub(r'| <a id="\g<code>"></a>`\g<code>` |', page)
+
+
 def main() -> None:
     """Rewrite all pages of the reference."""
     for page in sorted(REFERENCE.glob("*.md")):
         text = page.read_text(encoding="utf-8")
         rewritten = write_commands(write_entries(text))
+        if page.name == "error_codes.md":
+            rewritten = write_anchors(rewritten)
         if rewritten != text:
             page.write_text(rewritten, encoding="utf-8")
 

@@ -155,11 +155,20 @@ def test_a_code_names_one_kind_of_error() -> None:
 
 def test_the_page_of_codes_lists_each_with_a_sentence() -> None:
     page = (DOCS / "reference" / "error_codes.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(.+?)` \| (.+) \|$", page, re.MULTILINE)
+    rows = re.findall(r"^\| (?:<a .*?</a>)?`(.+?)` \| (.+) \|$", page, re.MULTILINE)
     assert sorted(code for code, _ in rows) == sorted(
         {*group_headlines(), *CODES.values(), *OTHER_CODES}
     )
     assert [code for code, sentence in rows if not re.fullmatch(r".*[^.]\.", sentence)] == []
+
+
+def test_the_page_of_codes_has_an_anchor_for_each() -> None:
+    """A link such as `error_codes.md#unknown-column` leads to the row of the code."""
+    page = (DOCS / "reference" / "error_codes.md").read_text(encoding="utf-8")
+    anchors = re.findall(r'^\| <a id="(.+?)"></a>`\1` \|', page, re.MULTILINE)
+    assert anchors == re.findall(r"^\| (?:<a .*?</a>)?`(.+?)` \|", page, re.MULTILINE), (
+        "python -m tests.pages.reference adds anchors to new rows"
+    )
 
 
 def test_only_the_catalogue_makes_errors() -> None:
