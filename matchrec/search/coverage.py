@@ -77,7 +77,7 @@ class Counts(NamedTuple):
         part_count = sum(map(len, annotated_task.parts))
         return cls(
             reached=np.zeros(occurrence_count, np.int64),
-            end_counts=np.zeros((choice_count + 1, nearest_runs.REASONS), np.int64),
+            end_counts=np.zeros((choice_count + 1, nearest_runs.REASON_COUNT), np.int64),
             false_parts=np.zeros((occurrence_count + 1, part_count), np.int64),
             nearest_of_all=np.array([UNREACHABLE, NO_START], np.int64),
             notes=np.zeros((0, nearest_runs.NOTE_SIZE), np.int64),

@@ -96,7 +96,7 @@ class KernelSearch(ABC, Generic[W]):
         task: the task of a query.
         arrays: the task and its partitions, as kernels read them.
         capacity: how much a chunk may hold, and how large the working arrays are at first.
-        counters: int64[COUNTERS], to which the search adds at its end what it has counted.
+        counters: int64[COUNTER_COUNT], to which the search adds at its end what it has counted.
     """
 
     # The kernel that searches.
@@ -123,7 +123,7 @@ class KernelSearch(ABC, Generic[W]):
         self.progress = make_progress(self.progress_class, task)
         self.counters = counters
         # The counters of this search alone. They are added to `counters` at its end.
-        self.search_counters = np.zeros(layout.COUNTERS, np.int64)
+        self.search_counters = np.zeros(layout.COUNTER_COUNT, np.int64)
         # For each status that says that arrays are full, how large these arrays are: how many rows
         # the path has, or the memo, how many runs there are, or nodes.
         size = max(capacity.initial_rows, 2)

@@ -100,11 +100,11 @@ def find_starts_without_match(
     is_in_own_window = end > np.arange(row_count)  # not if its first ORDER BY key is NULL
     is_wanted = is_unfinished | partial.timed_out
     is_output = ~is_passed_over & is_in_own_window & is_wanted
-    kind_at_end = np.where(is_unfinished, UNFINISHED, TIMED_OUT)
-    kind = np.where(is_output, kind_at_end, NOTHING)
+    kind_if_output = np.where(is_unfinished, UNFINISHED, TIMED_OUT)
+    ending_kind = np.where(is_output, kind_if_output, NOTHING)
     return RunStarts(
-        kind=kind,
-        number=matches_before[:-1] - matches_before[partition_begin],
+        ending_kind=ending_kind,
+        match_number=matches_before[:-1] - matches_before[partition_begin],
         last_unfinished_partition=np.full(1, -1, np.int64),
     )
 

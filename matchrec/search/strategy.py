@@ -71,7 +71,7 @@ class Strategy(ABC):
         Args:
             task: a task that the strategy can search.
             partitions: the rows. A search without event selection changes their frontier.
-            counters: int64[COUNTERS], see `kernels.layout`. At its end, a search with event
+            counters: int64[COUNTER_COUNT], see `kernels.layout`. At its end, a search with event
                 selection adds what it has counted. No other search counts.
 
         Raises:

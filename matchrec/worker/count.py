@@ -63,7 +63,9 @@ class Tally:
     schema: pa.Schema | None = None
     # The counters of the worker itself, by `WorkerCounter`.
     counts: list[int] = field(default_factory=lambda: [0] * len(WorkerCounter))
-    kernel_counters: IntArray = field(default_factory=lambda: np.zeros(layout.COUNTERS, np.int64))
+    kernel_counters: IntArray = field(
+        default_factory=lambda: np.zeros(layout.COUNTER_COUNT, np.int64)
+    )
 
     @contextmanager
     def measure_time(self, stage: WorkerCounter) -> Iterator[None]:

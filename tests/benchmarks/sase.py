@@ -314,7 +314,7 @@ def find_final_state(cell: Cell) -> tuple[AllMatchesWork, IntArray]:
     Returns its buffers at the end, and its counters.
     """
     prepared = prepare_search(cell)
-    counters = np.zeros(layout.COUNTERS, np.int64)
+    counters = np.zeros(layout.COUNTER_COUNT, np.int64)
     run = RunsSearch(prepared.task, prepared.prepare(), Capacity(initial_rows=1), counters)
     for _ in run.find_matches():
         pass

@@ -186,7 +186,7 @@ class Search:
 
     def run(self) -> Result:
         """Run the search, drop its matches, and return the result with its CPU time."""
-        counters = np.zeros(layout.COUNTERS, np.int64)
+        counters = np.zeros(layout.COUNTER_COUNT, np.int64)
         start = time.process_time()
         matches = 0
         mapped = 0

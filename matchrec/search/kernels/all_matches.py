@@ -3,13 +3,13 @@
 `search.runs_search` calls it, also for streams. `kernels.totals` goes over the runs by the same
 functions.
 
-1. Each row is given to every live run and to a new one (`step_runs`). For each choice whose
-   conditions the row satisfies, a run goes on with the row. If the row may be skipped, the run also
-   waits (`step_run`).
-2. A run that accepts leads from its last node to its matches: to one, or, if runs have merged, to
-   one for each of these. They are unwound to `path`, tested and written out (`accept`). For totals,
-   what the run carries is added to its group instead.
-3. A run that goes on is added to the runs after the row, or merges with an equal one (`add_run`).
+1. Each row is given to every live run and to a new run (`step_runs`). For each choice whose
+   conditions the row satisfies, the run goes on with the row. If the row may be skipped, the run
+   also waits (`step_run`).
+2. If a run accepts, its last node leads to one match, or to several matches if runs have merged.
+   Each match is unwound to `path`, tested and written out (`accept`). For totals, the totals that
+   the run carries are added to its group instead.
+3. A run that goes on is added to the runs after the row, or merges with an equal run (`add_run`).
 
     SEQ(A a, B b) with skip till any match, rows A B B
 
@@ -17,18 +17,19 @@ functions.
     row 1 B     run 1 goes on with B: match A0 B1; it also skips the row and waits
     row 2 B     run 1 goes on with B: match A0 B2; and so on
 
-Runs are in the order of depth-first search: earlier starts first, a row taken before the same row
-skipped. Equal runs stay equal, so runs are compared and merged only every few rows, and when they
-have become many.
+Runs are in the order of depth-first search: runs with earlier starting rows come first, and a run
+that maps a row comes before the run that skips it. Equal runs stay equal, so it does no harm to
+merge them late: runs are compared only every few rows, and when they have become many.
 
-A row is either completed, or the runs before it are left as they are, and the row is searched again
-with more room.
+A call completes a row or leaves the runs before the row as they are. So if an array was full, the
+row is searched again with a larger array.
 
 If a skip strategy leaves out matches, the runs of one starting row are followed alone: see
-`match_order`. Then rows are read again for each starting row, but not for those that are left out.
+`match_order`. Then rows are read once for each starting row, except for the starting rows that the
+strategy passes over.
 
 Cost: rows x runs, plus the rows of the matches. Runs multiply with the ways through the pattern,
-and with skip till any match also with the choice to map a row or to skip it. Equal ones merge.
+and with skip till any match also with the choice to map a row or to skip it. Equal runs merge.
 
 Source: SASE+, "Basic algorithm", "The shared versioned match buffer" (retrieval) and "Merging
 equivalent runs".
@@ -84,15 +85,16 @@ MERGE_INTERVAL = 8
 class AllMatchesProgress(SelectionProgress, BufferState):
     """The progress of a search for all matches, of all runs at once.
 
-    There is a best match if matches may not overlap: the best one that is complete at the row.
+    There is a best match only if matches may not overlap: the best of the matches that are complete
+    at the current row.
     """
 
-    # How many runs there were when equal runs had merged last.
+    # The number of runs after equal runs were merged last.
     merged_run_count: int
-    # Whether runs are kept at the end of the rows, because more will arrive: see `incremental`.
+    # 1 if runs are kept at the end of the rows, because more rows will arrive: see `incremental`.
     keeps_runs: int
-    # While the runs of one starting row are followed alone: after how many reads of rows that ends.
-    # 0 if all runs are followed at once.
+    # The runs of one starting row are followed alone until this many rows were read, counting each
+    # run that reads a row. 0 if all runs are followed at once.
     solo_read_limit: int
     # The starting row whose runs are followed alone.
     solo_start: int
@@ -112,13 +114,14 @@ class AllMatchesWork(NamedTuple):
     table: IntArray
     # int64[5, d], the match that is written out, and the best one: see `layout`.
     path: IntArray
-    # int64[q, 2], a stack of the sides of joins that are still to be unwound: the node, and how
-    # many rows of the match come after it.
+    # int64[q, 2], a stack of the sides of joins that are still to be unwound: the node of the side,
+    # and the number of rows of the match after that node.
     pending_sides: IntArray
-    # int64[COUNTERS], what was counted: see `layout`. Work that is repeated with more room counts
+    # int64[COUNTER_COUNT], the counters: see `layout`. Work that is repeated with more room counts
     # once.
     counters: IntArray
-    # int64[n or 0], for each row the last row at which a run is live that began there, if needed.
+    # int64[n], for each starting row the last row at which a run from it is live; int64[0] if this
+    # is not needed.
     last_live: IntArray
 
 
@@ -164,17 +167,18 @@ def search_from_start(
     conditions: RunConditions,
     negation: NegationArrays | None,
 ) -> int:
-    """Give the row progress.start, or the end of the partition, to all runs and to new ones.
+    """Give the row progress.start to all live runs and to new runs, see `step_runs`.
 
     Returns:
-        DONE; or another status, and the runs, the nodes and the matches are as they were.
+        DONE, or another status. After another status, the runs, the nodes and the matches are as
+        they were before the call.
     """
     progress = work.progress
     counters = work.counters
     nodes = work.nodes
     row = progress.start
     if progress.match_number >= progress.match_limit:
-        return layout.MORE_ROWS
+        return layout.MORE_ROWS  # with this status, `search` goes on with the next partition
     if progress.run_count == 0 and rules.output != layout.GRAPH:
         progress.solo_start = row
         counters[layout.NODES_PRUNED] += progress.node_count
@@ -215,9 +219,9 @@ def set_next_solo_row(end: int, matches_before: int, rules: Rules, work: AllMatc
 
     Args:
         end: the row before which runs get rows.
-        matches_before: how many matches were in the output before the last row.
-        rules: the query.
-        work: what the search works in.
+        matches_before: the number of matches in the output before the row that was searched last.
+        rules: the part of the query that every search needs.
+        work: the arrays and records of the search.
     """
     progress = work.progress
     start = work.progress.solo_start
@@ -239,13 +243,16 @@ class LiveRun(NamedTuple):
 
     state: int
     node: int  # the node of the row that it has mapped last; -1 for a new run
-    start: int  # the latest first row of the runs that it stands for
+    start: int  # its starting row; the latest one of theirs if runs have merged
     slot: int  # the slot of its registers
 
 
 @spliced
 def get_run(index: int, row: int, work: AllMatchesWork) -> LiveRun:
-    """Return a live run by its index; after the live runs, a new run for each first state."""
+    """Return the live run with an index, or a new run at `row` if there are fewer live runs.
+
+    The index `run_count` + s is for the new run that begins in state s.
+    """
     count = work.progress.run_count
     run = LiveRun(np.int64(index - count), np.int64(-1), np.int64(row), np.int64(0))
     if index < count:
@@ -269,9 +276,10 @@ def step_runs(
     negation: NegationArrays | None,
     totals: TotalArrays | None,
 ) -> int:
-    """Give a row to all runs, and begin new runs with it; return DONE or a status.
+    """Give a row to all live runs, and begin new runs with it; return DONE or a status.
 
-    `row` may be the row after the last one: then only runs that are output at the end get it.
+    `row` may be the row after the last row of the partition. Then no run begins, and the row is
+    only given to the runs that are output because the partition has ended.
     """
     progress = work.progress
     last_live = work.last_live
@@ -279,7 +287,7 @@ def step_runs(
     ending_kinds = selecting.ending_kinds
     run_count = progress.run_count
     nodes_before = progress.node_count
-    next_count = offered_count = read_count = fork_count = begun_count = np.int64(0)
+    next_count = unmerged_count = read_count = fork_count = begun_count = np.int64(0)
     merges = is_merging_row(row, run_count, rules, progress, totals)
     begins = row < progress.partition_end and (run_count == 0 or progress.solo_read_limit == 0)
     for index in range(run_count + selecting.start_count if begins else run_count):
@@ -308,20 +316,20 @@ def step_runs(
         if step.status != layout.DONE:
             return int(step.status)
         next_count = step.next_count
-        offered_count += step.offered
-        fork_count += step.ways - int(step.ways > 0)
+        unmerged_count += step.unmerged_count
+        fork_count += step.ways - int(step.ways > 0)  # all ways but the first are forks
         begun_count += int(step.ways > 0 and index == run_count)
-    counts = StepCounts(next_count, offered_count, read_count, fork_count, begun_count)
+    counts = StepCounts(next_count, unmerged_count, read_count, fork_count, begun_count)
     return finish_step(counts, nodes_before, merges, work)
 
 
 class RunStep(NamedTuple):
-    """What became of one run when it got a row."""
+    """The result of giving a row to one run."""
 
-    status: int  # DONE, or why the step failed
+    status: int  # DONE, or the status with which the step ended early
     next_count: int  # how many runs there are after the row so far
-    offered: int  # how many runs follow from this one, before any of them merges
-    ways: int  # in how many ways it goes on, also if a run that follows would end at once
+    unmerged_count: int  # how many runs follow from this run; those that merge count as well
+    ways: int  # in how many ways the run goes on, also if a run that follows ends at once
 
 
 @spliced
@@ -344,29 +352,29 @@ def step_run(
     Args:
         run: the run.
         row: the row.
-        has_ended: whether the window of the run has ended before the row.
+        has_ended: whether the window of the run ends before the row.
         next_count: how many runs there are after the row so far.
         merges: whether equal runs merge at the row.
-        rules: the query.
-        selecting: the query, for event selection.
+        rules: the part of the query that every search needs.
+        selecting: the part of the query for event selection.
         rows: the partitions.
-        work: what the search works in.
+        work: the arrays and records of the search.
         conditions: the conditions on the run.
-        negation: what a match as a whole is tested by.
-        totals: the aggregates over all matches.
+        negation: the tests of a match as a whole; None if there are none.
+        totals: the aggregates over all matches; None if matches are output.
     """
     progress = work.progress
     program = rules.program
     may_continue = selecting.may_continue
     ending_kind = selecting.ending_kinds[run.state]
     status = np.int64(layout.DONE)
-    offered = way_count = np.int64(0)
+    unmerged_count = way_count = np.int64(0)
     may_not_wait = np.int64(0)  # 1 once a choice keeps the run from skipping the row
     must_end = np.int64(0)  # 1 once the run may only be completed by the row
     end_of_choices = rules.first_choice[run.state + 1]
     choice = (end_of_choices if has_ended else rules.first_choice[run.state]) - 1
-    # The index after the choices stands for what the run does without mapping the row: it waits, or
-    # it is output because its window has ended.
+    # The last pass, with the index after the choices, is for a run that does not map the row: it
+    # waits, or it is output because its window has ended.
     while choice < end_of_choices:
         choice += 1
         # 1. Is there room for the run that may follow?
@@ -375,7 +383,8 @@ def step_run(
             break
         new_slot = find_slot(next_count, 1 - progress.bank)
         new_node = run.node
-        # 2. Map the row, or wait. `target` is the state of the run that follows, an effect or -1.
+        # 2. Map the row, or wait. `target` is the state of the run that follows, an effect, or -1
+        # if no run follows.
         target = -1
         is_match = has_ended
         progress.match_kind = ending_kind if has_ended else A_MATCH
@@ -411,7 +420,7 @@ def step_run(
         way_count += target >= 0
         # 3. Write out the matches with which the run ends here.
         if is_match:
-            # For the error, if a test of the match as a whole fails.
+            # An error names this row and choice, if a test of the match as a whole raises it.
             progress.row = row
             progress.choice = choice
             last_slot = run.slot if has_ended else new_slot
@@ -427,14 +436,14 @@ def step_run(
         if target == layout.END_RUN or target == layout.TIME_OUT:
             break
         if target >= 0 and (choice == end_of_choices or may_continue[target]):
-            offered += 1
+            unmerged_count += 1
             next_count = add_run(
                 target, new_node, run.start, merges, next_count, work, conditions, totals
             )
             if next_count < 0:
                 status = np.int64(layout.NODES_FULL)
                 break
-    return RunStep(status, next_count, offered, way_count)
+    return RunStep(status, next_count, unmerged_count, way_count)
 
 
 @spliced
@@ -448,9 +457,9 @@ def is_accepting(
 
 @spliced
 def is_completed(effect: int, ending_kind: int, progress: AllMatchesProgress) -> bool:
-    """Return whether a row with an effect completes a run, as a match or because it times out.
+    """Return whether an effect completes a run so that it is output: as a match, or as timed out.
 
-    For a run that times out, set `progress.match_kind` to `ending_kind`: what it is output as.
+    If the run times out, set progress.match_kind to `ending_kind`, the kind of its output.
     """
     if effect == layout.TIME_OUT:
         progress.match_kind = ending_kind
@@ -459,10 +468,10 @@ def is_completed(effect: int, ending_kind: int, progress: AllMatchesProgress) ->
 
 
 class StepCounts(NamedTuple):
-    """What was done when a row was given to all runs."""
+    """The counts of a step in which all runs got a row."""
 
     next_count: int  # how many runs there are after the row
-    offered: int  # how many there would be if none had merged
+    unmerged_count: int  # how many runs there would be if none had merged
     reads: int  # how many runs have read the row
     forks: int  # how many runs were added because a run went on in several ways
     begun: int  # how many runs began with the row
@@ -470,13 +479,13 @@ class StepCounts(NamedTuple):
 
 @spliced
 def finish_step(counts: StepCounts, nodes_before: int, merges: bool, work: AllMatchesWork) -> int:
-    """Write out the best match of a row, if any, and count what was done.
+    """Write out the best match of a row, if any, and add the counts of the step to the counters.
 
     Args:
-        counts: what was done.
+        counts: the counts of the step.
         nodes_before: how many nodes there were before the row.
         merges: whether equal runs have merged.
-        work: what the search works in.
+        work: the arrays and records of the search.
 
     Returns:
         DONE or OUTPUT_FULL.
@@ -487,7 +496,7 @@ def finish_step(counts: StepCounts, nodes_before: int, merges: bool, work: AllMa
     if merges:
         progress.merged_run_count = next_count
     new_nodes = progress.node_count - nodes_before
-    merged = counts.offered - next_count
+    merged = counts.unmerged_count - next_count
     if progress.best_start >= 0:
         if write_path_row(layout.PATH_BEST_ROWS, progress.best_length, work) != layout.DONE:
             return layout.OUTPUT_FULL
@@ -507,9 +516,9 @@ def finish_step(counts: StepCounts, nodes_before: int, merges: bool, work: AllMa
 def is_merging_row(
     row: int, run_count: int, rules: Rules, progress: AllMatchesProgress, totals: TotalArrays | None
 ) -> bool:
-    """Return whether equal runs are compared and merged at a row.
+    """Return whether runs are compared at a row, so that equal runs merge.
 
-    Runs that carry totals merge at each row. `run_count` is how many runs are live before the row.
+    `run_count` is the number of live runs before the row. Runs that carry totals merge at each row.
     """
     if totals is not None:
         return True
@@ -522,7 +531,10 @@ def is_merging_row(
 def add_row(
     choice: int, row: int, node: int, start: int, work: AllMatchesWork, totals: TotalArrays | None
 ) -> int:
-    """Add a node for a row that is mapped after `node`; return its number, or -1 without room."""
+    """Add a node for a row that is mapped after `node`; return its number, -1 if there is no room.
+
+    `start` is the starting row of the run. If there are totals, the new node carries them.
+    """
     nodes = work.nodes
     new_node = add_node(choice, row, node, -1, start, nodes, work.progress)
     if totals is not None:
@@ -549,15 +561,15 @@ def accept(
         node: the node of the last row of the run.
         slot: the slot of its registers.
         row: its last row.
-        rules: the query.
+        rules: the part of the query that every search needs.
         rows: the partitions.
-        work: what the search works in.
+        work: the arrays and records of the search.
         conditions: the conditions on the run.
-        negation: what a match as a whole is tested by.
-        totals: the aggregates over all matches.
+        negation: the tests of a match as a whole; None if there are none.
+        totals: the aggregates over all matches; None if matches are output.
 
     Returns:
-        DONE, also if the matches fail a test as a whole; or another status.
+        DONE, also if the tests of a match as a whole reject the matches; or another status.
     """
     if negation is not None:
         answer = satisfies_closing(row, slot, negation, rows.satisfied, conditions)
@@ -582,9 +594,10 @@ def add_to_group(
     negation: NegationArrays | None,
     totals: TotalArrays,
 ) -> int:
-    """Add the totals of the matches of a run to the totals of their group, see `accept`.
+    """Add the totals of a run that accepts to the totals of its group. See `accept` for arguments.
 
-    All of these matches have the first row of the node and the last row `row`.
+    A run with totals stands for several matches. All of them begin with the starting row in the
+    node and end with `row`.
     """
     last_node = work.nodes[node]
     path = work.path
@@ -611,49 +624,48 @@ def add_run(
     state: int,
     node: int,
     start: int,
-    merge: bool,
-    run: int,
+    merges: bool,
+    index: int,
     work: AllMatchesWork,
     conditions: RunConditions,
     totals: TotalArrays | None,
 ) -> int:
-    """Add a run to those after the row, or merge it with an equal one.
-
-    Its registers are in the slot of the run with the index `run`.
+    """Add a run to the runs after the row, or merge it with an equal run among them.
 
     Args:
         state: the state of the run.
         node: the node of the row that it has mapped last.
-        start: its latest starting row.
-        merge: whether it merges with an equal run.
-        run: how many runs there are after the row so far, which is the index of this one.
-        work: what the search works in.
+        start: its starting row; the latest one of theirs if runs have merged.
+        merges: whether equal runs merge at the row.
+        index: how many runs there are after the row so far. The run gets this index, and its
+            registers are already in the slot for it.
+        work: the arrays and records of the search.
         conditions: the conditions on the run.
-        totals: the aggregates over all matches.
+        totals: the aggregates over all matches; None if matches are output.
 
     Returns:
-        How many runs there are then, or -1 if there is no room for nodes.
+        How many runs there are after the row now; -1 if there is no room for a node.
     """
     runs = work.runs
     nodes = work.nodes
     progress = work.progress
     bank = 1 - progress.bank
-    put_run(runs[bank, run], state, node, start)
+    put_run(runs[bank, index], state, node, start)
     twin = np.int64(NOT_FOUND)
-    if merge:
+    if merges:
         # Runs whose windows end at different rows may merge: see `memo`.
         key = np.int64(0)
         if totals is not None:
             key = totals.merge_keys[start]
-        run_registers = conditions.registers[find_slot(run, bank)]
+        run_registers = conditions.registers[find_slot(index, bank)]
         live_registers = find_live_registers(state, conditions)
         twin = np.int64(
             find_or_add_state(
-                state, key, run_registers, live_registers, run, progress.stamp, work.table
+                state, key, run_registers, live_registers, index, progress.stamp, work.table
             )
         )
     if twin == NOT_FOUND:
-        return run + 1
+        return index + 1
     other = runs[bank, twin]
     if start < other[layout.RUN_START]:
         start = other[layout.RUN_START]
@@ -664,7 +676,7 @@ def add_run(
         join_totals(nodes[join], nodes[other[layout.RUN_NODE]], nodes[node], totals)
     other[layout.RUN_NODE] = join
     other[layout.RUN_START] = start
-    return run
+    return index
 
 
 @spliced
@@ -678,14 +690,17 @@ def unwind_matches(
     conditions: RunConditions,
     negation: NegationArrays | None,
 ) -> int:
-    """Write out each match that ends at `node`, or compare it with the best one; DONE or a status.
+    """Write out each match that ends at `node`, or compare it with the best match so far.
 
     `row` is the last row of the matches, and `slot` has their registers. A match is written to
-    `path` from its end: column `size` - 1 has the last row. So the rows after a join are there for
-    both of its sides. A match whose window has ended is left out.
+    `path` from its end: the last column has the last row. So the rows after a join are written
+    once, for both sides of the join. A match whose window has ended is left out.
 
         rows A0 B1 C2 and A0 B2' joined before D3:    path  [..., A0, B1, C2, D3]
         then the other side is written before D3:     path  [..., A0, B2', D3]
+
+    Returns:
+        DONE or another status.
     """
     nodes = work.nodes
     path = work.path
@@ -713,7 +728,7 @@ def unwind_matches(
                 path[layout.PATH_CHOICES, size - length] = choice
                 current = nodes[current, layout.NODE_BEFORE]
                 continue
-            # The node is a join: keep its other side for later, and go on with this one.
+            # The node is a join: put its second side onto the stack, and go on with the first one.
             if top == pending_sides.shape[0]:
                 return layout.PATH_FULL
             pending_sides[top, 0] = nodes[current, layout.NODE_OTHER]

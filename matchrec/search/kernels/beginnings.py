@@ -1,7 +1,8 @@
-"""The kernel of `search.beginnings`: with which rows a match may begin, from the last row back.
+"""The kernel of `search.beginnings`: mark the rows with which a match may begin.
 
-A state is *viable* at a row if a run that is in it before the row can become a match. That depends
-on the row and on the states that are viable at the next one:
+A state is *viable* at a row if a run that is in the state before it gets the row can become a
+match. Which states are viable depends on the row and on the states that are viable at the next row.
+So the kernel goes from the last row to the first:
 
     PATTERN (A{2,4} B)   state k: k rows are mapped to A; state M: B is mapped, which is a match
 
@@ -10,13 +11,13 @@ on the row and on the states that are viable at the next one:
     viable states    0 1 M    0 1 2 M    1 2 3 M    2 3 4 M    M    M
 
     row 4    a run in state k would go to k + 1, which is not viable at the end
-    row 3    B leads from the states 2, 3 and 4 to M, so they are viable
+    row 3    B leads from the states 2, 3 and 4 to M, so these three are viable
     row 2    A leads from k to k + 1, so 1, 2 and 3 are viable
 
-A match begins with the rows 0 and 1, because the starting state 0 is viable there.
+A match begins with the rows 0 and 1, because the starting state 0 is viable at them.
 
-The states that are viable at a row are bits. A *move* stands for many choices, and one operation
-on these bits makes it, so a row costs as much for A{2,60} as for A{2,4}:
+The states that are viable at a row are bits of words. A *move* stands for many choices, and takes
+one operation on these words, so a row costs as much for A{2,60} as for A{2,4}:
 
     shift    choices with one condition whose targets are equally far from their sources, such as
              the A above: shift the bits of the next row
@@ -39,7 +40,8 @@ ALL_STATES = (1 << STATES_PER_WORD) - 1
 WORD = 0  # the row condition: `satisfied[row, WORD] & MASK == MASK`
 MASK = 1
 IS_SHIFT = 2  # whether the move is a shift, otherwise it is a join
-# The word and the bit of the target. If the move is a shift, of the target of state 0.
+# The word and the bit of the target of a join. For a shift, those of the state to which it would
+# lead from state 0.
 TARGET_WORD = 3
 TARGET_BIT = 4
 MOVE_SIZE = 5
@@ -65,17 +67,17 @@ def mark_beginnings(
     Args:
         starts: see `Partitions`.
         satisfied: see `RowArrays`.
-        moves: the moves.
-        viable: int64[2 w], the states that are viable after the last row, twice. They are
-            overwritten: rows keep their states in either half in turn.
-        may_begin: bool[k], the marks of the first k rows. The rows after them are not looked at.
+        moves: the moves of the query.
+        viable: int64[2 w], the states that are viable after the last row, twice. It is overwritten:
+            the states of a row and of the next row are in different halves, which change places.
+        may_begin: bool[k], gets the marks of the first k rows. Later rows are not looked at.
     """
     table = moves.table
     accepting = moves.accepting
     words = accepting.shape[0]
     partition = starts.shape[0] - 2
-    current = 0  # where `viable` has the states of the row
-    following = words  # and where it has those of the next row
+    current = 0  # the index in `viable` at which the states of the row begin
+    following = words  # the index in `viable` at which the states of the next row begin
     row = may_begin.shape[0]
     while row > 0:
         row -= 1

@@ -1,12 +1,12 @@
-"""The shared versioned match buffer: the rows of all runs as pointers to the row selected before.
+"""The shared versioned match buffer: the mapped rows of all runs, as nodes that runs share.
 
-A *node* is a row with a pointer to the node before it: the one that its run made before. In the
-SASE+ paper, a pointer leads to an entry of a stack, which runs share, and Dewey numbers say which
-pointers belong to the same run. Here, such pointers are different nodes, so no numbers are needed
-to follow them. `search.graph` computes the numbers for the graph of all matches.
+A *node* is a mapped row with a pointer to the node of the row that its run mapped before. In the
+SASE+ paper, pointers lead to entries of stacks that runs share, and Dewey numbers say which
+pointers belong to the same run. Here, each such pointer is a node of its own, so following pointers
+needs no numbers. `search.graph` computes the numbers for the graph of all matches.
 
-Runs that part share the nodes before they part. If runs merge, a *join* leads to the nodes of both.
-It has no row:
+When a run splits, the new runs share the nodes before. When two runs merge, a *join*, a node
+without a row, leads to the last nodes of both:
 
     A1 <- B2 <- join(B2, C2) <- D3      two matches, A1 B2 D3 and A1 C2 D3
     A1 <- C2 <-
@@ -71,7 +71,10 @@ def add_node(
 
 @inner
 def count_rows(nodes: NodeArray, node: int) -> int:
-    """Return how many rows lead to a node, its own included."""
+    """Return the number of rows from the first row of a run to a node, its own row included.
+
+    No node before it may be a join.
+    """
     length = 0
     while node >= 0:
         length += 1
@@ -83,18 +86,18 @@ def count_rows(nodes: NodeArray, node: int) -> int:
 def unwind(
     nodes: NodeArray, node: int, column: int, values: NodeArray, begin: int, length: int
 ) -> None:
-    """Write a column of the `length` nodes that end at `node` to an array, from `begin` on."""
+    """Write a column of the `length` nodes up to `node` to `values`, from the index `begin` on."""
     for index in range(begin + length - 1, begin - 1, -1):
         values[index] = nodes[node, column]
         node = nodes[node, layout.NODE_BEFORE]
 
 
 class PruningInput(NamedTuple):
-    """What `compact` needs besides the runs and nodes in a search for all matches."""
+    """The additional arrays that `compact` needs in a search for all matches."""
 
     # See `RowArrays`.
     window_end: IntArray
-    # int64[COUNTERS], see `layout`.
+    # int64[COUNTER_COUNT], see `layout`.
     counters: IntArray
 
 
@@ -116,13 +119,13 @@ def compact(
 
     Args:
         row: the last row that was searched.
-        pruning: set if all matches are sought: nodes whose windows have ended are dropped as well.
-            None if one preferred match is sought: of matches, only the best one so far is kept.
+        pruning: set if all matches are sought. Then nodes whose windows have ended are dropped as
+            well. None if one preferred match is sought. Then only the best match so far is kept.
         runs: see `layout`.
         nodes: see `layout`.
         new_numbers: int[n], as long as `nodes`. It is overwritten, first by marks, then by the new
             number of each node that is kept.
-        progress: has the number of nodes and the last node of the best match; both are updated.
+        progress: its number of nodes and last node of the best match are updated.
     """
     bank = progress.bank
     has_best_node = progress.best_start >= 0 and progress.best_node >= 0
@@ -228,5 +231,5 @@ def move_marked_nodes(
 
 @spliced
 def is_expired(nodes: NodeArray, node: int, row: int, window_end: IntArray) -> bool:
-    """Return whether the windows of all runs that lead to a node have ended before `row`."""
+    """Return whether `row` is after the windows of all runs that share a node."""
     return bool(window_end[nodes[node, layout.NODE_START]] <= row)

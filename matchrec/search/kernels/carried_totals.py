@@ -1,31 +1,31 @@
-"""What runs carry for aggregates over all matches: the totals of all paths to a node.
+"""The totals that runs carry for aggregates over all matches.
 
-A *path* is a way to map rows that leads to a node of the buffer. Each node has, after its own
-columns, the totals of all paths that lead to it: how many there are, and for each aggregate the sum
-or the extreme of its measure over them. The *measure* is the value that each match has, such as
-`FIRST(A.price)`.
+A *path* is a way to map rows that leads to a node of the buffer. The *measure* of an aggregate is
+the value that it reads of each match, such as `FIRST(A.price)`. After its own columns, each node
+has the totals of all paths that lead to it: the number of paths, and for each aggregate the sum or
+the extreme of its measure over these paths.
 
 1. Mapping a row changes the totals of all paths of a node at once (`carry_totals`).
-2. Where runs merge, the totals of both are added (`join_totals`).
-3. Where runs accept, their totals are added to those of their group (`add_totals`).
+2. When two runs merge, their totals are added (`join_totals`).
+3. When a run accepts, its totals are added to the totals of its group (`add_totals`).
 
-So the cost is that of the runs, however many matches they stand for.
+So the cost depends on the number of runs, not on the number of matches.
 
     SEQ(A+ a[]) with skip till any match, count(*), rows A A A: paths that end at each row 1, 2, 4
 
 The words of the totals are the number of paths, then for each aggregate:
 
-    unset count    number of paths on which the measure has read nothing yet
-    known count    number of paths on which it is not NULL
-    value          the sum of the measure over the known paths; or its extreme, and the row of that
+    unset count    the number of paths on which the measure has read nothing yet
+    known count    the number of paths on which the measure is not NULL
+    value          the sum of the measure over the known paths; or its extreme, and the row of it
 
-In the functions here, `totals` is int64[w], the totals of a node or group, and `begin` is the word
-at which those of one aggregate begin.
+In this module, `totals` is int64[w], the totals of a node or group, and `begin` is the word at
+which the totals of one aggregate begin.
 
-A number has three words: 128 bits that wrap, the low word first, and the sum of what was added,
-without signs, as a double. By the double, the reader can tell whether the 128 bits may have
-wrapped. A sum of doubles is only the double. The double of an extreme bounds, over all known paths,
-the sum of the values without their signs.
+A number has three words. Two words are an integer of 128 bits that wraps, the low word first. The
+third word is a double: the sum of the absolute values that were added. It tells the reader whether
+the 128 bits may have wrapped. A sum of doubles has only the double, with signs. The double of an
+extreme is an upper bound: on every known path, the sum of the absolute values is not greater.
 
 Sources: Poppe, Lei, Rundensteiner, Maier, "GRETA: Graph-based Real-time Event Trend Aggregation",
 PVLDB 11(1), 2017; Poppe, Lei, Rundensteiner, Maier, "Event Trend Aggregation under Rich Event
@@ -51,8 +51,8 @@ from matchrec.search.partitions import IntArray
 from matchrec.search.task import TotalFunction
 
 # Columns of `TotalArrays.aggregates`. The functions are codes, in the order of `TotalFunction`.
-OUTER_FUNCTION = 0  # COUNT, SUM, MIN or MAX: aggregates the measure over all matches
-INNER_FUNCTION = 1  # any function: computes the measure from the rows of a match
+OUTER_FUNCTION = 0  # aggregates the measure over all matches: COUNT, SUM, MIN or MAX
+INNER_FUNCTION = 1  # computes the measure from the rows of a match: any of the functions
 VALUES = 2  # index of the column in `TotalArrays.values`, -1 for a count of rows
 IS_FLOAT = 3  # whether the column holds the bits of doubles
 AGGREGATE_SIZE = 4
@@ -97,14 +97,14 @@ def find_carry(low: int, added: int) -> int:
 
     Args:
         low: the low word of the sum.
-        added: either of the words that were added. If the sum has wrapped, it is less than both.
+        added: either of the words that were added. If the sum has wrapped, it is less than each.
     """
     return int((low ^ SIGN_BIT) < (added ^ SIGN_BIT))  # compares them as unsigned words
 
 
 @inlined
 def add_to_double(numbers: IntArray, word: int, added: float) -> None:
-    """Add to the double of the number at `word`."""
+    """Add a value to the double of the number at `word`."""
     double = bits_to_float(numbers[word + DOUBLE_WORD])
     numbers[word + DOUBLE_WORD] = float_to_bits(double + added)
 
@@ -190,8 +190,11 @@ def copy_number(numbers: IntArray, word: int, copied_word: int) -> None:
 
 
 @inlined
-def is_before(value: int, other: int, function: int, is_float: int) -> bool:
-    """Return whether `value` is the extreme of two different values. `function` is MIN or MAX."""
+def beats(value: int, other: int, function: int, is_float: int) -> bool:
+    """Return whether `value` is less than `other` for MIN, or greater for MAX.
+
+    Values are integers, or the bits of doubles if `is_float` is 1.
+    """
     if is_float:
         order = compare_floats(bits_to_float(value), bits_to_float(other))
     else:
@@ -200,25 +203,25 @@ def is_before(value: int, other: int, function: int, is_float: int) -> bool:
 
 
 @inlined
-def is_extreme(totals: IntArray, begin: int, value: int, function: int, is_float: int) -> bool:
-    """Return whether a value is more extreme than the one of the known paths, or there are none."""
+def is_new_extreme(totals: IntArray, begin: int, value: int, function: int, is_float: int) -> bool:
+    """Return whether a value beats the extreme of the known paths, or no path is known."""
     has_value = not is_zero(totals, begin + KNOWN_COUNT)
-    return not has_value or is_before(value, totals[begin + VALUE], function, is_float)
+    return not has_value or beats(value, totals[begin + VALUE], function, is_float)
 
 
 @inlined
 def find_magnitude(value: int, is_float: int) -> float:
-    """Return a value of a column without its sign; 0.0 for NaN."""
+    """Return the absolute value of a value of a column as a double; 0.0 for NaN."""
     number = abs(bits_to_float(value)) if is_float else abs(np.float64(value))
     return 0.0 if np.isnan(number) else number
 
 
 @inlined
 def raise_bound(totals: IntArray, begin: int, bound: float) -> None:
-    """Make sure that the double of an extreme is at least a bound.
+    """Raise the double of an extreme to a bound, if it is less.
 
-    It bounds what has been added up on all paths, not only on the one that has the extreme: a sum
-    that has wrapped, or that an infinity has made NaN, may lose every comparison.
+    The double is an upper bound for all known paths, not only for the path with the extreme: the
+    sum of another path may have wrapped, or become NaN by an infinity, and so have lost against it.
     """
     double_word = begin + VALUE + DOUBLE_WORD
     if bits_to_float(totals[double_word]) < bound:
@@ -227,27 +230,29 @@ def raise_bound(totals: IntArray, begin: int, bound: float) -> None:
 
 @inlined
 def keep_extreme(totals: IntArray, begin: int, value: int, row: int, aggregate: IntArray) -> None:
-    """Keep a value and its row if `is_extreme`. `aggregate` has the codes of the aggregate."""
-    if is_extreme(totals, begin, value, aggregate[OUTER_FUNCTION], aggregate[IS_FLOAT]):
+    """Keep a value and its row if `is_new_extreme`. `aggregate` is a row of `aggregates`."""
+    if is_new_extreme(totals, begin, value, aggregate[OUTER_FUNCTION], aggregate[IS_FLOAT]):
         totals[begin + VALUE] = value
         totals[begin + VALUE + ROW] = row
-    raise_bound(totals, begin, find_magnitude(value, aggregate[IS_FLOAT]))  # if it begins a sum
+    # The measure may be a sum, to which later rows add.
+    raise_bound(totals, begin, find_magnitude(value, aggregate[IS_FLOAT]))
 
 
 @inlined
 def extend_extreme(totals: IntArray, begin: int, value: int, row: int, aggregate: IntArray) -> None:
-    """Change the extreme of a measure that changes with each row, such as a sum.
+    """Update the extreme of a measure that changes with each row: a sum, minimum or maximum.
 
-    Adding a value to all paths keeps their order, and so does taking the extreme with one value. So
-    the extreme path stays the extreme one. Only a sum that wraps, or an infinity and its opposite,
-    change the order. Then the double tells it: see `raise_bound`.
+    Adding one value to the sums of all paths keeps their order, and so does taking the minimum or
+    maximum of each path and one value. So the path with the extreme keeps it. Only a sum that
+    wraps, or that adds an infinity and its opposite, changes the order. The double shows both
+    cases: see `raise_bound`.
     """
     inner_function = aggregate[INNER_FUNCTION]
     is_float = aggregate[IS_FLOAT]
     word = begin + VALUE
     if not is_zero(totals, begin + KNOWN_COUNT):
         if inner_function == MIN or inner_function == MAX:
-            if is_before(value, totals[word], inner_function, is_float):
+            if beats(value, totals[word], inner_function, is_float):
                 totals[word] = value
                 totals[word + ROW] = row
         elif is_float:
@@ -265,7 +270,7 @@ def extend_extreme(totals: IntArray, begin: int, value: int, row: int, aggregate
 
 @inner
 def begin_totals(totals: IntArray, arrays: TotalArrays) -> None:
-    """Write the totals before the first row: one path, on which nothing has been read."""
+    """Write the totals before the first row: those of one path, on which nothing was read."""
     for word in range(totals.shape[0]):
         totals[word] = 0
     totals[PATH_COUNT] = 1
@@ -278,9 +283,9 @@ def begin_totals(totals: IntArray, arrays: TotalArrays) -> None:
 
 @inner
 def map_row(totals: IntArray, variable: int, row: int, arrays: TotalArrays) -> None:
-    """Change the totals as a row is mapped to a variable on all paths.
+    """Update the totals for a row that is mapped to a variable on all paths.
 
-    Aggregates whose measure does not read the variable stay as they are.
+    The totals of an aggregate whose measure does not read the variable stay as they are.
     """
     for index in range(arrays.aggregates.shape[0]):
         if not arrays.members[index, variable]:
@@ -325,7 +330,7 @@ def read_first(
 
 @inlined
 def read_next(totals: IntArray, begin: int, value: int, row: int, aggregate: IntArray) -> None:
-    """Add a value to the count, sum or extreme of each path. All paths are known then."""
+    """Add a value to the measure of each path, a count, sum or extreme. All become known paths."""
     outer_function = aggregate[OUTER_FUNCTION]
     if outer_function == SUM:
         add_product(totals, begin + VALUE, PATH_COUNT, value, aggregate[IS_FLOAT])
@@ -337,7 +342,7 @@ def read_next(totals: IntArray, begin: int, value: int, row: int, aggregate: Int
 
 @inner
 def add_totals(totals: IntArray, added: IntArray, arrays: TotalArrays) -> None:
-    """Add the totals `added` of other paths to `totals`: both sets of paths together."""
+    """Add the totals `added` to `totals`, which then are the totals of the paths of both."""
     add_number(totals, PATH_COUNT, added, PATH_COUNT)
     for index in range(arrays.aggregates.shape[0]):
         aggregate = arrays.aggregates[index]
@@ -347,7 +352,7 @@ def add_totals(totals: IntArray, added: IntArray, arrays: TotalArrays) -> None:
             add_number(totals, begin + VALUE, added, begin + VALUE)
         elif outer_function != COUNT and not is_zero(added, begin + KNOWN_COUNT):
             value = added[begin + VALUE]
-            if is_extreme(totals, begin, value, outer_function, aggregate[IS_FLOAT]):
+            if is_new_extreme(totals, begin, value, outer_function, aggregate[IS_FLOAT]):
                 totals[begin + VALUE] = value
                 totals[begin + VALUE + ROW] = added[begin + VALUE + ROW]
             raise_bound(totals, begin, bits_to_float(added[begin + VALUE + DOUBLE_WORD]))
@@ -366,7 +371,10 @@ def copy_totals(new_node: IntArray, node: IntArray) -> None:
 def carry_totals(
     new_node: IntArray, before: IntArray, is_first: bool, row: int, arrays: TotalArrays
 ) -> None:
-    """Give a new node the totals of the node before, and map its row."""
+    """Give a new node the totals of the node before, and map its row.
+
+    If `is_first`, the new node is the first of its run, and `before` is not read.
+    """
     totals = new_node[layout.NODE_SIZE :]
     if is_first:
         begin_totals(totals, arrays)
@@ -378,7 +386,10 @@ def carry_totals(
 
 @inner
 def join_totals(new_node: IntArray, left: IntArray, right: IntArray, arrays: TotalArrays) -> None:
-    """Give a new node the totals of two others, whose runs have merged."""
+    """Give a new node the totals of two other nodes, whose runs have merged.
+
+    The new node is no join, because its totals replace the nodes of both runs.
+    """
     copy_totals(new_node, left)
     add_totals(new_node[layout.NODE_SIZE :], right[layout.NODE_SIZE :], arrays)
     new_node[layout.NODE_CHOICE] = 0

@@ -1,8 +1,8 @@
 """The kernel of `search.chained`: overlapping matches that share their rows.
 
-How a run goes on from a state at a row does not depend on how it got there. So the search ends as
-soon as it comes to a state and row from which a match is known. Its rows are chained to those of
-that match. No pair of a state and a row is searched or written out twice.
+How a run goes on from a state at a row does not depend on the way in which it got there. So the
+search ends as soon as it comes to a state and row from which a match is known. The new rows are
+chained to the rows of this match. No pair of a state and a row is searched or written out twice.
 
     PATTERN (A+ B), SKIP TO NEXT ROW   rows A A A B
 
@@ -10,8 +10,8 @@ that match. No pair of a state and a row is searched or written out twice.
     start 1: A leads to the loop of A at row 2, from which node 1 is known to follow: one new node
     start 2: A leads to the loop at row 3, from which node 0 follows: one new node
 
-`continuations` says how a run goes on from a row in the states that can be reached twice. It refers
-to nodes in the output, so it is forgotten when the output is taken away.
+`continuations` says how a run goes on from a row in the states that can be reached twice. Its
+values refer to nodes in the output, so they are forgotten when the output is taken away.
 
 Cost: rows x choices, however long the matches are.
 
@@ -67,8 +67,12 @@ NO_NODE = -1
 # searches have another value there.
 MATCH_FIRST = layout.MATCH_COMPLETED
 
-# A *continuation* says how a run goes on from a state at a row: it fails; the match ends; or, for a
-# value of FIRST_NODE + k, the match goes on with node k. NOT_NOTED if it has not been searched.
+# A *continuation* says how a run goes on from a state at a row:
+#
+#     NOT_NOTED         the state has not been searched at the row
+#     FAILED            no match follows
+#     MATCH_ENDS        the run is a match
+#     FIRST_NODE + k    the match goes on with node k
 FAILED, MATCH_ENDS, FIRST_NODE = range(1, 4)
 
 
@@ -89,7 +93,7 @@ class ChainedWork(NamedTuple):
 
     progress: RememberedRows
     output: OutputArrays
-    # int32[r], the choice that is tried at each row from the starting row on.
+    # int32[r], the choice taken at each row from the starting row on.
     path: ChoiceArray
     # int32[r, s], r a power of two, how a run goes on from each row of a ring in the states that
     # can be reached twice; row position p is at continuations[p & (r - 1)].
@@ -113,20 +117,21 @@ def search(rules: Rules, rows: RowArrays, work: ChainedWork) -> int:
 
 @spliced
 def begin_partition(work: ChainedWork) -> None:
-    """Forget how runs of the previous partition went on."""
+    """Forget the continuations of the previous partition."""
     forget(work.progress.start, work.progress)
 
 
 @spliced
 def search_from_start(rules: Rules, rows: RowArrays, work: ChainedWork) -> int:
-    """Search from progress.start; write the match, if any; set the next starting row.
+    """Search from progress.start, write the match, if any, and set the next starting row.
 
-    Return a status.
+    Returns:
+        DONE or another status.
     """
     matches = work.output.matches
     nodes = work.output.choices
     progress = work.progress
-    # The rows that are new to the output, and how the match goes on after them.
+    # How many rows are new to the output, and how the match goes on after them.
     new_length, continuation = find_path(rules, rows, work)
     if new_length < 0:
         return finish_without_match(new_length, progress)
@@ -147,12 +152,12 @@ def search_from_start(rules: Rules, rows: RowArrays, work: ChainedWork) -> int:
 
 @inlined
 def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, int]:
-    """Go the preferred way from progress.start to a row from which its continuation is known.
+    """Find the rows of the match at progress.start, up to a state and row with a continuation.
 
-    The choices of the rows up to there are written to `path`.
+    The choices of these rows are written to `path`.
 
     Returns:
-        How many rows these are, and the continuation after them. If there is no match: NO_MATCH,
+        The number of these rows, and the continuation after them. Without a match: NO_MATCH,
         NO_ROOM or UNDECIDED, and NOT_NOTED.
     """
     first_choice = rules.first_choice
@@ -226,11 +231,11 @@ def write_chain(
     """Write out the rows in `path` as nodes, from the last row to the first.
 
     Args:
-        length: how many rows they are.
-        continuation: how the match goes on after them.
-        rules: the query.
-        work: what the search works in.
-        nodes: the nodes in the output.
+        length: the number of rows in `path`.
+        continuation: how the match goes on after these rows.
+        rules: the part of the query that every search needs.
+        work: the arrays and records of the search.
+        nodes: int32[5, n], the nodes in the output.
 
     Returns:
         The node of the first row of the match; NO_NODE if the match is empty.
@@ -266,13 +271,13 @@ def write_chain(
 def note_continuation(
     continuations: ChoiceArray, progress: RememberedRows, memo_number: int, row: int, value: int
 ) -> None:
-    """Note how a run goes on from a row in the state with a memo number, unless that is -1."""
+    """Note a continuation for a row and the state with a memo number; nothing for the number -1."""
     if memo_number >= 0:
         note_value(continuations, progress, memo_number, row, value)
 
 
 class ChainedSearch(KernelSearch[ChainedWork]):
-    """A search whose matches are chains: it works in their continuations, and in one path."""
+    """A search whose matches are chains, with a ring of continuations and the path of one run."""
 
     kernel = search
     may_skip_starts = True
@@ -283,10 +288,10 @@ class ChainedSearch(KernelSearch[ChainedWork]):
     @property
     def shapes(self) -> Shapes:
         """Return rings of rows: the path, and the continuation from each state and row."""
-        rows = self.sizes[layout.MEMO_FULL]
+        row_count = self.sizes[layout.MEMO_FULL]
         return {
-            "path": ((rows,), np.int32),
-            "continuations": ((rows, self.memo_number_count), np.int32),
+            "path": ((row_count,), np.int32),
+            "continuations": ((row_count, self.memo_number_count), np.int32),
         }
 
     def make_work(self) -> ChainedWork:
@@ -303,12 +308,12 @@ class ChainedSearch(KernelSearch[ChainedWork]):
         return self.rules, self.arrays.rows, self.work
 
     def grow(self, status: int) -> None:
-        """Make the rings larger, and forget what they hold: a row is elsewhere in a larger one."""
+        """Make the rings larger, and forget their values: a larger ring has a row elsewhere."""
         super().grow(status)
         self.progress.memo_to = self.progress.start
 
     def make_output(self, matches: int, rows: int) -> OutputArrays:
-        """Return an empty output, and forget the continuations that lead into the previous one."""
+        """Return an empty output, and forget the continuations into the previous output."""
         self.progress.memo_to = self.progress.start
         nodes = self.allocate_array(np.empty, (CHAIN_SIZE, rows), np.int32)
         return super().make_output(matches, 0)._replace(choices=nodes)

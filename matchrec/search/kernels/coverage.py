@@ -1,19 +1,19 @@
-"""Depth-first search that also counts how far each starting row came that begins no match.
+"""Depth-first search that also counts how far each starting row without a match came.
 
-`coverage` runs it for the preferred match of consecutive rows, whichever strategy runs the query.
-It is the loop of `memoised` and `plain`, written out with what is counted, so that searches which
-count nothing have nothing of it:
+`search.coverage` runs it for the preferred match of consecutive rows, whichever strategy runs the
+query. It has the loop of `memoised` and `plain`, with additional code that counts. The loop is
+written out again, so that searches that count nothing do not pay for this code:
 
 1. When the search enters a state at a row, the nearest run from there on ends there.
-2. When it goes back a row, it compares the nearest run from the next row on with the one from this
-   row, and keeps the nearer one.
-3. When it remembers that a state fails at a row, it remembers the nearest run from there on, too.
-   When it comes there again, it recalls that run instead of searching again.
-4. At a starting row without a match, it counts the nearest run: see `nearest_runs`.
+2. When the search goes back a row, it compares the nearest run from the next row on with the
+   nearest run from this row, and keeps the nearer one.
+3. When the search remembers that a state fails at a row, it also remembers the nearest run from
+   there on. When it comes to the state and row again, it recalls that run.
+4. At a starting row without a match, the search counts the nearest run: see `nearest_runs`.
 
 If the ways through the pattern multiply and no failure can be remembered, because conditions depend
-on the run, it keeps the computation states that a starting row has reached: equal ones have the
-same future.
+on the run, the search keeps the computation states that a starting row has reached, because equal
+states have the same future.
 
     PATTERN (A B+ C)   rows A B B X
 
@@ -79,7 +79,7 @@ from matchrec.search.partitions import IntArray
 
 
 class CoverageProgress(RememberedRows, ReachedStates):
-    """The progress of a search that counts."""
+    """The progress of a search that counts matches and nearest runs."""
 
 
 class CoverageWork(NamedTuple):
@@ -91,10 +91,10 @@ class CoverageWork(NamedTuple):
     path: ChoiceArray
     # uint8[r, b], the failures that are remembered: see `memo`.
     memo: ByteArray
-    # int64[t, 4 + r], the computation states that the starting row has reached: see `memo`. It
-    # is empty if they are not kept.
+    # int64[t, 4 + r], the computation states that the starting row has reached, if a run has r
+    # registers: see `memo`. It is empty if they are not kept.
     table: IntArray
-    # What is counted, and the nearest runs.
+    # The counts, and the nearest runs.
     counts: RunCounts
 
 
@@ -184,7 +184,7 @@ def find_match(
                     return UNDECIDED
                 mask = program[choice, layout.MASK]
                 if row < latest_end and satisfied[row, program[choice, layout.WORD]] & mask == mask:
-                    # The number of the target state, -1 if its failures are not remembered.
+                    # The memo number of the target; -1 if its failures are not remembered.
                     target_memo = program[choice, layout.MEMO]
                     failed = target_memo >= 0 and has_failed(memo, progress, target_memo, row + 1)
                     answer = np.int64(HOLDS)
@@ -196,7 +196,7 @@ def find_match(
                             return int(answer)
                     if answer == HOLDS and not failed:
                         break
-                    # A run that fails may still come nearer from here.
+                    # The run fails from here on, but may come nearer to a match before it does.
                     if answer == HOLDS:
                         recall_nearest(row - start, choice, target_memo, row + 1, counts)
             choice += 1
@@ -239,15 +239,15 @@ def evaluate_choice(
     Args:
         choice: the choice.
         row: the row.
-        failed: whether it is known that no match follows. Then an error does not count, because the
-            search of the query would not evaluate the condition.
+        failed: whether the target is known to fail at the next row. Then an error of the condition
+            is no failure, because the search of the query does not evaluate the condition.
         program: the choices of the query.
-        work: what the search works in.
+        work: the arrays and records of the search.
         conditions: the conditions on the run.
 
     Returns:
-        HOLDS, HOLDS_NOT or an encoded status. HOLDS_NOT as well if a run with the same future came
-        before.
+        HOLDS, HOLDS_NOT or an encoded status. HOLDS_NOT also if a run with the same future has
+        entered the target before.
     """
     progress = work.progress
     depth = row - progress.start

@@ -1,22 +1,22 @@
 """The kernel of `search.distances`: search by the distance to an acceptance.
 
-The *distance* of a state at a row is how many rows a run that is there is away from an acceptance:
-from the nearest one for preferred matches, from the farthest one for longest matches. A distance is
-computed when it is needed, depth first, and remembered. Then the search goes row by row to the
-first choice from which the goal can be reached, so it never goes back.
+The *distance* of a state at a row is the number of rows that a run in the state must still map
+before it accepts: the smallest possible number for preferred matches, the greatest for longest
+matches. A distance is computed when it is needed, depth first, and remembered. At each row, the
+search then takes the first choice from which the goal can be reached, so it never goes back.
 
     PATTERN (A B* C)   rows A B B C   distances in the loop of B: 3 at row 1, 2 at row 2, 1 at row 3
 
 *Nearest*: the goal is the end of the window or a row before it. A distance holds for every starting
 row. It is computed only up to a *horizon* after the end of the window. A window that ends after the
-horizon sets a new one, twice as far, and then only what was too far is computed again. So each pair
-of a state and a row is looked at a few times, however long the windows are.
+horizon sets a new horizon, twice as far. Then only distances that were too far are computed again.
+So each pair of a state and a row is looked at a few times, however long the windows are.
 
-*Farthest*: the goal is where the longest match ends. The horizon is the end of the window, and a
-distance holds for the starting rows whose windows end together.
+*Farthest*: the goal is the row before which the longest match ends. The horizon is the end of the
+window, and a distance holds for the starting rows whose windows end together.
 
-Cost: rows x choices, and the rows of the matches. For farthest ones in windows, times the rows of a
-window.
+Cost: rows x choices, and the rows of the matches. For longest matches in windows, rows x choices x
+the rows of a window.
 """
 
 from typing import NamedTuple
@@ -49,13 +49,13 @@ from matchrec.search.kernels.search_loop import (
     write_path,
 )
 
-# A distance is a number of rows, 0 or more. Other values that take its place:
+# A distance is a number of rows, 0 or more. These values are used instead of a distance:
 #
 #     value        meaning                                              in `distances`
 #     NO_NEAREST   no acceptance can be reached; the nearest is sought  as it is
 #     NO_FARTHEST  no acceptance can be reached; the farthest is sought as it is
-#     TOO_FAR      none up to the horizon, or rows from the edge on     packed: see `pack_too_far`
-#                  decide
+#     TOO_FAR      none can be reached up to the horizon, or rows       packed: see `pack_too_far`
+#                  from the edge on decide
 #     NOT_NOTED    the distance has not been computed                   as it is
 #     NO_ROOM      an array was full, so it could not be computed       never
 #
@@ -64,19 +64,19 @@ from matchrec.search.kernels.search_loop import (
 NO_NEAREST = 2**31 - 1
 NO_FARTHEST = -1
 TOO_FAR = NO_NEAREST - 1
-# By how many rows a horizon is at least after the end of a window. Otherwise, each short window
-# would set a new horizon.
+# A new horizon is at least this many rows after the end of the window. Without a margin, each short
+# window would set a new horizon.
 HORIZON_MARGIN = 16
-# TOO_FAR holds for one horizon only. So what is noted for it is how many rows the horizon was away:
-# FIRST_PACKED_TOO_FAR for 0 rows, and one less for each further row. NOT_NOTED is the least value
-# that means something else.
+# TOO_FAR holds for one horizon only. So the noted value says how many rows the horizon was away:
+# FIRST_PACKED_TOO_FAR for 0 rows, and one less for each further row. NOT_NOTED is the least of the
+# other values.
 FIRST_PACKED_TOO_FAR = NOT_NOTED - 1
 
 
 class DistanceProgress(RememberedRows):
     """The progress of a search by distances, with the rows for which distances are noted."""
 
-    # The row up to which acceptances are looked for. What is after it counts as TOO_FAR.
+    # The last row before which a run may accept. A run that accepts later is TOO_FAR.
     horizon: int
 
 
@@ -87,10 +87,11 @@ class DistanceWork(NamedTuple):
     output: OutputArrays
     # int32[d], the choice taken at each row from the starting row on.
     path: ChoiceArray
-    # int32[d], for each row of the path the best distance by the choices that were tried before the
-    # one in the path.
+    # int32[d], for each row of the path, the best distance among the choices of its state that were
+    # tried before the choice in the path.
     best_before: ChoiceArray
-    # int32[r, s], r a power of two, the distance of each state at the rows of a ring.
+    # int32[r, s], r a power of two, the distance of each state at the rows of a ring: row position
+    # p is at distances[p & (r - 1)].
     distances: ChoiceArray
 
 
@@ -118,10 +119,12 @@ def begin_partition(work: DistanceWork) -> None:
 
 @spliced
 def search_from_start(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
-    """Search from progress.start; write the match, if any; set the next starting row.
+    """Search from progress.start, write the match, if any, and set the next starting row.
 
-    Return a status.
+    Returns:
+        DONE or another status.
     """
+    # The goal, then the length of the match; either may be a negative answer instead.
     length = find_goal(rules, rows, work)
     if length >= 0:
         length = np.int64(follow_distances(length, rules, rows, work))
@@ -135,9 +138,9 @@ def find_goal(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     """Return the goal of the search from progress.start, and move the horizon if needed.
 
     Returns:
-        The row before which the longest match ends; if the preferred match is sought, the row
-        before which its window ends. Or a negative number: NO_MATCH, NO_ROOM, or UNDECIDED if rows
-        from the edge on decide.
+        For the longest match, the row before which it ends; for the preferred match, the row before
+        which its window ends. Or a negative number: NO_MATCH, NO_ROOM, or UNDECIDED if rows from
+        the edge on decide.
     """
     progress = work.progress
     start = progress.start
@@ -231,9 +234,9 @@ def compute_distance(
 ) -> int:
     """Compute and note how many rows a run in `state` at `row` is away from acceptance.
 
-    It is called if that distance is not noted. It goes depth first: a pair of a state and a row
-    gets its distance when all pairs to which its choices lead have theirs. `path` and `best_before`
-    are its stack: the choice followed at each row, and the best distance found there before.
+    It is called if this distance is not noted, and goes depth first: a pair of a state and a row
+    gets a distance when all pairs to which its choices lead have one. `path` and `best_before` are
+    its stack: the choice followed at each row, and the best distance of the choices before it.
 
     For PATTERN (A B* C) and rows A B B C, from the loop of B at row 1:
 
@@ -303,14 +306,14 @@ def compute_distance(
 
 
 @inlined
-def pack_too_far(rows: int) -> int:
-    """Return what is noted for TOO_FAR if the horizon is `rows` rows away."""
-    return FIRST_PACKED_TOO_FAR - rows
+def pack_too_far(rows_to_horizon: int) -> int:
+    """Return the value that is noted for TOO_FAR if the horizon is so many rows away."""
+    return FIRST_PACKED_TOO_FAR - rows_to_horizon
 
 
 @inlined
 def unpack_too_far(noted: int) -> int:
-    """Return how many rows away the horizon was: the inverse of `pack_too_far`."""
+    """Return how many rows away the horizon was when `noted` was packed by `pack_too_far`."""
     return FIRST_PACKED_TOO_FAR - noted
 
 
@@ -323,7 +326,10 @@ def note_needed_rows(row: int, progress: Progress) -> int:
 
 @inlined
 def add_row_to_distance(distance: int, longest: bool) -> int:
-    """Return the distance one row earlier: one more row, unless it stands for no number of rows."""
+    """Return `distance` plus one row; NO_NEAREST, NO_FARTHEST and TOO_FAR stay as they are.
+
+    `longest` is whether the farthest acceptance is sought.
+    """
     return (
         distance if distance >= TOO_FAR or (longest and distance == NO_FARTHEST) else distance + 1
     )
@@ -331,10 +337,11 @@ def add_row_to_distance(distance: int, longest: bool) -> int:
 
 @inlined
 def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> int:
-    """Return the distance of a state at a row, if it need not be computed by `compute_distance`.
+    """Return the distance of a state at a row, unless `compute_distance` must compute it.
 
-    That is so if it is noted, if the state accepts at the row and the nearest acceptance is sought,
-    or at the horizon and at the edge, where no later row is looked at.
+    The distance need not be computed in three cases: it is noted; the state accepts at the row and
+    the nearest acceptance is sought; or the row is the horizon or, for the farthest acceptance, at
+    the edge, so that no later row is looked at.
 
     Returns:
         A distance; NO_NEAREST, NO_FARTHEST or TOO_FAR; NOT_NOTED if it must be computed.
@@ -371,7 +378,7 @@ def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> 
 
 
 class DistanceSearch(KernelSearch[DistanceWork]):
-    """A search by distances. It works in the noted distances and in the path of one run."""
+    """A search by distances, with a ring of noted distances and the path of one run."""
 
     kernel = search
     may_skip_starts = True
@@ -382,12 +389,12 @@ class DistanceSearch(KernelSearch[DistanceWork]):
     @property
     def shapes(self) -> Shapes:
         """Return rings of rows: the two stacks of a search, and the distances of all states."""
-        rows = self.sizes[layout.MEMO_FULL]
-        states = len(self.rules.first_choice) - 1
+        row_count = self.sizes[layout.MEMO_FULL]
+        state_count = len(self.rules.first_choice) - 1
         return {
-            "path": ((rows,), np.int32),
-            "best_before": ((rows,), np.int32),
-            "distances": ((rows, states), np.int32),
+            "path": ((row_count,), np.int32),
+            "best_before": ((row_count,), np.int32),
+            "distances": ((row_count, state_count), np.int32),
         }
 
     def make_work(self) -> DistanceWork:
@@ -405,6 +412,6 @@ class DistanceSearch(KernelSearch[DistanceWork]):
         return self.rules, self.arrays.rows, self.work
 
     def grow(self, status: int) -> None:
-        """Make the rings larger, and forget what they hold: a row is elsewhere in a larger one."""
+        """Make the rings larger, and forget their values: a larger ring has a row elsewhere."""
         super().grow(status)
         self.progress.memo_to = self.progress.start

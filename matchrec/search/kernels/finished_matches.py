@@ -1,8 +1,7 @@
-"""What is done with a finished match: it is tested as a whole, and written out.
+"""Test a finished match as a whole, compare it with the best match, and write it out.
 
-The match is in `path`, from which it is tested and written. A search of one run at a time has its
-run there. A search of all runs at once unwinds its matches from the shared buffer to it, one by
-one.
+The match is in `path`. A search of one run at a time has its run there. A search of all runs at
+once unwinds its matches from the shared buffer into `path`, one by one.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from matchrec.search.kernels.mapping import is_anchored, note_failure
 from matchrec.search.kernels.search_loop import add_match, has_room
 from matchrec.search.partitions import IntArray
 
-# What `is_match` returns if a path would be a match, but a test of it as a whole fails.
+# The answer of `is_match` if a path would be a match, but fails a test of the match as a whole.
 REJECTED = -1
 
-# Conditions of a match as a whole are evaluated less often than conditions on mapping a row. So the
-# code for them is compiled once, and not again at each call.
+# The conditions of a match as a whole are evaluated less often than the conditions of choices. So
+# this function is called, while `evaluate_condition` is compiled again at each place that uses it.
 evaluate_out_of_line = inner(evaluate_condition.py_func)  # type: ignore[attr-defined]
 
 
@@ -58,9 +57,10 @@ def satisfies_closing(
 
 @spliced
 def evaluate_code(begin: int, end: int, slot: int, row: int, conditions: RunConditions) -> int:
-    """Evaluate a condition on a row and on the registers of a slot: HOLDS, HOLDS_NOT or an error.
+    """Evaluate the instructions begin .. end - 1 on a row and the registers of a slot.
 
-    Its instructions are begin .. end - 1.
+    Returns:
+        HOLDS, HOLDS_NOT or an error.
     """
     instructions = conditions.instructions
     stack = conditions.stack
@@ -83,10 +83,19 @@ def satisfies_negations(
 ) -> int:
     """Return whether a match satisfies all negations: HOLDS, HOLDS_NOT or an error.
 
-    It does if no row that a negation is about satisfies the negation's condition. The match has
-    `length` rows in `path` from `first_column` on, and its registers are in `slot`. Negations
-    before and after the match read only its first and its last row. `partition_begin` is the first
-    row of the partition.
+    A negation is satisfied if none of its enclosed rows satisfies its condition.
+
+    Args:
+        first_column: the column of `path` with the first row of the match.
+        length: the number of rows of the match. For negations before and after the match, two
+            columns suffice: the first and the last row.
+        slot: the slot with the registers of the match.
+        negation: the negations.
+        program: the choices of the query.
+        window_end: see `RowArrays`.
+        path: int64[5, d], has the match.
+        partition_begin: the first row of the partition.
+        conditions: the conditions on the run.
     """
     absences = negation.absences
     following = negation.following
@@ -116,10 +125,25 @@ def find_enclosed_rows(
     window_end: IntArray,
     path: IntArray,
 ) -> tuple[int, int]:
-    """Return the rows in which an absence is looked for: the first, and the one after the last.
+    """Return the range of rows in which no row may satisfy the condition of a negation.
 
-    For a negation between two rows of the match, the rows lie between the last row of the variables
-    before it and the next row of the variables after it. (0, 0) if the match lacks one of the two.
+    The rows after the match, up to the end of its window; the rows before the match whose windows
+    contain its first row; or the rows between two rows of the match: the last row of the variables
+    before the negation, and the next row of the variables after it.
+
+    Args:
+        index: the index of the negation.
+        first_column: see `satisfies_negations`, as for all other arguments.
+        length: the number of rows of the match.
+        partition_begin: the first row of the partition.
+        negation: the negations.
+        program: the choices of the query.
+        window_end: see `RowArrays`.
+        path: has the match.
+
+    Returns:
+        The first row, and the row after the last. (0, 0) if the match lacks one of the two rows
+        between which a negation is.
     """
     members = negation.members
     kind = negation.absences[index, layout.ABSENCE_KIND]
@@ -150,7 +174,7 @@ def find_enclosed_rows(
 def find_first_with_window(window_end: IntArray, begin: int, end: int, row: int) -> int:
     """Return the first of the rows begin .. end - 1 whose window contains `row`, or else `end`.
 
-    It is a binary search, because ends of windows never go back.
+    A binary search finds this row, because a later window never ends earlier.
     """
     while begin < end:
         middle = (begin + end) // 2
@@ -163,9 +187,9 @@ def find_first_with_window(window_end: IntArray, begin: int, end: int, row: int)
 
 @inner
 def keep_better(first_column: int, length: int, path: IntArray, progress: BestMatch) -> None:
-    """Make the match in `path` the best one, unless the best one comes before it.
+    """Make the match in `path` the best match, unless the best match so far `comes_before` it.
 
-    See `comes_before`.
+    The match has `length` rows in `path` from `first_column` on.
     """
     best_length = progress.best_length
     if progress.best_start >= 0 and not comes_before(path, first_column, length, best_length):
@@ -179,9 +203,10 @@ def keep_better(first_column: int, length: int, path: IntArray, progress: BestMa
 
 @spliced
 def comes_before(path: IntArray, first_column: int, length: int, best_length: int) -> bool:
-    """Return whether the match in `path` comes before the best one.
+    """Return whether the match in `path` comes before the best match, which has `best_length` rows.
 
-    It does if its row is earlier where they first differ, or if the other one begins with its rows.
+    Of two matches, the one with the earlier row at the first difference comes first. If all rows of
+    one match begin the other, the shorter one comes first.
     """
     index = np.int64(0)
     while index < length and index < best_length:
@@ -204,7 +229,8 @@ def write_match(
 ) -> int:
     """Add a match to the output; return DONE or OUTPUT_FULL.
 
-    It is in row `path_row` of `path`, from `first_column` on. Its choices are in the next row.
+    Its `length` rows are in row `path_row` of `path`, from `first_column` on, and its choices in
+    the next row of `path`.
     """
     matches = output.matches
     match = progress.match_count
@@ -226,14 +252,14 @@ def write_match(
 
 
 class SelectionProgress(BestMatch, Completion):
-    """The progress of a search with event selection that finished matches read and update."""
+    """The progress of a search with event selection, with the fields about finished matches."""
 
     # The last row of the best match, in a search of one run at a time.
     best_last_row: int
 
 
 class SelectionWork(Protocol):
-    """The arrays of a search with event selection that finished matches read and fill."""
+    """The fields of a record of work that the functions of this module read and fill."""
 
     @property
     def progress(self) -> SelectionProgress:
@@ -256,9 +282,9 @@ def write_path_row(path_row: int, length: int, work: SelectionWork) -> int:
 
 @spliced
 def write_completed(match_kind: int, row: int, depth: int, work: SelectionWork) -> int:
-    """Write out the `depth` rows of the path, as complete at a row; return DONE or OUTPUT_FULL.
+    """Write out the `depth` rows of the path as complete at `row`; return DONE or OUTPUT_FULL.
 
-    `match_kind` is what they are written out as, such as A_MATCH: see `automaton.run_endings`.
+    `match_kind` is the kind of output, such as A_MATCH: see `automaton.run_endings`.
     """
     work.progress.completed = row
     work.progress.match_kind = match_kind
@@ -276,12 +302,13 @@ def is_match(
     conditions: RunConditions,
     negation: NegationArrays | None,
 ) -> int:
-    """Return whether the path is a match that ends before `row`, and could be the best one.
+    """Return whether the path is a match whose last row is `row` - 1.
 
-    The path has `depth` rows. A match does not count if it cannot be better than the best one.
+    The path has `depth` rows, and `choice` is the choice that accepts. A match that is certainly
+    worse than the best match does not count.
 
     Returns:
-        HOLDS; HOLDS_NOT; REJECTED if all but a test of the match as a whole holds; or a status, see
+        HOLDS; HOLDS_NOT; REJECTED if only a test of the match as a whole fails; or a status, see
         `mapping.is_failure_status`.
     """
     path = work.path
@@ -291,7 +318,7 @@ def is_match(
     if guard != 0 and not is_anchored(guard, row, progress):
         return HOLDS_NOT
     if depth == 0:
-        # An empty match counts only if one match of a starting row is asked for.
+        # An empty match counts only if one match of each starting row is sought.
         is_one_match = rules.output == layout.PREFERRED or rules.output == layout.LONGEST
         return HOLDS if is_one_match else HOLDS_NOT
     start = path[layout.PATH_ROWS, 0]
@@ -299,7 +326,8 @@ def is_match(
     if last != row - 1 or rows.window_end[start] < row:
         return HOLDS_NOT
     if progress.best_start >= 0:
-        # The best match is complete earlier, or it is complete together and begins earlier.
+        # The best match is complete earlier; or both are complete at the same row, and the best
+        # match begins earlier.
         if last > progress.best_last_row or (
             last == progress.best_last_row and start != progress.best_start
         ):

@@ -5,23 +5,23 @@ Arrays travel in a few records, so that a function can name what it needs in one
     Rules, SelectionRules   the query; the second one for event selection
     RowArrays               the partitions
     RunConditions           the conditions on the run, and the registers of all runs
-    NegationArrays, ...     what only some queries have
-    a record of work        what a search works in; each has its own, in the file of its kernel
+    NegationArrays, ...     the parts that only some queries have
+    a record of work        the arrays that a search changes; its class is in the file of the kernel
 
-A search keeps its state between calls in a record of int64 that kernels write to: `Progress`, with
-the fields that it needs in addition.
+Between calls, a search keeps its state in a record of int64 that kernels write to: `Progress`, or a
+class that adds fields to it.
 
-A kernel gets what only some of its queries have, such as a negation, as an argument that may be
-None. For None it is compiled once more, without the code for it. The argument must be one of the
-kernel itself: the compiler leaves out what follows from an argument that is None, but not what
-follows from a field that is None.
+An argument that only some queries need, such as `negation`, may be None. For None, the kernel is
+compiled once more, without the code that uses the argument. So the kernel itself must have the
+argument: the compiler removes code that depends on an argument that is None, but not code that
+depends on a field that is None.
 
-A search is *contiguous* if it skips no row and finds one match of a starting row. With *event
-selection*, rows may be skipped, or more is asked for. With event selection no array is missing:
-without conditions on the run, a row of registers is empty; without a window, the window ends with
-the partition.
+A search is *contiguous* if it skips no row and finds one match of each starting row. A search has
+*event selection* if rows may be skipped, or if all matches are sought. With event selection, no
+array is missing: without conditions on the run, each row of registers is empty; without a window,
+the window ends with the partition.
 
-In comments n is the number of rows, p of partitions, s of states, c of choices, v of variables.
+In comments, n is the number of rows, p of partitions, s of states, c of choices, v of variables.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ChoiceArray = npt.NDArray[np.int32]
 class SkipRule(NamedTuple):
     """The rule of AFTER MATCH SKIP, as two numbers: see `search_loop`."""
 
-    # Whether the search goes on from the last target, not from the first one.
+    # Whether the search goes on from the last target, instead of the first.
     backwards: bool
     # How many rows after the target the search goes on.
     past: int
@@ -65,8 +65,8 @@ class Rules(NamedTuple):
     output: int
     # Whether failures hold only until the next match, because conditions read the match number.
     forgets_after_match: bool
-    # Whether equal runs may merge. They may not if each of them is output: in the graph of all
-    # matches, or when its window ends.
+    # Whether equal runs may merge. They may not if each run is output: in the graph of all matches,
+    # or if runs are output when their windows end.
     merge_runs: bool
 
 
@@ -75,19 +75,19 @@ class SelectionRules(NamedTuple):
 
     # How many states a run can begin in: the states 0 .. start_count - 1.
     start_count: int
-    # int64[s], the guard under which a run that enters a state is a match; -1 if it is not.
+    # int64[s], the guard under which a run that enters a state is a match; -1 if it is no match.
     accepts: IntArray
-    # int64[s], whether a state has a choice that does not accept. If not, a run in it is over.
+    # int64[s], 1 if a state has a choice that does not accept; 0 if a run that enters it is over.
     may_continue: IntArray
     # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
     states_after_skip: IntArray
-    # int64[s], what a run is output as if its window or partition ends in a state: a kind of
-    # `automaton.run_endings`, or NOTHING, which is 0.
+    # int64[s], for a run in a state, the kind of its output if its window or partition ends: a
+    # number of `automaton.run_endings`; NOTHING, which is 0, if it is not output.
     ending_kinds: IntArray
 
 
 class RowArrays(NamedTuple):
-    """The partitions. They are as in `Partitions` unless a comment says otherwise."""
+    """The partitions that are searched. `Partitions` describes a field if no comment does."""
 
     # int64[p + 1].
     starts: IntArray
@@ -104,13 +104,14 @@ class RowArrays(NamedTuple):
 class RunConditions(NamedTuple):
     """The conditions on the run, and the registers of all runs.
 
-    See `conditions.evaluate.kernels.machine`. Functions into which it is spliced read its fields at
-    no cost, but each word of it costs the compiler time where it is passed on.
+    See `conditions.evaluate.kernels.machine`. Spliced functions read a field at no cost. A function
+    that is not spliced costs the compiler time for each word of a record that is passed to it, so
+    such functions get single fields.
     """
 
     # int64[i, 5]; int64[0, 5] if no condition depends on the run.
     instructions: IntArray
-    # Whether a condition is evaluated before the row is mapped.
+    # Whether a condition is evaluated before the row is mapped, as for stages, not after it.
     tests_before_mapping: bool
     # State i has the live registers live[live_first[i] : live_first[i + 1]]: see `memo`.
     live_first: IntArray
@@ -119,14 +120,15 @@ class RunConditions(NamedTuple):
     registers: IntArray
     # int64[2, d], the stack on which conditions are evaluated.
     stack: IntArray
-    # What conditions read of the rows and the search.
+    # The columns of the rows and the fields of the search that conditions read.
     machine_input: Input
 
 
 class NegationArrays(NamedTuple):
-    """The tests of a match as a whole: a negations, and at most one closing condition.
+    """The tests of a match as a whole: `a` negations, and at most one closing condition.
 
-    A kernel gets None if a task has neither.
+    A kernel gets None if a task has neither. The closing condition must hold for the whole match:
+    it is evaluated after the last row has been mapped.
     """
 
     # int64[a, 3], for each negation where no row may be: see the columns below.
@@ -136,19 +138,20 @@ class NegationArrays(NamedTuple):
     members: BoolArray
     # int64[0 or 1, 4], the closing condition: see the columns below.
     closing: IntArray
-    # int64[a, n + 1], from each row on, the next row that satisfies an absence's row condition.
+    # int64[a, n + 1], for each negation, the first row from each row on that satisfies its row
+    # condition.
     following: IntArray
 
 
 class TotalArrays(NamedTuple):
-    """The t aggregates over all matches, and what they read. None if matches are output.
+    """The t aggregates over all matches, and the values that they read: see `carried_totals`.
 
-    See `kernels.carried_totals`.
+    A kernel gets None if matches are output.
     """
 
     # int64[t, 4], the aggregates: see the columns in `carried_totals`.
     aggregates: IntArray
-    # bool[t, v], the variables whose rows it reads.
+    # bool[t, v], for each aggregate, the variables whose rows it reads.
     members: BoolArray
     # int64[k, n], the k columns that are read, floats as their bits.
     values: IntArray
@@ -156,11 +159,11 @@ class TotalArrays(NamedTuple):
     valid: BoolArray
     # int64[c], the variable of each choice.
     variables: IntArray
-    # int64[n], two runs merge only if the keys of their first rows are equal.
+    # int64[n], a key for each starting row: runs merge only if they have equal keys.
     merge_keys: IntArray
     # int64[g, w], the totals of the matches of each group.
     groups: IntArray
-    # By what matches are grouped: a code below.
+    # The code of what matches are grouped by: see BY_PARTITION below.
     grouping: int
     # The largest number of runs that one run can become at a row.
     max_branches: int
@@ -169,110 +172,114 @@ class TotalArrays(NamedTuple):
 class RunStarts(NamedTuple):
     """The starting rows from which live runs are sought."""
 
-    # int64[n], what a run that is live at the end of its window is output as; NOTHING if none is
-    # sought from a row.
-    kind: IntArray
-    # int64[n], how many matches of the partition came before the row.
-    number: IntArray
+    # int64[n], for each starting row, the kind of output of a run that is live at the end of its
+    # window: a number of `automaton.run_endings`; NOTHING if no live run is sought.
+    ending_kind: IntArray
+    # int64[n], the number of the last match of the partition that begins before the row.
+    match_number: IntArray
     # int64[1], the last partition that has output an unfinished run.
     last_unfinished_partition: IntArray
 
 
-# What a search keeps between calls is a record of int64, which `make_record` makes. If it keeps
-# more than `Progress`, it has a class that adds fields. All fields are in one record, because a
-# loop that has a pointer to each of several records is up to 14 % slower.
+# The state of a search between calls is one record of int64, which `make_record` makes. A search
+# with more fields than those of `Progress` has a class that adds them. It is a single record,
+# because a loop that has a pointer to each of several records is up to 14 % slower.
 
 
 class Record:
-    """A record of int64 that a kernel can write to. It has the fields of the class and its bases.
+    """A record of int64 that a kernel can write to, with the fields of a class and its bases.
 
-    The class has no instances: `make_record` makes a record of NumPy with the same fields.
+    A subclass has no instances: `make_record` makes a NumPy record with the same fields.
     """
 
 
 class Progress(Record):
-    """The progress of a search: how far it has come, as every search keeps it."""
+    """How far a search has come: the fields that every search has."""
 
     # The number of the last match in the partition; conditions on the run read it.
     match_number: int
     # The partition that is searched; -1 before the first one.
     partition: int
-    # Its first row.
+    # The first row of the partition.
     partition_begin: int
-    # The row after its last one. If rows are missing, it is one row more, so that no row that is
-    # present is taken for the last one.
+    # The row after the last row of the partition. If its last rows have not arrived, one row more,
+    # so that no row that is present is taken for the last one.
     partition_end: int
     # The first row that no search may look at; `NO_EDGE` if all are present.
     edge: int
-    # Matches begin before this row, which is the edge at most.
+    # Matches begin before this row, which is never after the edge.
     until: int
     # The next starting row.
     start: int
-    # The number of matches, and the number of mapped rows, in the output.
+    # The number of matches in the output.
     match_count: int
+    # The number of mapped rows in the output.
     mapped_count: int
     # After MEMO_FULL or OUTPUT_FULL, the number of rows that the full array must hold.
     needed: int
-    # The row and the choice of the condition that failed.
+    # After a failure, the row of the condition that failed.
     row: int
+    # After a failure, the choice of the condition that failed.
     choice: int
-    # How often conditions on the run were evaluated in the partition, and how often they may be.
+    # How often conditions on the run have been evaluated in the partition.
     step_count: int
+    # How often conditions on the run may be evaluated in a partition.
     step_limit: int
-    # How many matches of a partition are sought.
+    # The number of matches that are sought in each partition.
     match_limit: int
 
 
 class RememberedRows(Progress):
-    """A progress with the rows for which a ring of rows remembers something."""
+    """A progress with the range of rows for which a memo, a ring of rows, holds valid entries."""
 
-    # What is remembered counts from the first of these rows on, and before the second.
+    # Entries are valid for the rows memo_from .. memo_to - 1.
     memo_from: int
     memo_to: int
-    # The end of the window for which it is remembered.
+    # Entries are valid for starting rows whose windows end before this row.
     memo_window: int
 
 
 class ReachedStates(Progress):
     """A progress with the computation states that a starting row has reached."""
 
-    # How many there are in the table.
+    # The number of these computation states in the table.
     state_count: int
-    # A number for each starting row, which tells entries of the table that count from others.
+    # A number for each starting row. Only entries of the table with this number count.
     state_stamp: int
 
 
 class BestMatch(Progress):
     """A progress with the best match so far."""
 
-    # Its first row, or -1 if there is none.
+    # The first row of the best match, or -1 if there is none.
     best_start: int
-    # Its last node in the shared buffer, if the search has one.
+    # The node of its last row, in a search with a shared buffer.
     best_node: int
-    # How many rows it has.
+    # The number of its rows.
     best_length: int
 
 
 class BufferState(BestMatch):
     """A progress with the runs and the nodes of a search of all runs at once."""
 
-    # How many runs there are before the row, and after it so far.
+    # The number of runs before the row.
     run_count: int
+    # The number of runs after the row so far.
     next_run_count: int
     # Which half of `runs` has the runs before the row.
     bank: int
     # How many nodes are in the buffer.
     node_count: int
-    # A number for each row of each search, which tells entries of the table that count from others.
+    # A number for each row of each search. Only entries of the table with this number count.
     stamp: int
 
 
 class Completion(Progress):
-    """A progress with the row and the kind of the match that is written out next."""
+    """A progress with two columns of the match that is written out next."""
 
     # The row at which the match is complete.
     completed: int
-    # Whether it is a match, or a run whose window has ended: see `automaton.run_endings`.
+    # The kind of output, a match or a run whose window has ended: see `automaton.run_endings`.
     match_kind: int
 
 
@@ -302,8 +309,8 @@ def make_record(kind: type[R]) -> R:
 def view_progress(progress: Progress) -> Progress:
     """Return a record of `Progress` that shares the memory of one with more fields.
 
-    What conditions read is compiled once for it, and not for the progress of each kind of search.
-    The fields of `Progress` come last in each of them.
+    So functions that read a progress for a condition are compiled once, for `Progress`, and not for
+    each class that adds fields. This works because the fields of `Progress` come last in a record.
     """
     array = get_record_array(progress)
     kind = make_record_type(Progress)
@@ -314,7 +321,8 @@ def view_progress(progress: Progress) -> Progress:
 class OutputArrays(NamedTuple):
     """The output, with room for m matches and k mapped rows."""
 
-    # int64[f, m + 1], a column for each match: see the rows below.
+    # int64[f, m + 1], a column for each match, and one for the end of the last match: see the rows
+    # below.
     matches: IntArray
     # int32[k], the choice by which each row is mapped, match after match; for chains int32[5, k],
     # see `chained`.
@@ -324,7 +332,7 @@ class OutputArrays(NamedTuple):
 
 
 class Work(Protocol):
-    """The part that the records of work of all searches have in common."""
+    """The fields that the records of work of all searches have in common."""
 
     @property
     def progress(self) -> Progress:
@@ -372,7 +380,7 @@ PREFERRED, LONGEST, ALL, NON_OVERLAPPING, GRAPH = range(len(MatchOutput))
 MATCH_PARTITION = 0
 MATCH_NUMBER = 1
 MATCH_START = 2  # the starting row
-MATCH_OFFSET = 3  # where its mapped rows begin; those of a match end where those of the next begin
+MATCH_OFFSET = 3  # where its mapped rows begin; they end where those of the next match begin
 MATCH_COMPLETED = 4  # with event selection, the row at which the match is complete
 MATCH_KIND = 5  # with event selection, a kind of `automaton.run_endings`: a match, or an ended run
 MATCH_SIZE = 6
@@ -399,9 +407,10 @@ MORE_ROWS = 11
 # OVERFLOW, DIVISION_BY_ZERO or FUNCTION_FAILED.
 CONDITION_FAILED = 6
 
-# Inside a kernel, functions return a status in the place of what they return otherwise:
+# Functions inside a kernel often return a status instead of a result, encoded so that it cannot be
+# taken for a result:
 #
-#     kernel              functions                 otherwise              a status
+#     kernel              functions                 result                 encoded status
 #     memoised, plain,    find_match, find_path,    a length, NO_MATCH     NO_MATCH - status, see
 #     distances, chained, find_goal                                        `encode_status`
 #     coverage
@@ -416,14 +425,14 @@ CONDITION_FAILED = 6
 #     all_matches,        step_run, accept          DONE                   as it is
 #     totals              add_row, add_run          a node, a number       -1 for NODES_FULL
 
-# `runs` of a search of all runs at once is int64[2, k, 3]: the runs before the row and those after
-# it. They swap halves at each row. They are in the order in which depth-first search would come to
-# them. If all matches are sought, a run may stand for several that merged, and its start is the
-# latest of theirs.
+# In a search of all runs at once, `runs` is int64[2, k, 3]. One half has the runs before the row,
+# and the other half the runs after it; they change places at each row. Runs are in the order in
+# which a depth-first search would come to them. If all matches are sought, several runs may have
+# merged into one run, whose start is the latest of their starts.
 
 # Columns of `runs`. A run whose condition has raised an error waits until all runs that are
-# preferred to it have died: its state is minus the status, its node is the choice, and progress.row
-# is the row.
+# preferred to it have died. RUN_STATE of such a run is minus the status, RUN_NODE is the choice,
+# and progress.row is the row of the error.
 RUN_STATE = 0
 RUN_NODE = 1  # the node of the row that it has mapped last
 RUN_START = 2  # its starting row
@@ -436,9 +445,9 @@ TABLE_STATE = 2
 TABLE_KEY = 3
 TABLE_REGISTERS = 4  # the first one of the live registers
 
-# `nodes` is the shared buffer: a pointer from each selected row to the one before, for every run
-# that selects it. int32[n, 2 or 3] for preferred matches. For all matches int64[n, 5], where a join
-# leads to the ends of two runs that have merged.
+# `nodes` is the shared buffer: see `buffer`. Each node is a row that a run has mapped, with the
+# node of the row that the run mapped before. For preferred matches it is int32[n, 2 or 3]. For all
+# matches it is int64[n, 5], and some nodes are joins, which lead to the last nodes of two runs.
 
 # Columns of `nodes`. For preferred matches there are two, or three if rows may be skipped.
 NODE_CHOICE = 0  # the choice by which the row was mapped; JOIN for a join
@@ -454,20 +463,21 @@ COMPLETES = -2  # as NODE_OTHER: a match ends here, which the graph of all match
 # rows and choices belong to the best match so far. See `skipping.pack_mark` for marks.
 PATH_ROWS, PATH_CHOICES, PATH_BEST_ROWS, PATH_BEST_CHOICES, PATH_MARKS, PATH_SIZE = range(6)
 
-# By what matches are grouped: their partition, or the row with which they start or end.
+# What the matches of one group have in common: the partition, the first row, or the last row.
 BY_PARTITION, BY_START, BY_END = range(len(Grouping))
 
-# Columns of `absences`: in which part of the match no row may be, and the code of the condition.
+# Columns of `absences`: the part of the match in which no row may satisfy the condition, and begin
+# and end of the instructions of the condition on the run.
 ABSENCE_KIND, ABSENCE_CODE, ABSENCE_CODE_END, ABSENCE_SIZE = range(4)
 IN_THE_MIDDLE, AT_THE_BEGINNING, AT_THE_END = range(3)
 
-# The second axis of `members` of negations: the variables of the rows before and after the part.
+# Indices of the second axis of `NegationArrays.members`: the variables before and after the part.
 BEFORE_ABSENCE, AFTER_ABSENCE, SIDE_COUNT = range(3)
 
 # Columns of `closing`.
 CLOSING_WORD, CLOSING_MASK, CLOSING_CODE, CLOSING_CODE_END, CLOSING_SIZE = range(5)
 
-# What `counters` count. Only searches with event selection count, each what it has:
+# Indices of `counters`. Only searches with event selection count:
 #
 #                     all_matches, totals        merging                    skipping
 #     READS           runs that get a row,       runs that get a row,       how often the run comes
@@ -490,4 +500,4 @@ FORKS = 3
 MERGES = 4
 NODES_CREATED = 5
 NODES_PRUNED = 6
-COUNTERS = 7
+COUNTER_COUNT = 7

@@ -1,4 +1,4 @@
-"""Whether a run may map a row by a choice.
+"""Decide whether a run may map a row by a choice, and update its registers.
 
 A run may map a row if
 
@@ -29,20 +29,21 @@ from matchrec.search.partitions import IntArray
 def find_slot(run: int, bank: int) -> int:
     """Return the slot with the registers of a run, in a search of all runs at once.
 
-    Slot 0 has the registers before the first row. The runs of both banks alternate after it.
+    `run` and `bank` are its indices in `runs`. Slot 0 has the registers before the first row. In
+    the slots after it, runs of both banks alternate.
     """
     return 1 + 2 * run + bank
 
 
 def uncount_steps(number: int, progress: Progress) -> None:
-    """Take back how many evaluations were counted last, because they will be repeated."""
+    """Subtract the last `number` evaluations from the count, because they will be repeated."""
     progress.step_count -= number
 
 
 @stopping_test(uncount_steps)
 @spliced
 def takes_too_many_steps(progress: Progress) -> bool:
-    """Count one more evaluation of a condition on the run; return whether it is one too many."""
+    """Count an evaluation of a condition on the run; return whether there are too many now."""
     progress.step_count += 1
     return bool(progress.step_count > progress.step_limit)
 
@@ -79,7 +80,7 @@ def copy_registers(slot: int, new_slot: int, registers: IntArray) -> None:
 def map_row_in_copy(
     choice: int, slot: int, new_slot: int, row: int, program: IntArray, conditions: RunConditions
 ) -> None:
-    """Map a row in a copy: copy a run's registers to a new slot, and update them by the row."""
+    """Copy the registers of a run to a new slot, and update the copy for a row that is mapped."""
     registers = conditions.registers
     copy_registers(slot, new_slot, registers)
     begin = program[choice, layout.STEPS]
@@ -102,7 +103,8 @@ def may_map(
 ) -> int:
     """Return whether a run may map a row by a choice: HOLDS, HOLDS_NOT or an error.
 
-    `slot` has the registers of the run. `new_slot` gets the registers after the row is mapped.
+    `slot` has the registers of the run. `new_slot` gets its registers after the row. An error is
+    as `evaluate_condition` returns it: see `make_failure_status`.
     """
     mask = program[choice, layout.MASK]
     if satisfied[row, program[choice, layout.WORD]] & mask != mask:
@@ -117,11 +119,11 @@ def may_map(
 def test_run_condition(
     choice: int, slot: int, new_slot: int, row: int, program: IntArray, conditions: RunConditions
 ) -> int:
-    """Return whether the condition on a run lets it map a row, as `may_map` does.
+    """Return whether the condition on the run lets it map a row: HOLDS, HOLDS_NOT or an error.
 
-    It is called for a row that satisfies all that does not depend on the run. For stages, the
-    condition is evaluated before the row is mapped, otherwise after that. The loop runs the two
-    steps in either order, so that each of them is compiled in one place only.
+    The row must satisfy the row condition and the anchors of the choice. For stages, the condition
+    is evaluated before the row is mapped, otherwise after it is mapped. The loop runs the two steps
+    in either order, so that each of them is compiled in one place only.
     """
     tests_first = conditions.tests_before_mapping
     if conditions.instructions.shape[0] == 0:

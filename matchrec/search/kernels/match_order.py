@@ -1,18 +1,18 @@
-"""The order of matches, which of them are equal, and which of them a skip strategy keeps.
+"""Order matches, find equal ones, and decide which matches a skip strategy keeps.
 
 A skip strategy goes over the matches of a partition in the order of their first rows.
 
 1. A match is kept if it does not begin before the start bound: the next start of the matches kept
    before it. Then it moves the bound to its own next start.
-2. It is released when no run is live that began before it. Until then it is held.
-3. A run whose window ends is kept if it does not begin before the start bound of that time.
+2. A kept match is released when no run is live that began before it. Until then it is held.
+3. A run whose window ends is kept if it does not begin before the start bound at that row.
 
     SKIP PAST LAST ROW, matches by rows: 0-3, 1-2, 4-5
 
     0-3 is kept, and the bound becomes 4; 1-2 begins before it and is left out; 4-5 is kept
 
-If no run is output when its window ends, kept matches can be found from one starting row after the
-other, because a match that begins before the next start of a kept one does not matter.
+If no run is output when its window ends, the search can follow one starting row after the other. It
+goes on at the next start of each kept match, because matches that begin before are left out.
 
 Source: Flink CEP, "After Match Skip Strategy".
 """
@@ -44,13 +44,14 @@ def mark_equal(
     """Mark each match that equals the one before it.
 
     Args:
-        groups: group g has the matches order[groups[g]] .. order[groups[g + 1] - 1].
-        order: indices of matches.
-        is_repeated: bool, by index in `order`, which is filled.
+        groups: int64[g + 1], group i has the matches order[groups[i]] .. order[groups[i + 1] - 1].
+        order: int64[m], indices of matches, in the order of `compare_matches` within each group.
+        is_repeated: bool[m], by index in `order`. It is set to whether the match equals the match
+            before it in its group; for the first match of a group, it stays as it is.
         matches: the rows of the matches.
 
     Returns:
-        False if a match is out of order; then not all are marked.
+        Whether the matches of each group are in order. If not, some matches are not marked.
     """
     for group in range(groups.shape[0] - 1):
         for index in range(groups[group] + 1, groups[group + 1]):
@@ -63,14 +64,14 @@ def mark_equal(
 
 @linear_kernel
 def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: MappedRows) -> None:
-    """Sort the matches of each group by row positions, then by variables, by merging.
+    """Sort the matches of each group by row positions, then by variables. This is a merge sort.
 
-    Searches find most matches in that order, so it is seldom needed.
+    Searches find most matches in this order, so this function is seldom called.
 
     Args:
         groups: see `mark_equal`.
-        order: indices of matches, which are sorted in place.
-        spare: as long as `order`; what it holds does not matter.
+        order: int64[m], indices of matches, which are sorted in place.
+        spare: int64[m], is overwritten.
         matches: the rows of the matches.
     """
     for group in range(groups.shape[0] - 1):
@@ -101,31 +102,34 @@ def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: Map
 
 @spliced
 def compare_matches(left: int, right: int, matches: MappedRows, program: IntArray | None) -> int:
-    """Compare two matches by row positions, then by variables: negative, zero or positive.
+    """Compare two matches, given by their indices, by row positions, then by variables.
 
     If matches have choices instead of variables, `program` has the variables of the choices.
+
+    Returns:
+        A negative number if `left` comes first, 0 if they are equal, otherwise a positive number.
     """
     offsets = matches.offsets
     rows = matches.rows
     mapped = matches.mapped
-    first = offsets[left]
-    second = offsets[right]
-    length = offsets[left + 1] - first
-    other_length = offsets[right + 1] - second
-    shared = min(length, other_length)
-    for index in range(shared):
-        if rows[first + index] != rows[second + index]:
-            return int(rows[first + index] - rows[second + index])
-    if length != other_length:
-        return int(length - other_length)
-    for index in range(shared):
-        variable = int(mapped[first + index])
-        other_variable = int(mapped[second + index])
+    left_begin = offsets[left]
+    right_begin = offsets[right]
+    left_length = offsets[left + 1] - left_begin
+    right_length = offsets[right + 1] - right_begin
+    shared_length = min(left_length, right_length)
+    for index in range(shared_length):
+        if rows[left_begin + index] != rows[right_begin + index]:
+            return int(rows[left_begin + index] - rows[right_begin + index])
+    if left_length != right_length:
+        return int(left_length - right_length)
+    for index in range(shared_length):
+        left_variable = int(mapped[left_begin + index])
+        right_variable = int(mapped[right_begin + index])
         if program is not None:
-            variable = int(program[variable, layout.VARIABLE])
-            other_variable = int(program[other_variable, layout.VARIABLE])
-        if variable != other_variable:
-            return variable - other_variable
+            left_variable = int(program[left_variable, layout.VARIABLE])
+            right_variable = int(program[right_variable, layout.VARIABLE])
+        if left_variable != right_variable:
+            return left_variable - right_variable
     return 0
 
 
@@ -144,13 +148,13 @@ class RankedMatches(NamedTuple):
 class SearchPosition(NamedTuple):
     """The point at which a search has stopped. All rows are positions."""
 
-    # The row that comes next.
+    # The next row that the search would read.
     stop: int
     # int64[r], the rows with which live runs begin; empty if starting rows are searched one after
     # the other.
     first_rows: IntArray
-    # int64[n or 0], for each starting row, the last row at which a run from it was live since the
-    # search went on. Empty if it does not matter when matches are released.
+    # int64[n], for each starting row, the last row at which a run from it was live since the search
+    # went on; int64[0] if it does not matter when matches are released.
     last_live: IntArray
     # int64[b, 2], the rows at which start bounds were set, and the bounds.
     start_bounds: IntArray
@@ -158,10 +162,10 @@ class SearchPosition(NamedTuple):
     starts: IntArray
 
 
-# What is decided on a match.
+# The outcomes for a match.
 LEFT_OUT = 0
 KEPT = 1
-HELD = 2  # until a run that began earlier has ended
+HELD = 2  # undecided until a live run that began earlier has ended
 
 
 @linear_kernel
@@ -176,15 +180,16 @@ def mark_kept(
 
     Args:
         ranked: the matches.
-        position: where the search has stopped, with sorted first rows.
-        fails_on_miss: whether a match without a target is a failure.
-        outcome: int64[m], LEFT_OUT for each match, is set to KEPT or HELD.
+        position: where the search has stopped; its first rows are sorted.
+        fails_on_miss: whether a match without a target, or whose target is its first row, is a
+            failure.
+        outcome: int64[m], LEFT_OUT for each match. Values are set to KEPT or HELD.
         bounds: int64[m + 1, 2], the row at which a match is released, and the start bound from then
-            on. The first entry is the bound before the first match; the others are filled. Bounds
-            of one partition do not hold in the next one.
+            on. Entry 0 is given: the bound before the first match. Entry i + 1 is filled for match
+            i. Rows of the next partition are after each bound, so a bound has no effect there.
 
     Returns:
-        The first match that misses its target, or -1.
+        The index of the first match that is such a failure, or -1.
     """
     start = ranked.start
     target = ranked.target
@@ -226,11 +231,14 @@ def find_first_next_start(
     progress: Progress,
     output: OutputArrays,
 ) -> int:
-    """Return the next start of the first match that has one after its own start, or NO_TARGET.
+    """Return the next start after the first match whose next start is after its own start.
 
-    It looks at the matches in the output from index `first_match` on, which begin together and are
-    complete together. They may be out of order, but they are compared only if their next starts
-    differ.
+    Only the matches in the output from index `first_match` on count. They begin at the same row and
+    are complete at the same row. They may be out of order, but they are compared only if their next
+    starts differ.
+
+    Returns:
+        The next start, or NO_TARGET if no match has a later one.
     """
     is_target = program[:, layout.IS_TARGET]
     matches = MappedRows(output.matches[layout.MATCH_OFFSET], output.rows, output.choices)
@@ -261,7 +269,7 @@ def find_later_start(
 ) -> int:
     """Return the next start after a match, or NO_TARGET if it is not after the match's first row.
 
-    The matches have choices instead of variables, and none of them is empty.
+    `match` is an index. The matches have choices instead of variables, and none of them is empty.
     """
     begin = matches.offsets[match]
     end = matches.offsets[match + 1]

@@ -1,14 +1,14 @@
-"""What need not be searched twice: failures that are remembered, and runs with equal futures.
+"""Remember what need not be searched twice: failures, and computation states that were reached.
 
 *Failures.* A failure is a pair of a state and a row from which no match can be completed. It holds
 for every starting row of the partition, so no pair is searched twice, and every pattern takes time
 linear in the rows. The search never comes back to rows before the next starting row. So the memo is
-a ring: it is as large as one search reaches, not as large as the partition.
+a ring of rows: it is as long as the longest search of one starting row, not as the partition.
 
-    memo: uint8[r, b], r a power of two. Row position p is at memo[p & (r - 1)]; each bit of it is
+    memo: uint8[r, b], r a power of two. Row position p is at memo[p & (r - 1)]. Each bit there is
     for one *memo number*, which the program gives to each state that can be reached twice.
 
-For PATTERN (A B+ C | A B+ D) and rows without a C, the loop of B fails for C once at each row.
+For PATTERN (A B+ C | A B+ D) and rows without a C, the loop of B in A B+ C fails once at each row.
 
 *Equal futures.* Runs in the same state at the same row whose live registers are equal have the
 same future. The more preferred one comes first and stays. If no register is live, the state alone
@@ -22,10 +22,11 @@ registers and a key.
     totals                 the runs after one row                `TotalArrays.merge_keys`
 
 `merging` keeps one of several equal runs, so their windows must end together. In `all_matches`, a
-join leads to the rows of both. The merged run lives until the later window ends, and each match is
-tested against its own window when it is unwound. Totals cannot be taken apart again. So runs with
-totals merge only if their windows end together, or only if they have the same first row, if matches
-are grouped by it or a negation reads the rows before it.
+join leads to the rows of both runs. The merged run lives until the later window ends, and each
+match is tested against its own window when it is unwound. Totals that were added cannot be
+separated again. So runs with totals merge only if their windows end together. If matches are
+grouped by their first row, or a negation reads the rows before it, runs with totals merge only if
+they have the same first row.
 
     table: int64[t, 4 + r], t a power of two, r the number of registers, with open addressing. An
     entry counts if its first column is the current stamp, so no table is ever cleared. At most half
@@ -102,7 +103,7 @@ def remember_failure(memo: ByteArray, progress: RememberedRows, memo_number: int
 
 @spliced
 def forget(row: int, progress: RememberedRows) -> None:
-    """Forget what is remembered, and start again at `row`."""
+    """Forget all failures; from now on, failures are remembered from `row` on."""
     progress.memo_from = row
     progress.memo_to = row
 
@@ -126,10 +127,11 @@ def note_state(
 ) -> int:
     """Note that a run of `depth` rows has entered a state by mapping a row.
 
-    Nothing is noted if such states are not kept: then the table is empty.
+    If computation states are not kept, the table is empty, and nothing is noted.
 
     Returns:
-        HOLDS if no run with the same future has entered it; HOLDS_NOT if one has; or -RUNS_FULL.
+        HOLDS if no run with the same future has entered the state at the row; HOLDS_NOT if such a
+        run has; -RUNS_FULL if there is no room.
     """
     answer = np.int64(HOLDS)
     if table.shape[0] > 0:
@@ -170,15 +172,15 @@ def find_or_add_state(
 
     Args:
         state: the state of the run.
-        key: what else must be equal: see the table above.
+        key: a number that must be equal as well: see the table in the docstring of the module.
         registers: the registers of the run.
-        live: which of them are live in the state.
-        entry: the number by which the run will be found, such as its index.
+        live: the indices of the registers that are live in the state.
+        entry: the number that is stored for the run, such as its index.
         stamp: entries with another stamp do not count.
         table: the hash table.
 
     Returns:
-        The number with which an equal state was added, or NOT_FOUND.
+        The entry with which an equal state was added; NOT_FOUND if `entry` was added now.
     """
     hash_value = multiply_wrapped(key, HASH_FACTOR) ^ state
     for register in live:

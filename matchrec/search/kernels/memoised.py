@@ -1,4 +1,4 @@
-"""The kernel of `search.memoised`: one run at a time, and failures are remembered.
+"""The kernel of `search.memoised`: search one run at a time, and remember failures.
 
     PATTERN (A B+ C)   rows A B B X
 
@@ -6,14 +6,14 @@
     back to row 2: C does not hold; so the loop of B fails at row 2, which is remembered
     back to row 1, back to row 0: no other choice, so no match begins at row 0
 
-`path` holds the choice taken at each row and is the only stack. A pair of a state and a row whose
-choices have all been tried has failed. The failure holds for every starting row. It is remembered
-if the pair can be reached again. A failure found without mapping a row is not stored, because
-testing it again is as cheap.
+`path` holds the choice taken at each row and is the only stack. If all choices of a state at a row
+have been tried, the pair of the state and the row has failed, for every starting row. The failure
+is remembered if the pair can be reached again. It is not remembered if no choice has mapped the
+row, because testing the choices again is as cheap as looking the failure up.
 
-All conditions are row conditions here, and matches have no windows, because `distances` finds
-matches in windows if all conditions are row conditions. `plain` has the same loop, with conditions
-on the run and windows. `coverage` has the same loop and counts the occurrences that were reached.
+This kernel gets only queries whose conditions are row conditions and whose matches have no windows;
+`distances` runs such queries with windows. `plain` has the same loop, with conditions on the run
+and windows. `coverage` has the same loop, and counts the occurrences that were reached.
 """
 
 from typing import NamedTuple
@@ -50,8 +50,8 @@ class PathWork(NamedTuple):
 
     progress: RememberedRows
     output: OutputArrays
-    # int32[d], the choice taken at each row from the starting row on. If a match needs more than d
-    # rows, the search stops, and goes on with a longer array.
+    # int32[d], the choice taken at each row from the starting row on. If a run has more than d
+    # rows, the kernel returns a status, and is called again with a longer array.
     path: ChoiceArray
     # uint8[r, b], the failures that are remembered: see `memo`.
     memo: ByteArray
@@ -65,7 +65,6 @@ def search(rules: Rules, rows: RowArrays, work: PathWork) -> int:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(search_from_start(rules, rows, work))
-        # A partition that waits for more rows does not keep the others waiting.
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -126,7 +125,7 @@ def find_match(rules: Rules, rows: RowArrays, work: PathWork) -> int:
                 mask = program[choice, layout.MASK]
                 word = program[choice, layout.WORD]
                 if row < partition_end and satisfied[row, word] & mask == mask:
-                    # The number of the target state, -1 if its failures are not remembered.
+                    # The memo number of the target; -1 if its failures are not remembered.
                     target_memo = program[choice, layout.MEMO]
                     if target_memo < 0 or not has_failed(memo, progress, target_memo, row + 1):
                         break
@@ -157,7 +156,6 @@ class MemoisedSearch(PathSearch[PathWork]):
     """A search of one run at a time, if conditions depend on the data only."""
 
     kernel = search
-    # The kernel finds the next starting row with `find_start`, which skips impossible ones.
     may_skip_starts = True
 
     def make_work(self) -> PathWork:

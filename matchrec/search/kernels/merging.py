@@ -1,27 +1,27 @@
 """The kernels of `search.merging`: all runs at once, row by row, for one match of each start.
 
-Runs are kept in preferment order, those of earlier starting rows first. So the first run that
+Runs are kept in preferment order, runs of earlier starting rows first. So the first run that
 accepts beats all runs after it, and its match is final when no run before it is live. Until a run
-has accepted, each row starts a run of its own, which is the least preferred one.
+has accepted, each row begins a new run, which is the least preferred run.
 
     PATTERN (A B* C | A), rows A B B X
 
     row 0 A     runs: the loop of B; and A alone, which accepts after row 0
-    row 1 B     the loop goes on; it is before the best match, so that is not final
+    row 1 B     the loop goes on; it is preferred to the best match, row 0, which is not final yet
     row 3 X     the loop dies: the match is row 0, and the next search begins at row 1
 
-After a best match, a pair of a state and a row is noted as failed when it is reached, because the
-next search comes there again. If a run accepts after all, what was noted up to that row is dropped.
-With windows, a run that began later lives longer, as ends of windows never go back. Then runs merge
-only if their windows end together, and no failure is remembered.
+Once there is a best match, each pair of a state and a row that a run reaches is noted as failed,
+because the next search comes there again. If a run accepts after all, the failures up to its last
+row are dropped. With windows, a run that began later lives longer, because a later window never
+ends earlier. Then runs merge only if their windows end together, and no failure is remembered.
 
 If a condition raises an error (overflow, division by zero), the *failed run* stays among the runs
 and waits, because a run that is preferred to it may still match. The error ends the search only
 when all runs before it have died: depth-first search would not have met it earlier.
 
-With a `SkippingInput`, rows may be skipped. A run then goes on waiting after all else that it does
-with a row, and it accepts only on the row after its last one. So runs merge only if their last rows
-are equal as well.
+With a `SkippingInput`, rows may be skipped. Then the last thing that a run does with a row is to
+skip it, and the run accepts only on the row after its last mapped row. So runs merge only if their
+last mapped rows are equal as well.
 
 There are three kernels with the same loop:
 
@@ -29,8 +29,9 @@ There are three kernels with the same loop:
     search_runs        conditions depend on the run
     search_with_gaps   rows may be skipped
 
-They pass None for what they do not need, and code for that is not compiled. All go from match to
-match by `find_match`, which gives each row to all runs by `expand_run`.
+They pass None for the arguments that they do not need, and code that uses these arguments is not
+compiled. All go from match to match by `find_match`, which gives each row to all runs by
+`expand_run`.
 
 If the longest match of a starting row is sought, a run that accepts beats only the runs of later
 starting rows, and the other runs of its own starting row go on until all of them have died.
@@ -118,8 +119,8 @@ class MergingWork(NamedTuple):
     runs: IntArray
     # int32[n, 2 or 3], the shared buffer: see `layout`.
     nodes: ChoiceArray
-    # A hash table of computation states: see `memo`. If the state alone tells them apart, it is
-    # int64[s, 2], by state.
+    # int64[t, 4 + r], a hash table of computation states, if a run has r registers: see `memo`. If
+    # it has none, int64[s, 2], the stamp and the entry of each state.
     table: IntArray
 
 
@@ -128,7 +129,7 @@ class SkippingInput(NamedTuple):
 
     # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
     states_after_skip: IntArray
-    # int64[COUNTERS], what was counted: see `layout`. Work that is repeated with more room counts
+    # int64[COUNTER_COUNT], the counters: see `layout`. Work that is repeated with more room counts
     # again.
     counters: IntArray
 
@@ -139,7 +140,7 @@ CUTS_OFF = -1  # the runs after this one are dropped, because they are less pref
 
 
 class Run(NamedTuple):
-    """A run that gets a row: a row of `runs`, and where its registers are."""
+    """A run that gets a row: the columns of `runs`, and where its registers are."""
 
     state: int
     node: int  # the node of the row that it has mapped last, or -1
@@ -158,12 +159,13 @@ def expand_run(
     conditions: RunConditions | None,
     skipping: SkippingInput | None,
 ) -> int:
-    """Give a row to a run: add the runs that follow from it to the runs after the row.
+    """Give a row to a run: add the runs that follow from this run to the runs after the row.
 
     For each choice, in preferment order:
 
     1. If it accepts, the run is the best match, and CUTS_OFF is returned.
-    2. If the row does not satisfy it, or what follows has failed before, the next choice is tried.
+    2. If the row does not satisfy its conditions, or its target is known to fail at the next row,
+       the next choice is tried.
     3. Otherwise a run is added that has mapped the row, unless a preferred run has the same future.
 
     Then the run skips the row, if that is allowed.
@@ -308,20 +310,20 @@ def has_twin(
     conditions: RunConditions | None,
     skipping: SkippingInput | None,
 ) -> bool:
-    """Return whether an earlier run has the same future as the run that is about to be added.
+    """Return whether an earlier run has the same future as the new run, and note the new run.
 
-    That run is already in `runs`, behind the others. If it has no twin, its computation state is
-    noted. If rows may be skipped and several runs differ only in their last rows, only the first of
-    them is noted. So a twin may be missed, which costs time but changes no match.
+    The new run is already in `runs` behind the runs after the row, but does not count yet. If rows
+    may be skipped and several runs differ only in their last rows, only the first of them is noted.
+    So a twin may be missed, which costs time but changes no match.
 
     Args:
         bank: the half of `runs` for the runs after the row.
-        last_row: the row that the run has mapped last.
-        latest_end: the row before which the run must end.
-        rules: the query.
-        work: what the search works in.
+        last_row: the row that the new run has mapped last.
+        latest_end: the row before which the new run must end.
+        rules: the part of the query that every search needs.
+        work: the arrays and records of the search.
         conditions: the conditions on the run.
-        skipping: what is needed if rows may be skipped.
+        skipping: the additional arrays if rows may be skipped; otherwise None.
     """
     runs = work.runs
     progress = work.progress
@@ -358,7 +360,8 @@ def keep_failed_run(
 ) -> int:
     """Add a failed run to the runs after the row, behind the runs that are preferred to it.
 
-    It cuts off all runs after it, so only one is ever kept; progress.row says where it has failed.
+    A failed run cuts off all runs after it, so at most one is kept. progress.row is the row at
+    which it has failed.
 
     Args:
         failed_state: the negative status of the error, which is stored instead of a state.
@@ -423,7 +426,7 @@ def search_data(rules: Rules, rows: RowArrays, work: MergingWork) -> int:
 
 @stoppable_kernel
 def search_runs(rules: Rules, rows: RowArrays, work: MergingWork, conditions: RunConditions) -> int:
-    """Do as `search_data`, under conditions on the run."""
+    """Search as `search_data` does, with conditions on the run."""
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
@@ -444,7 +447,10 @@ def search_with_gaps(
     conditions: RunConditions,
     skipping: SkippingInput,
 ) -> int:
-    """Do as `search_runs`, if rows may be skipped. There may be no conditions on the run."""
+    """Search as `search_runs` does, if rows may be skipped.
+
+    If a query has no conditions on the run, `conditions` has no instructions.
+    """
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
@@ -459,7 +465,7 @@ def search_with_gaps(
 
 @spliced
 def write_best(rules: Rules, work: MergingWork, skipping: SkippingInput | None) -> int:
-    """Write out the best match, and skip.
+    """Write out the best match, and set the next starting row by AFTER MATCH SKIP.
 
     Returns:
         DONE, OUTPUT_FULL or a failure of AFTER MATCH SKIP.
@@ -495,9 +501,9 @@ def find_match(
 ) -> int:
     """Find the first match from progress.start on that begins before progress.until.
 
-    The match is in the fields progress.best_... If there is none, progress.start is the row after
-    all starting rows. Called again after NODES_FULL, the search goes on where it was. After another
-    status, it begins again from the first starting row that has a live run.
+    The fields progress.best_... describe the match. If there is no match, progress.start becomes
+    the row after all starting rows. A call after NODES_FULL goes on where the search was. A call
+    after another status begins again from the first starting row that has a live run.
 
     Returns:
         DONE or another status.
@@ -533,7 +539,7 @@ def find_match(
         progress.next_run_count = 0
         bank = progress.bank
         for index in range(run_count + begins):
-            # The last one is a new run, which is the least preferred one. The others are live runs.
+            # The last run is new, and less preferred than the live runs before it.
             run = Run(np.int64(0), np.int64(-1), row, np.int64(0), 1 - bank)
             if index < run_count:
                 state = runs[bank, index, layout.RUN_STATE]
@@ -559,8 +565,8 @@ def find_match(
         progress.bank = 1 - bank
         run_count = progress.next_run_count
         row += 1
-    # The interrupted search begins again with the first starting row that has a live run. What is
-    # remembered from there on may not have failed.
+    # The interrupted search begins again with the first starting row that has a live run. States
+    # noted as failed from there on may not have failed, because their runs were interrupted.
     if run_count > 0:
         row = runs[progress.bank, 0, layout.RUN_START]
     elif progress.best_start >= 0:
@@ -590,8 +596,8 @@ class MergingSearch(BufferSearch[MergingWork]):
     def shapes(self) -> Shapes:
         """Return the arrays of `BufferSearch`, with a memo and smaller nodes.
 
-        A node has no row if no rows are skipped, because then its row follows from its place in the
-        match. Without registers, the table is indexed by the state.
+        If no rows are skipped, nodes have no column for the row, because it follows from the place
+        of the node in the match. Without registers, the table is indexed by the state.
         """
         node_count = self.sizes[layout.NODES_FULL]
         state_count = len(self.rules.first_choice) - 1
@@ -604,9 +610,9 @@ class MergingSearch(BufferSearch[MergingWork]):
 
     @property
     def pruning(self) -> None:
-        """Return None: besides the live runs, nothing decides which nodes are dropped.
+        """Return None: only live runs and the best match decide which nodes are kept.
 
-        A node leads to one match only, and its run ends with the window.
+        All nodes of a run have the same starting row, so none expires before the run does.
         """
         return
 
@@ -631,7 +637,7 @@ class MergingSearch(BufferSearch[MergingWork]):
         return self.rules, self.arrays.rows, self.work
 
     def grow(self, status: int) -> None:
-        """Grow as any buffer does; more runs also get room for the nodes that they create."""
+        """Make the full arrays larger. If there are more runs, add room for their nodes as well."""
         if status == layout.RUNS_FULL:
             least_nodes = 8 * self.sizes[layout.RUNS_FULL]
             self.sizes[layout.NODES_FULL] = max(self.sizes[layout.NODES_FULL], least_nodes)

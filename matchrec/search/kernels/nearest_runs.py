@@ -1,26 +1,28 @@
-"""Count how far the starting rows come that begin no match, and why they come no further.
+"""Count how far starting rows without a match come, and why they come no further.
 
 A starting row is represented by its *nearest run*: the run after which a match needs the fewest
-further rows. Of several such runs it is the longest one, and of several longest ones the most
-preferred one.
+further rows. Ties go to the longest run, then to the most preferred run.
 
     PATTERN (A B C D), rows A B X
 
     row 0: the nearest run is A0 B1; it needs 2 further rows, and ended because C was false on row 2
 
-Two depth-first kernels count: `coverage` and `selection_coverage`. They call the functions here,
-and keep the nearest run from each row of their path on:
+Two depth-first kernels count: `coverage` and `selection_coverage`. They call the functions of this
+module. For each row of their path, they keep the nearest run of those that continue the path from
+this row on:
 
     ends[d]      how the nearest run after d rows ended: see the columns END_...
     trails[d]    the occurrences of variables in PATTERN that its rows took from here on, as bits
     remembered   the nearest run from a state at a row, beside each failure that is remembered
 
-When a search goes back a row, it puts the row before the nearest run from the next row on, and
-compares the result with the nearest run from this row on.
+When a search goes back a row, it puts this row before the nearest run from the next row on, and
+compares the result with the nearest run from this row on (`keep_nearer`).
 
-If no row is skipped, what follows a state and a row does not depend on how they were reached, so it
-is remembered with their failure. Only if a run ends there at once, its last row is the row by which
-it came there. A run ends where no condition is true that would have brought it nearer to a match.
+If no row is skipped, the nearest run from a state and a row on does not depend on the way to them.
+So it is remembered with their failure. If it has no row, its last choice is the one that led to the
+state, which differs from way to way. So NO_CHOICE is remembered, and replaced when it is recalled.
+
+A run ends at the row on which no condition is true that would bring it nearer to a match.
 """
 
 from typing import NamedTuple
@@ -44,10 +46,11 @@ class RunCounts(NamedTuple):
     # need fewer rows.
     nearer_first: IntArray
     nearer: IntArray
-    # int64[c], for each choice the occurrence of a variable in PATTERN that a row takes by it, its
-    # target, and the variable whose condition is tested.
+    # int64[c], for each choice, the occurrence in PATTERN of the variable that it maps a row to.
     occurrences: IntArray
+    # int64[c], the target state of each choice.
     targets: IntArray
+    # int64[c], the variable whose condition each choice tests.
     tested: IntArray
     # The condition of variable i has the parts parts[parts_first[i] : parts_first[i + 1]], int64[3]
     # each: see the columns below.
@@ -58,10 +61,10 @@ class RunCounts(NamedTuple):
     # int64[o], for each occurrence, the number of starting rows whose match or nearest run took it.
     reached: IntArray
     # int64[c + 1, 5], the number of starting rows without a match, by the last choice of their
-    # nearest run plus one, then by the reason why it ended. Entry 0 is for runs without rows.
+    # nearest run plus one, then by the reason why it ended. Row 0 is for runs without rows.
     end_counts: IntArray
     # int64[o + 1, k], how often each part of a condition was false after the nearest run, by the
-    # last occurrence of that run plus one. Entry 0 is for nearest runs without rows.
+    # last occurrence of that run plus one. Row 0 is for nearest runs without rows.
     false_parts: IntArray
     # int64[2], the nearest run of all starting rows: see the indices below.
     nearest_of_all: IntArray
@@ -71,11 +74,11 @@ class RunCounts(NamedTuple):
     # What the search keeps:
     # int64[d + 1, t], the trail of the nearest run after each row of the path.
     trails: IntArray
-    # int64[d + 1, 6], how that run ended: see the columns below.
+    # int64[d + 1, 6], how the nearest run after each row of the path ended: see the columns below.
     ends: IntArray
-    # int64[r, b, 2 + t], the nearest run from a state at a row on: see the columns below. It is
-    # int64[0, 0, 0] in `selection_coverage`, which remembers no failures. If `coverage` remembers
-    # none, it stays as small as it was made at first.
+    # int64[r, b, 2 + t], the nearest run from a state at a row on, by row in a ring and by memo
+    # number: see the columns below. It is int64[0, 0, 0] in `selection_coverage`, which remembers
+    # no failures. If `coverage` remembers none, the ring never grows.
     remembered: IntArray
 
 
@@ -84,12 +87,12 @@ FALSE = 0  # no condition was true that would have brought it nearer to a match
 NO_ROW = 1  # the partition has no further row
 OUT_OF_WINDOW = 2  # its window has no further row
 ANCHORED = 3  # only an anchor would have had to hold
-FORBIDDEN = 4  # a negation forbids how it went on
-REASONS = 5
+FORBIDDEN = 4  # a negation forbids the way in which it would have gone on
+REASON_COUNT = 5
 
-# Columns of `parts`. Word and mask are as in `program`; mask 0 stands for all that depends on the
-# run. PART_START is the starting row for which it was counted last, because two choices of a state
-# may have the same variable.
+# Columns of `parts`. Word and mask are as in `program`; mask 0 is for the part of the condition
+# that depends on the run. PART_START is the starting row for which the part was counted last: two
+# choices of a state may have the same variable, and the part counts once.
 PART_WORD, PART_MASK, PART_START, PART_SIZE = range(4)
 
 # Indices of `nearest_of_all`.
@@ -110,8 +113,8 @@ END_STATE = 0  # the state in which the run ended
 END_LENGTH = 1  # how many rows it has
 END_CHOICE = 2  # the choice of its last row; NO_CHOICE if it has no row from here on
 END_ROW = 3  # the row after its last one
-# The row after the last one that it read without coming nearer to a match. If it read all rows
-# before `end`, where runs end, it is `end` + 1. UNKNOWN while the run still reads rows.
+# The row after the last row that the run read without coming nearer to a match. If the run read all
+# rows before `end`, the row before which runs end, this is `end` + 1. UNKNOWN while it reads rows.
 END_UNTIL = 4
 END_REASON = 5  # why it ended, or UNKNOWN
 END_SIZE = 6
@@ -127,10 +130,10 @@ UNKNOWN = -1
 def begin_nearest(
     depth: int, state: int, row: int, length: int, until: int, counts: RunCounts
 ) -> None:
-    """Make the run that ends here the nearest one from `depth` on, before any choice is tried.
+    """Make the run that ends at once the nearest one from `depth` on, before any choice is tried.
 
-    `state` and `row` are where it ends, `length` is how many rows it counts as having, and `until`
-    is the value of the column END_UNTIL, or UNKNOWN.
+    The arguments are columns of `ends`: the run ends in `state` before `row`. `length` is compared
+    only with lengths of the same search, so it may count from any row. `until` may be UNKNOWN.
     """
     end = counts.ends[depth]
     end[END_STATE] = state
@@ -157,7 +160,11 @@ def is_in_trail(trail: IntArray, occurrence: int) -> int:
 
 @inlined
 def is_nearer(depth: int, state: int, length: int, counts: RunCounts) -> bool:
-    """Return whether a run that ends in a state is nearer than the nearest one from `depth` on."""
+    """Return whether a run is nearer than the nearest run from `depth` on.
+
+    The run ends in `state` after `length` rows. If both runs need as many further rows, the longer
+    run is nearer.
+    """
     end = counts.ends[depth]
     nearest_remaining = counts.remaining[end[END_STATE]]
     remaining = counts.remaining[state]
@@ -198,12 +205,12 @@ def recall_nearest(depth: int, choice: int, memo_number: int, row: int, counts: 
     """
     index = find_in_ring(row, counts.remembered.shape[0])
     entry = counts.remembered[index, memo_number]
-    end = entry[REMEMBERED_ROW]
-    last = entry[REMEMBERED_CHOICE]
-    state = counts.targets[choice if last == NO_CHOICE else last]
-    if is_nearer(depth, state, end, counts):
-        begin_nearest(depth, state, end, end, end + 1, counts)
-        counts.ends[depth, END_CHOICE] = last
+    end_row = entry[REMEMBERED_ROW]
+    last_choice = entry[REMEMBERED_CHOICE]
+    state = counts.targets[choice if last_choice == NO_CHOICE else last_choice]
+    if is_nearer(depth, state, end_row, counts):
+        begin_nearest(depth, state, end_row, end_row, end_row + 1, counts)
+        counts.ends[depth, END_CHOICE] = last_choice
         for word in range(counts.trails.shape[1]):
             counts.trails[depth, word] = entry[REMEMBERED_TRAIL + word]
         prepend_row(depth, choice, counts)
@@ -211,7 +218,7 @@ def recall_nearest(depth: int, choice: int, memo_number: int, row: int, counts: 
 
 @inlined
 def remember_nearest(depth: int, memo_number: int, row: int, counts: RunCounts) -> None:
-    """Remember the nearest run from `depth` on, beside the failure of a state at a row."""
+    """Remember the nearest run from `depth` on, together with the failure of a state at a row."""
     index = find_in_ring(row, counts.remembered.shape[0])
     entry = counts.remembered[index, memo_number]
     entry[REMEMBERED_CHOICE] = counts.ends[depth, END_CHOICE]
@@ -222,21 +229,21 @@ def remember_nearest(depth: int, memo_number: int, row: int, counts: RunCounts) 
 
 @inlined
 def ends_here(depth: int, counts: RunCounts) -> bool:
-    """Return whether the nearest run has no row from `depth` on, and it is open where it ends."""
+    """Return whether the nearest run from `depth` on has no row, and still reads rows."""
     end = counts.ends[depth]
     return bool(end[END_CHOICE] == NO_CHOICE and end[END_UNTIL] == UNKNOWN)
 
 
 @inlined
 def note_reason(reason: int, depth: int, counts: RunCounts) -> None:
-    """Note why the nearest run from `depth` on ends, if it ends here."""
+    """Note why the nearest run from `depth` on ends, if `ends_here`."""
     if ends_here(depth, counts):
         counts.ends[depth, END_REASON] = reason
 
 
 @inner
 def count_match(length: int, choices: ChoiceArray, counts: RunCounts) -> None:
-    """Count the occurrences that the rows of a match have taken, by their choices."""
+    """Count the occurrences that a match has reached, given the choices of its `length` rows."""
     for word in range(counts.trails.shape[1]):
         counts.trails[0, word] = 0
     for index in range(length):
@@ -245,10 +252,10 @@ def count_match(length: int, choices: ChoiceArray, counts: RunCounts) -> None:
 
 
 @inner
-def count_trail(trail: int, counts: RunCounts) -> None:
-    """Count the occurrences in a trail."""
+def count_trail(depth: int, counts: RunCounts) -> None:
+    """Count the occurrences in the trail after `depth` rows."""
     for occurrence in range(counts.reached.shape[0]):
-        counts.reached[occurrence] += is_in_trail(counts.trails[trail], occurrence)
+        counts.reached[occurrence] += is_in_trail(counts.trails[depth], occurrence)
 
 
 @inner
@@ -260,10 +267,15 @@ def count_start(
     progress: Progress,
     counts: RunCounts,
 ) -> None:
-    """Count where the nearest run of a starting row ended, why, and which conditions were false.
+    """Count where the nearest run of progress.start ended, why, and which conditions were false.
 
-    `default_reason` is the reason if no choice would have brought the run nearer. `end` is the row
-    before which all runs of the starting row end.
+    Args:
+        default_reason: the reason if no choice would have brought the run nearer to a match.
+        end: the row before which all runs of the starting row end.
+        program: the choices of the query.
+        rows: the partitions.
+        progress: the progress of the search.
+        counts: has the nearest run, and is updated.
     """
     nearest = counts.ends[0]
     choice = nearest[END_CHOICE]
@@ -306,7 +318,9 @@ def count_parts(
 ) -> None:
     """Count the parts of a choice's condition that kept the nearest run from coming nearer.
 
-    A part counts if it was true on no row from the end of that run to the row before `until`.
+    The rows from the end of the nearest run to the row before `until` are tested. A part that
+    depends on the data only counts if it was true on none of them. A part that depends on the run
+    counts if the rest of the condition was true on one of them.
     """
     parts = counts.parts
     start = progress.start
@@ -325,8 +339,7 @@ def count_parts(
         while row < until and not holds:
             holds = rows.satisfied[row, part_word] & part_mask == part_mask
             row += 1
-        # A part that depends on the data only was false if it held on no row; a part that depends
-        # on the run, if all else held on one of them.
+        # For a part on the run, `holds` is about the rest of the condition.
         if until > first and holds == is_on_run and parts[part, PART_START] != start:
             parts[part, PART_START] = start
             counts.false_parts[occurrence, part] += 1

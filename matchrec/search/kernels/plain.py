@@ -1,8 +1,8 @@
 """The kernel of `search.plain`: one run at a time, under conditions on the run.
 
-It is the loop of `memoised`, which also evaluates conditions on the run and knows windows. The
-strategy of `search.memoised` uses it, too, if conditions depend on the run and failures hold all
-the same.
+The kernel has the loop of `memoised`, and also evaluates conditions on the run and respects
+windows. The strategy of `search.memoised` also uses it, if conditions depend on the run but no
+failure does.
 
 Slot d of the registers has the computation state after d rows, so going back restores it. A failure
 is remembered only if what follows does not depend on the registers.
@@ -109,7 +109,7 @@ def find_match(
                     return UNDECIDED
                 mask = program[choice, layout.MASK]
                 if row < latest_end and satisfied[row, program[choice, layout.WORD]] & mask == mask:
-                    # The number of the target state, -1 if its failures are not remembered.
+                    # The memo number of the target; -1 if its failures are not remembered.
                     target_memo = program[choice, layout.MEMO]
                     if target_memo < 0 or not has_failed(memo, progress, target_memo, row + 1):
                         depth = row - start

@@ -1,6 +1,6 @@
-"""What every search does around a match: go through the partitions, write matches out, skip.
+"""The steps that all searches share: go from start to start, write a match out, and skip.
 
-A kernel goes from starting row to starting row. Each search has its own, in the same form:
+A kernel goes from starting row to starting row. Each search has a kernel of the same form:
 
     @stoppable_kernel
     def search(rules, rows, work):
@@ -16,10 +16,10 @@ A kernel goes from starting row to starting row. Each search has its own, in the
         return layout.DONE
 
 1. `find_start` passes over rows with which no match can begin.
-2. `search_from_start` searches from the starting row. A match is written to the output, and sets
-   the next starting row by AFTER MATCH SKIP; otherwise that is the next row.
-3. At the end of the partition, `go_to_next_partition` notes how far the search has come, and goes
-   on to the next one. `begin_partition` forgets what held for the previous partition.
+2. `search_from_start` searches from the starting row. If there is a match, it writes the match to
+   the output, and sets the next starting row by AFTER MATCH SKIP. Otherwise it sets the next row.
+3. At the end of the partition, `go_to_next_partition` notes how far the search has come, and enters
+   the next partition. `begin_partition` forgets failures and runs of the previous partition.
 
 A search begins with partition -1, which has no starting rows. So the first pass of the loop only
 enters partition 0.
@@ -28,10 +28,10 @@ Each kernel writes the loop out, because the compiler splices `search_from_start
 `begin_partition` into it by their names. A shared loop would have to call them: see *Each kernel
 writes out its loop* in docs/contributing/decisions/search.md.
 
-When something is full, the kernel returns a status. Called again, it goes on where `progress` says.
-So it can be stopped between two starting rows, where nothing is half done (`find_start`), and at
-each condition on the run (`mapping.takes_too_many_steps`). MORE_ROWS is not returned: a partition
-that waits for more rows does not keep the others waiting.
+If an array is full, the kernel returns a status. Called again, it goes on where `progress` says. So
+Python can stop it between two starting rows, where nothing is half done (`find_start`), and before
+each condition on the run (`mapping.takes_too_many_steps`). The kernel does not return MORE_ROWS,
+but goes on with the next partition, because other partitions need not wait for the missing rows.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ NOT_NOTED = -2  # no value has been noted for a state at a row
 
 @inlined
 def encode_status(status: int) -> int:
-    """Return a status as a search returns it instead of the length of a match."""
+    """Encode a status so that a search can return it instead of the length of a match."""
     return NO_MATCH - status
 
 
 def find_row_to_search(_may_begin: BoolArray, progress: Progress) -> int:
-    """Return the row from which the search goes on, given the arguments of `find_start`."""
+    """Return the starting row of the search. The arguments are those of `find_start`."""
     return progress.start
 
 
@@ -78,7 +78,7 @@ def find_row_to_search(_may_begin: BoolArray, progress: Progress) -> int:
 def find_start(may_begin: BoolArray, progress: Progress) -> bool:
     """Go on to the next starting row with which a match may begin; return whether there is one.
 
-    A starting row whose search was interrupted is one with which a match may begin, so it stays.
+    If the search of progress.start was interrupted, a match may begin with this row, so it stays.
     """
     start = progress.start
     until = progress.until
@@ -91,7 +91,10 @@ def find_start(may_begin: BoolArray, progress: Progress) -> bool:
 
 @inner
 def go_to_next_partition(starts: IntArray, frontier: Frontier, progress: Progress) -> None:
-    """Note how far the search of a partition has come, and go on to the next one, if any."""
+    """Note how far the search of a partition has come, and enter the next one, if any.
+
+    `starts` and `frontier` are as in `RowArrays`; `frontier` is updated.
+    """
     partition = progress.partition
     if partition >= 0:
         start = progress.start
@@ -118,8 +121,7 @@ def go_to_next_partition(starts: IntArray, frontier: Frontier, progress: Progres
 def set_next_start(row: int, progress: Progress) -> None:
     """Set the next starting row: `row`, or no row if as many matches were found as are sought.
 
-    The limit is tested here, because this is called once for each match. At each starting row it
-    would cost more.
+    The limit is tested here, once for each match, because a test at each starting row costs more.
     """
     is_enough = progress.match_number >= progress.match_limit
     progress.start = layout.NO_LIMIT if is_enough else row
@@ -127,12 +129,15 @@ def set_next_start(row: int, progress: Progress) -> None:
 
 @spliced
 def finish_without_match(answer: int, progress: Progress) -> int:
-    """Return the status after a search that has found no match.
+    """Return the status after a search that has found no match, and set the next starting row.
 
     Args:
-        answer: what the search has returned instead of a length. If it is NO_MATCH, the next row
-            becomes the starting row. Otherwise it is an encoded status.
+        answer: NO_MATCH, after which the next row becomes the starting row; or an encoded status,
+            after which the starting row stays.
         progress: the progress of the search.
+
+    Returns:
+        DONE for NO_MATCH, otherwise the status.
     """
     if answer == NO_MATCH:
         progress.start += 1
@@ -144,7 +149,7 @@ def finish_without_match(answer: int, progress: Progress) -> int:
 def write_path(
     length: int, path: ChoiceArray, rules: Rules, output: OutputArrays, progress: RememberedRows
 ) -> int:
-    """Write out the match whose `length` choices are in `path`, and skip.
+    """Write out the match whose `length` choices are in `path`, and set the next starting row.
 
     Returns:
         DONE, OUTPUT_FULL or a failure of AFTER MATCH SKIP.
@@ -162,7 +167,7 @@ def write_path(
 def has_room(length: int, output: OutputArrays, progress: Progress) -> bool:
     """Return whether the output has room for one more match of `length` rows.
 
-    If it has not, progress.needed says how many rows it must hold.
+    If it has no room, set progress.needed to the number of rows that the output must hold.
     """
     needed = progress.mapped_count + length
     if progress.match_count < output.matches.shape[1] - 1 and needed <= output.choices.shape[-1]:
@@ -180,7 +185,7 @@ def finish_match(
     progress: RememberedRows,
     rows: IntArray | None,
 ) -> int:
-    """Add the match whose choices have been written to the end of the output, and skip.
+    """Add the match whose choices were written to the end of the output; set the next start.
 
     `rows` are the positions of its rows; None if they follow the starting row without a gap.
 
@@ -196,7 +201,7 @@ def finish_match(
 
 @spliced
 def add_match(matches: IntArray, progress: Progress, start: int, length: int) -> None:
-    """Add a match of `length` rows, which starts at `start`, to those in the output."""
+    """Add a match of `length` rows, which starts at `start`, to `OutputArrays.matches`."""
     match = progress.match_count
     progress.match_number += 1
     matches[layout.MATCH_PARTITION, match] = progress.partition
@@ -212,8 +217,8 @@ def note_value(
 ) -> None:
     """Note a value for a state at a row in a ring of rows.
 
-    The ring has a column for each state, or for each memo number. At a row that is new to the ring,
-    all others become NOT_NOTED.
+    The ring has a column for each state, or for each memo number. If the row is new to the ring,
+    all other values of the row become NOT_NOTED.
     """
     size, states = ring.shape
     if row >= progress.memo_to:
@@ -228,7 +233,7 @@ def note_value(
 def begin_start(window_end: IntArray, progress: RememberedRows) -> int:
     """Return the row before which a match that starts at progress.start must end.
 
-    Failures that held for starting rows whose windows end elsewhere are forgotten.
+    If the previous starting row had another window end, forget the failures that hold for it only.
     """
     start = progress.start
     latest_end = find_window_end(window_end, start, progress)
@@ -238,10 +243,10 @@ def begin_start(window_end: IntArray, progress: RememberedRows) -> int:
     return latest_end
 
 
-# Where the search goes on after a match. A skip strategy is two numbers, `backwards` and `past`.
-#
-# The search goes on `past` rows after the first target, or after the last one if `backwards`. A
-# target is a row of the match; if the strategy names a variable, a row that is mapped to it.
+# The row at which the search goes on after a match. A skip strategy is two numbers, `backwards` and
+# `past`: the search goes on `past` rows after the first target, or after the last target if
+# `backwards` is true. Targets are the rows of the match; if the strategy names a variable, only the
+# rows that are mapped to this variable.
 #
 #     strategy         backwards  past  targets
 #     TO NEXT ROW      False      1     all rows
@@ -249,8 +254,9 @@ def begin_start(window_end: IntArray, progress: RememberedRows) -> int:
 #     TO FIRST v       False      0     rows mapped to v
 #     TO LAST v        True       0     rows mapped to v
 #
-# A strategy of this form needs no code here. Any other one would be a branch of `find_next_start`,
-# and of `compute_skip_distance`, which does the same row by row for matches that share their rows.
+# A strategy of this form needs no code here. A strategy of another form needs a branch in
+# `find_next_start`, and in `compute_skip_distance`, which does the same row by row for matches that
+# share their rows.
 #
 # Source: ISO/IEC 19075-5, AFTER MATCH SKIP; Flink CEP, "After Match Skip Strategy".
 
@@ -268,7 +274,7 @@ def find_next_start(
 
     Args:
         skip: the skip strategy.
-        is_target: whether rows mapped by a choice, or to a variable, are targets.
+        is_target: by choice or variable, whether the rows mapped by or to it are targets.
         mapped: int[k], the choice or the variable by which each row is mapped.
         start: the match's starting row.
         rows: int64[k], positions of the rows; None if they follow the starting row without a gap.
@@ -288,14 +294,15 @@ def find_next_start(
 
 @inlined
 def compute_skip_distance(skip: SkipRule, is_target: bool, later_distance: int) -> int:
-    """Return how many rows after a row the search goes on, or NO_TARGET.
+    """Return how many rows after a row of a match the search goes on, or NO_TARGET.
 
-    It is `find_next_start` for one row of a match at a time, from the last one to the first.
+    Called for each row of a match, from the last row to the first, it computes for the first row
+    what `find_next_start` returns. Only this row and the rows after it count as targets.
 
     Args:
         skip: the skip strategy.
         is_target: whether the row is a target.
-        later_distance: the same for the next row of the match, or NO_TARGET.
+        later_distance: the result for the next row of the match; NO_TARGET for the last row.
     """
     if is_target and (later_distance == NO_TARGET or not skip.backwards):
         return skip.past
@@ -345,7 +352,11 @@ def fill_next_starts(
     rows: IntArray | None,
     next_rows: IntArray,
 ) -> None:
-    """Find the next start after each match. Arrays are as in `matches.Matches`."""
+    """Write the next start after each match to `next_rows`, int64[m]; NO_TARGET without a target.
+
+    `start`, `offsets`, `mapped` and `rows` are as in `matches.Matches`. If `rows` is None, the rows
+    of each match follow its starting row without a gap. For the others, see `find_next_start`.
+    """
     for match in range(start.shape[0]):
         begin = offsets[match]
         end = offsets[match + 1]

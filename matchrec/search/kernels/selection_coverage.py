@@ -1,16 +1,16 @@
-"""Depth-first event selection that also counts how far each starting row came without a match.
+"""Depth-first event selection that also counts how far each starting row without a match came.
 
-`coverage` runs it if rows may be skipped or all matches are output, whichever strategy runs the
-query. It is the loop of `skipping`, written out with what is counted, and with two differences:
+`search.coverage` runs it if rows may be skipped or all matches are output, whichever strategy runs
+the query. It has the loop of `skipping`, with additional code that counts and two differences:
 
-- The first match of a starting row ends its search, because all of them may be exponentially many.
-  No match ranks before another, and none is left out.
+- The first match of a starting row ends its search, because a starting row may have exponentially
+  many matches. Skip strategies and the order of matches do not apply.
 - Negations between two rows of a match that depend on the data only are tested as soon as the row
   after them is mapped, so that the nearest run is one that no such negation forbids.
 
-Without a match, the nearest run of the starting row is counted: see `nearest_runs`. The computation
-states that a starting row has reached are kept, because equal ones have the same future. Failures
-are not remembered: a failure may come from runs that left out equal ones.
+If a starting row has no match, its nearest run is counted: see `nearest_runs`. The computation
+states that a starting row has reached are kept, because equal states have the same future. Failures
+are not remembered: a run may fail only because an equal run was not followed.
 
     SEQ(A a, B b, C c) with skip till next match, rows A X B
 
@@ -76,10 +76,10 @@ from matchrec.search.partitions import IntArray
 
 
 class SelectionCoverageProgress(SelectionProgress, ReachedStates):
-    """The progress of a search with event selection that counts.
+    """The progress of a search with event selection that counts matches and nearest runs.
 
-    The length of the best match is how many rows the path of a match has. There is no other best
-    match.
+    `best_length` is the number of rows in `path` after ACCEPTED; the other fields of the best match
+    are not used.
     """
 
 
@@ -93,10 +93,9 @@ class SelectionCoverageWork(NamedTuple):
     # int64[t, 4 + r], the computation states that the starting row has reached, if a run has r
     # registers: see `memo`. It is empty if they are not kept.
     table: IntArray
-    # What is counted, and the nearest runs.
+    # The counts, and the nearest runs.
     counts: RunCounts
-    # The negations between two rows of a match that are decided when a row is mapped; there may be
-    # none.
+    # The negations between two rows of a match that depend on the data only; there may be none.
     absences_between: NegationArrays
 
 
@@ -130,12 +129,12 @@ def search_from_start(
     conditions: RunConditions,
     negation: NegationArrays | None,
 ) -> int:
-    """Write out a match that begins with progress.start and count it, or count the nearest run.
+    """Write out and count a match that begins with progress.start, or count the nearest run.
 
     Set the next starting row.
 
     Returns:
-        DONE; or another status, and nothing has been written.
+        DONE, or another status. After another status, no match has been written.
     """
     progress = work.progress
     counts = work.counts
@@ -151,7 +150,7 @@ def search_from_start(
                 search_from(first_state, end, rules, selecting, rows, work, conditions, negation)
             )
     if status == layout.DONE:
-        # If the run needed no more rows, it was no match because of a negation.
+        # If the nearest run needed no more rows, a negation has kept it from being a match.
         remaining = counts.remaining[counts.ends[0, END_STATE]]
         default_reason = nearest_runs.ANCHORED if remaining > 0 else nearest_runs.FORBIDDEN
         count_start(default_reason, end, rules.program, rows, progress, counts)
@@ -182,8 +181,8 @@ def search_from(
     """Search from progress.start in state `first_state`; `end` is the row before which runs end.
 
     Returns:
-        ACCEPTED if there is a match, then progress.best_length is how many rows the path has; DONE
-        if there is none, then `counts` has the nearest run; or another status.
+        ACCEPTED if the first progress.best_length rows of `path` are a match; DONE if there is no
+        match, and `counts` has the nearest run; or another status.
     """
     program = rules.program
     path = work.path
@@ -251,7 +250,9 @@ def try_choices(
     conditions: RunConditions,
     negation: NegationArrays | None,
 ) -> tuple[int, int, int]:
-    """Try the choices of a state from one on, until one maps the row; it is in the path then.
+    """Try the choices of a state from `position.choice` on, until one maps the row.
+
+    The choice and the row are then put onto the path, as in `skipping.try_choices`.
 
     Returns:
         The choice that maps the row, or the index after the last choice; the new value of
@@ -330,8 +331,8 @@ def is_worth_following(
 ) -> int:
     """Return whether a run that has mapped a row must be followed: HOLDS, HOLDS_NOT or -status.
 
-    It need not be if a negation already forbids it, or if a run with the same future has come
-    there. The row is the one in the path after `depth` others.
+    The run need not be followed if a negation already forbids it, or if a run with the same future
+    has entered its state at the row. `path` has `depth` rows before this row.
     """
     length = depth + 1  # the registers after `length` rows are in the slot of that number
     answer = satisfies_negations(

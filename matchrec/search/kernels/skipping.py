@@ -13,7 +13,8 @@ From each starting row the search goes depth first. In a state at a row, it
 1. tries the choices in preferment order; the first one by which the row can be mapped takes the run
    to the next row;
 2. otherwise skips the row, if that is allowed;
-3. otherwise goes back to the last row that was mapped, and tries what comes after its choice.
+3. otherwise goes back to the last row that was mapped, and tries the choices after the one that
+   mapped it.
 
 All matches of SEQ(A a, B b) with skip till any match, rows A B B:
 
@@ -21,13 +22,15 @@ All matches of SEQ(A a, B b) with skip till any match, rows A B B:
     back to row 1: skip it; row 2 B: match A0 B2
     back to row 2: skip it; no row is left; back to row 0: no other choice
 
-`path` is the stack of what is still to be tried. registers[d] is the computation state after d
-rows. If what follows depends on the data only, a pair of a state and a row that has led to no match
-is remembered.
+`path` is the stack of the rows that the run has mapped, with the choice of each row, from which the
+search goes on when it comes back. registers[d] is the computation state after d rows. If the rest
+of a search depends on the data only, a pair of a state and a row that has led to no match is
+remembered.
 
-Cost: exponential at worst; rows are read again by each run that comes past them. `search.skipping`
-says when it is less. A search for live runs may keep the computation states that a starting row has
-reached in `table`. Then a starting row costs at most the number of different ones.
+Cost: exponential at worst, because each run reads rows that other runs have read. `search.skipping`
+says when the cost is lower. A search for live runs may keep the computation states that a starting
+row has reached in `table`. Then the search of a starting row takes at most one step for each
+different computation state.
 
 Sources: SASE+, "Backtracking algorithm", "Merging equivalent runs".
 """
@@ -87,11 +90,10 @@ from matchrec.search.path_search import PathSearch
 from matchrec.search.progress import make_last_live, needs_release_times
 from matchrec.search.task import Capacity, Task
 
-# The values of `blocked`: what a run may do with a row besides mapping it. A greater value allows
-# less.
-FREE = 0  # it may skip the row
-BLOCKED = 1  # it may not skip the row
-STOPPED = 3  # it may neither skip the row nor go on with it, only be completed by it
+# The values of `blocked`: what a run may do with a row. A greater value allows less.
+FREE = 0  # it may map the row and skip the row
+BLOCKED = 1  # it may map the row, but not skip it
+STOPPED = 3  # it may map the row only if the row completes it
 
 # The status of `search_from` if the search of the starting row is over.
 ACCEPTED = -1
@@ -100,8 +102,8 @@ ACCEPTED = -1
 class SkippingProgress(SelectionProgress, RememberedRows, ReachedStates):
     """The progress of a search for matches that skip rows, one run at a time.
 
-    There is a best match if matches may not overlap. `best_length` is also the length of the path
-    of a match that ends the search of its starting row. Reached states are kept for live runs.
+    There is a best match only if matches may not overlap. `best_length` is also the number of rows
+    in `path` after ACCEPTED. Reached states are kept only in a search for live runs.
     """
 
 
@@ -114,31 +116,36 @@ class SkippingWork(NamedTuple):
     path: IntArray
     # uint8[r, b], the failures that are remembered: see `memo`.
     memo: ByteArray
-    # int64[COUNTERS], what was counted: see `layout`. Work that is repeated with more room counts
+    # int64[COUNTER_COUNT], the counters: see `layout`. Work that is repeated with more room counts
     # once.
     counters: IntArray
-    # int64[n or 0], for each starting row the last row at which a run from it is live, if needed.
+    # int64[n], for each starting row the last row at which a run from it is live; int64[0] if this
+    # is not needed.
     last_live: IntArray
 
 
 class Tracing(Protocol):
-    """A recorder of each test of a search that Python runs: see `explain.tracing.search`."""
+    """A recorder of each test of a search that Python runs: see `explain.tracing.search`.
+
+    `depth` is how many rows the run has mapped before the row. Answers are HOLDS or HOLDS_NOT; for
+    an acceptance, those of `is_match`.
+    """
 
     @property
     def is_full(self) -> bool:
         """Return whether no more tests are recorded, so that the search may end."""
 
     def note_answer(self, answer: int, choice: int, row: int, depth: int) -> None:
-        """Record the outcome of a condition, unless the row may be taken."""
+        """Record the answer of the condition of a choice, unless the choice maps the row."""
 
     def note_taken(self, answer: int, choice: int, row: int, depth: int) -> None:
-        """Record that a row is taken, and whether it must be followed."""
+        """Record that a choice maps a row. The answer is whether the run must be followed."""
 
     def note_skipped(self, row: int, depth: int) -> None:
         """Record that a row is skipped."""
 
     def note_no_row(self, choice: int, row: int, depth: int) -> None:
-        """Record that no row is left."""
+        """Record that a choice cannot be tried, because no row is left."""
 
     def note_acceptance(self, answer: int, choice: int, row: int, depth: int) -> None:
         """Record whether the path is a match."""
@@ -162,25 +169,26 @@ def search_from(
 ) -> int:
     """Search from progress.start in a state, and write out matches or find the preferred one.
 
-    Steps 1 to 5 are one loop, so that its variables stay in machine registers. `tracing` and
-    `table` are tested by an `if` of their own, because the code below it is then not compiled for a
-    search without them.
+    Steps 1 to 5 are one loop, so that its variables stay in machine registers. Each test of
+    `tracing` or `table` is an `if` without other conditions. So the code below it is not compiled
+    for a search without them.
 
     Args:
         first_state: the state in which the run begins.
         end: the row before which runs end.
-        rules: the query.
-        selecting: the query, for event selection.
+        rules: the part of the query that every search needs.
+        selecting: the part of the query for event selection.
         rows: the partitions.
-        work: what the search works in.
+        work: the arrays and records of the search.
         conditions: the conditions on the run.
-        negation: what a match as a whole is tested by.
-        table: if it is set, each computation state is searched only once.
-        tracing: if it is set, it records each test, and no match is written out.
+        negation: the tests of a match as a whole; None if there are none.
+        table: the computation states that were reached, each of which is searched only once; None
+            if states are not kept.
+        tracing: the recorder of each test, with which no match is written out; None in a kernel.
 
     Returns:
-        DONE; ACCEPTED if the search is over, because `path` has the match that is sought, of
-        progress.best_length rows; or another status.
+        DONE if all choices were tried; ACCEPTED if the first progress.best_length rows of `path`
+        are the match that is sought; or another status.
     """
     program = rules.program
     path = work.path
@@ -205,7 +213,8 @@ def search_from(
             # Only a match that is complete before the best one is better. From the same starting
             # row, one that is complete together with it may be, too, if its rows come earlier.
             end = min(end, progress.best_last_row + int(progress.best_start == start))
-        position = Position(row, end, state, choice, depth, blocked, matches)  # 1. Try choices.
+        # 1. Try choices.
+        position = Position(row, end, state, choice, depth, blocked, matches)
         choice, blocked, matches, status = try_choices(
             position, rules, selecting, rows, work, conditions, negation, table, tracing
         )
@@ -218,7 +227,8 @@ def search_from(
         if status != layout.DONE:
             return status
         reads += 1
-        if choice < end_of_choices:  # 2. A choice has mapped the row: go on with the next row.
+        # 2. A choice has mapped the row: go on with the next row.
+        if choice < end_of_choices:
             depth = depth + 1
             row = row + 1
             if depth > deepest:
@@ -227,7 +237,8 @@ def search_from(
             blocked = np.int64(FREE if may_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
-        if depth > 0 and row < end and blocked == FREE and states_after_skip[state] >= 0:  # 3. Skip
+        # 3. Skip the row, if that is allowed.
+        if depth > 0 and row < end and blocked == FREE and states_after_skip[state] >= 0:
             if tracing is not None:
                 tracing.note_skipped(row, depth)
             row = row + 1
@@ -266,10 +277,10 @@ def search_from(
 
 @spliced
 def count_search(reads: int, forks: int, depth: int, deepest: int, counters: IntArray) -> None:
-    """Count what the search from a starting row has done.
+    """Add the counts of the search from a starting row to the counters.
 
-    It has gone back once for each fork, so it has followed one run more than that. At the end its
-    path has `depth` rows, and at most it had `deepest` rows.
+    The search has read `reads` rows and has gone back `forks` times, so it has followed `forks` + 1
+    runs. Its path has `depth` rows at the end, and had at most `deepest` rows.
     """
     counters[layout.READS] += reads
     counters[layout.FORKS] += forks
@@ -279,15 +290,15 @@ def count_search(reads: int, forks: int, depth: int, deepest: int, counters: Int
 
 
 class Position(NamedTuple):
-    """The position of a run: on a row, in a state, about to try a choice."""
+    """The position of a run in a search: at a row, in a state, before it tries a choice."""
 
     row: int
     end: int  # the row before which the run ends
     state: int
-    choice: int
+    choice: int  # the choice of the state that is tried next
     depth: int  # how many rows the run has mapped
     blocked: int  # what the run may do with the row: FREE, BLOCKED or STOPPED
-    matches: int  # how many matches were found from the starting row
+    matches: int  # how many matches have been found from the starting row
 
 
 @spliced
@@ -395,9 +406,9 @@ def try_choices(
 
 @spliced
 def find_output_kind(effect: int, ending_kind: int) -> int:
-    """Return as what an effect outputs a run, a number of `automaton.run_endings`; or NOTHING.
+    """Return the kind of output of a run on which a row has an effect; NOTHING for no output.
 
-    `ending_kind` is what the run is output as if it times out.
+    Kinds are numbers of `automaton.run_endings`. `ending_kind` is the kind if the run times out.
     """
     kind = np.int64(NOTHING)
     if effect == layout.COMPLETE_RUN:
@@ -420,7 +431,7 @@ def evaluate_choice(
 ) -> int:
     """Return whether a run of `depth` rows may map a row by a choice: HOLDS, HOLDS_NOT or -status.
 
-    The number of evaluations is limited for live runs.
+    A search for live runs gives up with TOO_MANY_STEPS after a limited number of evaluations.
     """
     answer = np.int64(HOLDS)
     if depth == path.shape[1]:
@@ -448,8 +459,8 @@ def is_worth_following(
 ) -> int:
     """Return whether a run that has mapped a row must be followed: HOLDS, HOLDS_NOT or -status.
 
-    It need not be if it is known to fail, or if a run with the same future has come there. The row
-    is the one in the path after `depth` others.
+    The run need not be followed if it is known to fail, or if a run with the same future has
+    entered its state at the row. `path` has `depth` rows before this row.
     """
     progress = work.progress
     memo_number = program[choice, layout.MEMO]
@@ -467,8 +478,8 @@ def pack_mark(matches: int, blocked: int) -> int:
     """Return the mark of a row of the path: two numbers in one.
 
     Args:
-        matches: how many matches had been found when the row was mapped.
-        blocked: what the run could do with the row besides: FREE, BLOCKED or STOPPED.
+        matches: how many matches had been found from the starting row when the row was mapped.
+        blocked: what else the run may do with the row: FREE, BLOCKED or STOPPED.
     """
     return 4 * matches + blocked
 
@@ -487,7 +498,7 @@ def unpack_blocked(mark: int) -> int:
 
 @spliced
 def push(choice: int, row: int, depth: int, mark: int, path: IntArray) -> None:
-    """Put a mapped row onto the path, as its row number `depth`. For `mark`, see `pack_mark`."""
+    """Put a mapped row into column `depth` of `path`. For `mark`, see `pack_mark`."""
     path[layout.PATH_ROWS, depth] = row
     path[layout.PATH_CHOICES, depth] = choice
     path[layout.PATH_MARKS, depth] = mark
@@ -527,13 +538,15 @@ def search_live_runs(
 ) -> int:
     """Search for live runs from `progress` on; return a status. `search_loop` explains this loop.
 
-    For a starting row without a match, it finds the most preferred run that is live where its
-    window ends. The rules of such a search have no choice that accepts. So the search is over with
-    the first run that comes to that row in a state from which a match could still be reached.
+    For a starting row without a match, the kernel finds the most preferred run that is live where
+    the window ends. The rules of such a search have no choice that accepts. So the first run that
+    comes to the end of the window, in a state from which a match could still be reached, ends the
+    search.
 
-    A run that is live at the end of a window is live before that, and windows end in the order of
-    their starting rows. So if no run from a state at a row is live at the end of one window, none
-    is at the end of a later one. That is remembered for all starting rows of a partition.
+    A run that is live at the end of a window is live at all rows before, and windows end in the
+    order of their starting rows. So if no run from a state at a row is live at the end of one
+    window, no run from there is live at the end of a later window. The failure of such a state at
+    such a row is remembered for all starting rows of a partition.
 
     Cost: linear in the rows, and in the rows of the runs that are output, if conditions depend on
     the data only.
@@ -570,7 +583,7 @@ def search_from_start(
     """Write out the matches that begin with progress.start, and set the next starting row.
 
     Returns:
-        DONE; or another status, and nothing has been written.
+        DONE, or another status. After another status, nothing has been written.
     """
     progress = work.progress
     start = progress.start
@@ -602,7 +615,10 @@ def search_from_start(
 
 @spliced
 def go_on_after(start: int, work: SkippingWork) -> int:
-    """Go on to the next row, after writing out the best match if none can be complete earlier.
+    """Set the next starting row after a search that has set none.
+
+    If no later match can be better than the best match, the best match is written out, and the
+    search goes on after it. Otherwise it goes on with the row after `start`.
 
     Returns:
         DONE or OUTPUT_FULL.
@@ -631,24 +647,25 @@ def find_live_run(
     table: IntArray,
     starts: RunStarts,
 ) -> int:
-    """Write out the live run that begins with progress.start, if one is sought and there is one.
+    """Find the live run that begins with progress.start, write it out, and set the next start.
 
-    Set the next starting row. Only one unfinished run of a partition is sought. Failures are
-    forgotten if they depend on the match number and that has changed.
+    Nothing is written if no live run is sought from this row, or if there is none. Of the
+    unfinished runs of a partition, only the first is sought. If failures depend on the match number
+    and the match number has changed, the failures are forgotten.
 
     Returns:
         DONE or another status.
     """
     progress = work.progress
     start = work.progress.start
-    kind = starts.kind[start]
+    kind = starts.ending_kind[start]
     end = rows.window_end[start]
     status = np.int64(layout.DONE)
     has_unfinished_run = starts.last_unfinished_partition[0] == progress.partition
     if kind != NOTHING and (kind != UNFINISHED or not has_unfinished_run):
-        if rules.forgets_after_match and starts.number[start] != progress.match_number:
+        if rules.forgets_after_match and starts.match_number[start] != progress.match_number:
             forget(start, progress)
-        progress.match_number = starts.number[start]
+        progress.match_number = starts.match_number[start]
         progress.completed = end
         progress.match_kind = kind
         begin_states(progress)
@@ -676,7 +693,8 @@ class SkippingSearch(PathSearch[SkippingWork]):
         self.last_live = make_last_live(task, arrays)
         super().__init__(task, arrays, capacity, counters)
         if task.absences or needs_release_times(task):
-            # A run without a match may still matter: for a negation, or for when it was live last.
+            # A state at a row that leads to no match must be searched again: with another first
+            # row, a negation may not forbid the match, and release times need the last live rows.
             self.remember_nothing()
 
     @property

@@ -9,18 +9,19 @@ words with the same digit in their order. With digits of 1 bit:
     by the bit before it      4 5 1 7    100 101 001 111
     by the first bit          1 4 5 7    001 100 101 111
 
-A pass counts the words with each digit, so that it knows where those with each digit begin in the
-sorted array, and then moves each word there.
+A pass counts the words with each digit. From the counts follows where the words with each digit
+begin in the sorted array, and the pass then moves each word there.
 
 NumPy's sort takes 8 to 11 nanoseconds a word if it uses AVX2, or AVX-512 on Intel. It takes 50 on
 AMD's Zen 4, where an instruction that it uses is slow, and on processors without these
 instructions. This sort takes 11 to 16.
 
 `number_values` looks each value up in a hash table. With some hundred distinct values it takes 2
-nanoseconds a value, and Arrow's dictionaries, with the ranks of the values, take 6.
+nanoseconds a value. Arrow's dictionaries, with the ranks of the values, take 6.
 
-Both are compiled only if a process uses them often, because there are functions of NumPy and Arrow
-that do the same.
+Both kernels are compiled only if a process uses them often, because functions of NumPy and Arrow do
+the same.
+
 Source: Knuth, The Art of Computer Programming, volume 3, 5.2.5, Sorting by Distribution; 6.4,
 Hashing.
 """
@@ -37,18 +38,20 @@ from matchrec.search.partitions import IntArray, WordArray
 SlotArray = npt.NDArray[np.int32]
 
 # This many words, sorted by NumPy or numbered by Arrow, count as one step that Python takes: see
-# `jit.first_steps`. So a kernel is compiled when a process has come to eight million words in this
-# way. It is used at once if it was compiled before.
+# `jit.first_steps`. So a process compiles a kernel after NumPy or Arrow has handled eight million
+# words. If the kernel is in the cache, it is used from the first word on.
 WORDS_PER_STEP = 64
 
-# The most bits of a digit. With more bits, the counts do not fit into the processor's first cache.
+# A digit has at most this many bits. With more, the counts would not fit into the processor's first
+# cache.
 DIGIT_BITS = 10
 
 # The length of the array in which a pass counts: one item for each digit, and a leading 0.
-COUNTS = (1 << DIGIT_BITS) + 1
+COUNTS_LENGTH = (1 << DIGIT_BITS) + 1
 
-# The bits of a slot of the hash table, and how many distinct values it holds at most.
+# The hash table has 2 ** SLOT_BITS slots.
 SLOT_BITS = 17
+# The greatest number of distinct values: at most half of the slots are used.
 MOST_DISTINCT = 1 << (SLOT_BITS - 1)
 
 GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio: products with it spread values evenly
@@ -65,7 +68,7 @@ def sort_words_by_bits(words: WordArray, first_bit: int, bits: int) -> WordArray
         bits: the number of bits, at least 1.
     """
     buffer = np.empty_like(words)
-    counts = np.empty(COUNTS, np.int64)
+    counts = np.empty(COUNTS_LENGTH, np.int64)
     arguments = words, buffer, counts, first_bit, bits
     if sort_by_bits.take_steps(len(words) // WORDS_PER_STEP, arguments):
         return None
@@ -73,7 +76,7 @@ def sort_words_by_bits(words: WordArray, first_bit: int, bits: int) -> WordArray
 
 
 def number_distinct(values: IntArray) -> tuple[IntArray, IntArray] | None:
-    """Number the distinct values of a column in the order in which they first come.
+    """Number the distinct values of a column in the order of their first rows.
 
     Values 7 3 7 5 have the numbers 0 1 0 2, and the distinct values are 7 3 5.
 
@@ -98,12 +101,12 @@ def number_distinct(values: IntArray) -> tuple[IntArray, IntArray] | None:
 def sort_by_bits(
     words: WordArray, buffer: WordArray, counts: IntArray, first_bit: int, bits: int
 ) -> bool:
-    """Sort words by some of their bits. Words that are equal in these stay in their order.
+    """Sort words by some of their bits. Words that are equal in these bits stay in their order.
 
     Args:
         words: uint64[n], is overwritten.
         buffer: uint64[n], is overwritten.
-        counts: int64[COUNTS], is overwritten.
+        counts: int64[COUNTS_LENGTH], is overwritten.
         first_bit: the lowest of the bits; 0 is the last bit of a word.
         bits: the number of bits, at least 1.
 
@@ -136,7 +139,7 @@ def sort_by_bits(
 
 @optional_kernel
 def number_values(values: IntArray, numbers: IntArray, distinct: IntArray, slots: SlotArray) -> int:
-    """Number the distinct values in the order in which they first come.
+    """Number the distinct values in the order of their first rows.
 
     Args:
         values: int64[n].

@@ -1,8 +1,9 @@
 """The kernel of `search.totals`: aggregates over all matches, carried along the runs.
 
-It goes over the runs as `all_matches` does, and no match is built. What each run carries is
-explained in `carried_totals`. What is added to a group cannot be taken back, so all room that a row
-may need is there before the row is searched.
+The kernel gives each row to all runs by `step_runs`, as the kernel of `all_matches` does, but it
+builds no match. Each run carries totals instead, as `carried_totals` explains. Totals that were
+added to a group cannot be taken back. So a row is searched only if the arrays have room for all
+runs and nodes that it may create.
 """
 
 from collections.abc import Iterator
@@ -65,10 +66,10 @@ def search_from_start(
     negation: NegationArrays | None,
     totals: TotalArrays,
 ) -> int:
-    """Give the row progress.start, or the end of the partition, to all runs and to new ones.
+    """Give the row progress.start to all live runs and to new runs, see `step_runs`.
 
     Returns:
-        DONE; or another status, and no group has been changed.
+        DONE, or another status. After another status, no group has been changed.
     """
     progress = work.progress
     nodes = work.nodes
@@ -113,7 +114,7 @@ class TotalsSearch(RunsSearch):
     def prune_if_enough(self) -> bool:
         """Prune the nodes, and return whether the next row then surely has room for its nodes.
 
-        They are always pruned, even in a small buffer, because only live runs need their nodes.
+        Nodes are pruned even in a small buffer, because no written match needs them.
         """
         self.prune()
         nodes = int(self.progress.node_count)
@@ -124,10 +125,10 @@ class TotalsSearch(RunsSearch):
         return 2 * (nodes + new_nodes) <= self.sizes[layout.NODES_FULL]
 
     def restore(self, live: LiveRuns) -> None:
-        """Go on with these runs and their nodes.
+        """Go on with live runs and their nodes.
 
-        Extremes are compared by numbers, which may be ranks among the rows that are present. So
-        each node gets the number that its row has now.
+        Extremes are compared by numbers, which may be ranks among the rows that are present. More
+        rows change the ranks, so each extreme in a node gets the number that its row has now.
         """
         totals = self.arrays.totals
         nodes = live.nodes.copy()

@@ -44,7 +44,7 @@ def test_runs_that_a_match_rules_out_are_dropped(monkeypatch: pytest.MonkeyPatch
     reads = {}
     for skip in ("", "past last event"):
         task, partitions = make_search(Question(calls, skip, timeouts=False, words=WORDS))
-        counters = np.zeros(layout.COUNTERS, np.int64)
+        counters = np.zeros(layout.COUNTER_COUNT, np.int64)
         for _ in search(SearchAlgorithm("breadth_first"), task, partitions, counters):
             pass
         reads[skip] = counters[layout.READS]
