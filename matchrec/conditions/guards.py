@@ -3,8 +3,8 @@
     x <> 0 AND 10 / x < A.y             →   CASE WHEN x <> 0 THEN 10 / x END < A.y
     A AS z > 0, B AS sum(1 / A.z) > 2   →   sum(CASE WHEN z > 0 THEN 1 / z END) > 2
 
-Spark computes a column for every row before the match. So it must not fail on rows for which the
-condition would not have evaluated the expression, or which are not mapped to its variable.
+Spark computes a column for every row before the match. So the column must not fail on rows for
+which the condition would not evaluate the expression, or which are not mapped to its variable.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ def add_guards_to_expression(guards: Sequence[Scalar], scalar: Scalar) -> Scalar
     The guards are evaluated in their order. A guard that can fail itself gets another CASE inside
     of the CASE of the guards before it, because some sessions evaluate every operand of an AND.
     These sessions also turn a CASE of truth values into AND and OR. So a truth value is a number
-    inside of the CASE:
+    inside of the CASE. With the guard `x <> 0`:
 
+        1 / x       →   CASE WHEN x <> 0 THEN 1 / x END
         1 / x > 2   →   CASE WHEN x <> 0 THEN CAST(1 / x > 2 AS INT) END = 1
     """
     if not guards:
@@ -61,11 +62,12 @@ def add_guards_to_expression(guards: Sequence[Scalar], scalar: Scalar) -> Scalar
         return compare_scalars(
             "=", add_guards_to_expression(guards, number), make_number(1, scalar.span)
         )
-    count = 1  # how many guards the outer CASE checks
-    while count < len(guards) and not may_fail(guards[count].operations):
-        count += 1
-    inner = add_guards_to_expression(guards[count:], scalar)
-    parts = ("CASE WHEN ", join_conditions("AND", guards[:count]), " THEN ", inner, " END")
+    outer_count = 1  # the number of guards that the outer CASE tests
+    while outer_count < len(guards) and not may_fail(guards[outer_count].operations):
+        outer_count += 1
+    outer_guard = join_conditions("AND", guards[:outer_count])
+    inner_value = add_guards_to_expression(guards[outer_count:], scalar)
+    parts = ("CASE WHEN ", outer_guard, " THEN ", inner_value, " END")
     return Operation("CASE", parts, scalar.span)
 
 
@@ -93,28 +95,28 @@ def find_guarded_operands(operation: Operation) -> Iterator[GuardedPart]:
                 condition = operation.operands[index - 1]
                 yield GuardedPart(operand, (condition,), (make_complement(condition),))
         return
-    build_later_guard = _BUILD_LATER_GUARD.get(operation.operator)
+    build_later_guard = LATER_GUARD_BUILDERS.get(operation.operator)
     for operand in operation.operands:
         later_guards = () if build_later_guard is None else (build_later_guard(operand),)
         yield GuardedPart(operand, (), later_guards)
 
 
-def _build_not_false(scalar: Scalar) -> Scalar:
+def build_not_false(scalar: Scalar) -> Scalar:
     """Return the condition that a truth value is true or NULL."""
     return make_complement(negate(scalar))
 
 
-def _build_null_test(scalar: Scalar) -> Operation:
+def build_null_test(scalar: Scalar) -> Operation:
     """Return the condition that a value is NULL."""
     return Operation("IS NULL", ("(", scalar, ") IS NULL"), scalar.span)
 
 
-# For operators that stop early, the function that builds the condition on an operand under which
-# the operands after it are evaluated.
-_BUILD_LATER_GUARD: Mapping[str, Callable[[Scalar], Scalar]] = {
-    "AND": _build_not_false,
+# For each operator that stops early, the function that builds a guard from an operand: the
+# condition under which the operands after this operand are evaluated.
+LATER_GUARD_BUILDERS: Mapping[str, Callable[[Scalar], Scalar]] = {
+    "AND": build_not_false,
     "OR": make_complement,
-    "COALESCE": _build_null_test,
-    "NVL": _build_null_test,
-    "IFNULL": _build_null_test,
+    "COALESCE": build_null_test,
+    "NVL": build_null_test,
+    "IFNULL": build_null_test,
 }

@@ -1,4 +1,4 @@
-"""Which rows an expression of a condition reads.
+"""Find out which rows an expression of a condition reads.
 
 The *distance* of a reference is how many rows after the current row it reads, if that is the same
 for every run: -1 for `PREV(price)`. Its *position* is the row that its navigation finds, which may
@@ -50,8 +50,8 @@ def find_distances(plan: MatchPlan, variable: str, scalar: Scalar) -> frozenset[
 def find_distance(plan: MatchPlan, variable: str, reference: Reference) -> int | None:
     """Return how many rows after the current row a reference reads, negative for rows before.
 
-    None if that depends on the run. 0 for an aggregate over a frame, whose value Spark computes for
-    each row.
+    None if the distance depends on the run. 0 for an aggregate over a frame, whose value Spark
+    computes for each row.
 
     Args:
         plan: the plan of the query.
@@ -111,7 +111,8 @@ def always_exists(plan: MatchPlan, variable: str, position: Navigation) -> bool:
 def is_null_without_row(scalar: Scalar) -> bool:
     """Return whether an expression is certainly NULL if the row that it reads does not exist.
 
-    All its references are NULL then. `x + coalesce(x, 1)` is NULL, `coalesce(x, 1)` is not.
+    All references of the expression are NULL then. `x + coalesce(x, 1)` is NULL, but
+    `coalesce(x, 1)` is not.
     """
     if isinstance(scalar, Operation):
         entry = OPERATORS.get(scalar.operator)

@@ -52,7 +52,7 @@ from matchrec.conditions.residual import (
     read_current_row,
 )
 from matchrec.conditions.row_column import (
-    FramedAggregate,
+    ColumnPiece,
     RowColumn,
     ShiftedValue,
     build_row_column,
@@ -80,6 +80,7 @@ from matchrec.plan.expression import (
     Operation,
     Reference,
     Scalar,
+    TextPiece,
     find_amount,
     map_references,
     reads_columns_only,
@@ -103,8 +104,8 @@ class RowScope(Enum):
     scope.
     """
 
-    # Spark, over the window by which it sorts the rows, before the match: if some value of several
-    # rows can be computed by Spark only, and for a trace.
+    # Spark, over the window by which it sorts the rows, before the match. This is the scope if only
+    # Spark can compute some value of several rows, and for a trace.
     SPARK = "spark"
     # The worker, for all rows before the search: see `search.nearby`. This is the usual scope.
     WORKER = "worker"
@@ -166,7 +167,7 @@ class ConditionSplitter:
 
     # The plan of the query.
     plan: MatchPlan
-    # The variable whose condition it is.
+    # The variable whose condition is split.
     variable: str
     # Who computes conditions that read rows at a fixed distance.
     scope: RowScope
@@ -230,14 +231,14 @@ class ConditionSplitter:
         That value is the variable that the condition defines, as the current row is mapped to it.
         """
 
-        def change(reference: Reference) -> Reference | str:
+        def replace_reference(reference: Reference) -> Reference | str:
             """Return the variable as a literal for CLASSIFIER() of the current row."""
             is_classifier = isinstance(reference, Classifier)
             if is_classifier and find_distance(self.plan, self.variable, reference) == 0:
                 return quote_string(self.variable)
             return reference
 
-        return map_references(scalar, change)
+        return map_references(scalar, replace_reference)
 
     # Guards.
 
@@ -246,8 +247,9 @@ class ConditionSplitter:
     ) -> Iterator[tuple[ConditionSplitter, Scalar]]:
         """Yield each part with the splitter for it, which has the guards of the part.
 
-        These are the guards of the part itself and those from the parts before it. A part that
-        cannot fail needs no guards. For `x <> 0 AND y > 1 AND 1 / x < LAST(A.y)`:
+        These are the guards of the part itself and the guards from the parts before it. A part that
+        cannot fail gets none, because they would only cost time. For
+        `x <> 0 AND y > 1 AND 1 / x < LAST(A.y)`:
 
             x <> 0               this splitter
             y > 1                this splitter
@@ -262,7 +264,6 @@ class ConditionSplitter:
                 pending_guards = []
                 yield guarded_splitter.add_guards(guards), part
             else:
-                # A part that cannot fail needs no guards, which would only cost time.
                 yield self, part
             pending_guards += later_guards
 
@@ -277,9 +278,11 @@ class ConditionSplitter:
         return replace(self, guards=guards_by_rows)
 
     def add_row_guards(self, scalar: Scalar) -> Scalar:
-        """Return the expression, or NULL where a guard over the rows that it reads does not hold.
+        """Return an expression that is NULL on rows where its guards do not hold.
 
-        An expression that cannot fail is returned as it is.
+        Its guards are those over the same rows. If it is read at a row that is mapped to a
+        variable, they include what every such row satisfies. An expression that cannot fail is
+        returned unchanged.
         """
         if not may_fail(scalar.operations):
             return scalar
@@ -349,8 +352,8 @@ class ConditionSplitter:
         return replace(column, may_fail=may_fail(scalar.operations), amount=find_amount(scalar))
 
     def build_fixed_distance_piece(
-        self, piece: str | Reference, write_reference: WriteReference
-    ) -> str | ShiftedValue | FramedAggregate:
+        self, piece: TextPiece, write_reference: WriteReference
+    ) -> ColumnPiece:
         """Return a piece of a column that reads only rows at a fixed distance.
 
         Args:
@@ -382,10 +385,12 @@ class ConditionSplitter:
         4. An expression over the CLASSIFIER of one row is a choice among constants, one for each
            variable. If it can fail, it is an operation instead, if possible, so that it fails only
            for the variable to which the row is mapped.
-        5. Any other expression is an operation, whose operands become steps in turn.
+        5. Any other operation that the search has is computed from the steps of its operands.
+        6. Any other expression over neighbouring rows is a column, read on the current row. It is a
+           column of several rows, which only Spark can compute.
 
         Raises:
-            MatchRecognizeUnsupportedError: the search cannot compute it.
+            MatchRecognizeUnsupportedError: the search cannot compute the expression.
         """
         if has_repeated_field(scalar):
             raise build_not_computed_error(scalar)
@@ -407,8 +412,8 @@ class ConditionSplitter:
         if operation is not None:
             return self.combine_operands(operation)
         if self.is_for_worker(scalar):
-            # The worker does not compute this operation. As a column of several rows, it makes
-            # Spark compute all values of neighbouring rows: see `SplitQuery.reason_for_spark_sort`.
+            # Because of a column of several rows, Spark sorts the rows and computes all values of
+            # neighbouring rows: see `SplitQuery.reason_for_spark_sort`.
             return read_current_row(self.build_fixed_distance_column(scalar), scalar.span)
         raise build_not_computed_error(scalar)
 
@@ -452,8 +457,8 @@ class ConditionSplitter:
     def build_deferred(self, scalar: Scalar) -> CombinedStep | None:
         """Return the operation that the search may compute instead of a column of Spark.
 
-        Spark computes the column for every row, also for rows on which guards over other rows do
-        not hold, so that the expression would not be evaluated. There it might fail. The result is
+        Spark computes the column for every row, even if a guard over other rows does not hold. The
+        condition would not evaluate the expression then, but the column might fail. The result is
         None if that cannot happen, or if the search cannot compute the expression.
         """
         if not may_fail(scalar.operations) or not self.has_guards_over_other_rows(scalar):
@@ -488,8 +493,9 @@ class NearbySplitter(ConditionSplitter):
         """Return the step by which the worker computes an expression.
 
         1. An expression over the row itself is a column, read on that row.
-        2. An expression over one neighbour is a column that is read there. An operation that has a
-           value without the neighbour is not, as it would need a second column for that value.
+        2. An expression over one neighbour is a column that is read there. An operation that is not
+           NULL if there is no neighbour is left to step 3, because otherwise a second column would
+           be needed for its value without the neighbour.
         3. An operation that the worker has is computed from the steps of its operands.
         4. Anything else is a column of several rows, which only Spark can compute.
         """
@@ -515,12 +521,12 @@ class NearbySplitter(ConditionSplitter):
 
 
 def find_listing_variables(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
-    """Return, by id of each primary variable, the variable for which its rows are listed.
+    """Return, for each primary variable by id, for which variable its listed rows are split.
 
     The arguments of an aggregate are split once for each variable, because CLASSIFIER() in them is
-    the variable of the row. That is the variable itself if the aggregate is over it. For any other
-    variable it does not matter, because its rows are not listed: the result then has one of the
-    variables that the aggregate is over.
+    the variable of the row. But `A.x` cannot be split for a variable other than A. As rows of other
+    variables are not listed, another variable is replaced by one that the aggregate is over. With
+    the variables A and B, the result for `stddev(A.x)` is ("A", "A").
     """
     members = plan.members[aggregate.variable]
     substitute = plan.variables[min(members)]
@@ -574,5 +580,5 @@ def choose_writer(scalar: Scalar) -> WriteReference:
 
 
 def write_typed_null(reference: Reference) -> str:
-    """Return SQL that is NULL and has the type of what a reference reads."""
+    """Return SQL that is NULL and has the type of the value that a reference reads."""
     return f"IF(FALSE, {write_argument(reference)}, NULL)"
