@@ -169,9 +169,9 @@ class NegationTestBuilder:
         for variable in sorted(variables):
             negated_condition = NegatedCondition(
                 plan=self.plan,
-                negated=self.plan.variables[variable],
-                mapped=mapped,
-                candidate=candidate.offset,
+                negated_variable=self.plan.variables[variable],
+                mapped_variable=mapped,
+                candidate_offset=candidate.offset,
                 count_rows_before=candidate.count_rows_before,
             )
             conditions.append(negated_condition.make_absence_condition())

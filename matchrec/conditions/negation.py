@@ -1,9 +1,10 @@
 """Conditions under NOT, rewritten so that they can be tested on a row that is mapped elsewhere.
 
-In `A NOT B C`, the row that C takes must not satisfy the condition of B, as if it were mapped to B
-after the rows so far. This row is the *candidate*. It is tested when it has been mapped to C. If
-NOT is at the end of the pattern, it is tested when the row before has been mapped. References to
-rows of the match are rewritten to count from the *mapped row*:
+In `A NOT B C`, the row that C takes must not satisfy the condition of B, evaluated as if the row
+were mapped to B after the rows so far. This row is the *candidate*. The *mapped row* is the row
+that has just been mapped when the candidate is tested: the candidate itself, or, if NOT is at the
+end of the pattern, the row before the candidate. References to rows of the match are rewritten to
+count from the mapped row:
 
     B AS x > 2 * LAST(C.x)     tested on the row that C takes: x > 2 * LAST(C.x, 1)
                                tested one row before: NEXT(x) > 2 * LAST(C.x)
@@ -57,18 +58,19 @@ class NegatedCondition:
     # The plan of the query.
     plan: MatchPlan
     # The variable under NOT.
-    negated: str
+    negated_variable: str
     # The variable to which the mapped row is mapped.
-    mapped: str
-    # Which row is the candidate.
-    candidate: CandidateOffset
-    # Returns the least number of rows that are mapped to some variables before the candidate.
+    mapped_variable: str
+    # The distance from the mapped row to the candidate.
+    candidate_offset: CandidateOffset
+    # Returns the least number of rows that are mapped to some variables, given by their ids, before
+    # the candidate.
     count_rows_before: Callable[[frozenset[int]], int]
 
     def make_absence_condition(self) -> Scalar:
         """Return the condition that the candidate does not satisfy the condition under NOT.
 
-        It also holds if there is no candidate.
+        The condition is also true if there is no candidate.
 
         Raises:
             MatchRecognizeUnsupportedError: a reference cannot be rewritten.
@@ -76,10 +78,10 @@ class NegatedCondition:
         conditions = [
             map_references(definition.condition, self.rewrite_reference)
             for definition in self.plan.definitions
-            if definition.variable == self.negated
+            if definition.variable == self.negated_variable
         ]
-        if self.candidate is CandidateOffset.NEXT_ROW:
-            # It is NULL if no row comes after the mapped row.
+        if self.candidate_offset is CandidateOffset.NEXT_ROW:
+            # The value of this column is NULL if no row comes after the mapped row.
             has_candidate = make_column(self.navigate_to_candidate(0), "TRUE")
             conditions.insert(0, has_candidate)
         if not conditions:  # every row satisfies a variable without a condition
@@ -87,11 +89,16 @@ class NegatedCondition:
         return make_complement(join_tests(conditions))
 
     def navigate_to_candidate(self, physical_offset: int) -> Navigation:
-        """Return the navigation to the candidate, or to a row at an offset from it."""
-        return Navigation(self.mapped, physical_offset=physical_offset + self.candidate)
+        """Return the navigation to the row at an offset from the candidate; 0 is the candidate."""
+        offset = physical_offset + self.candidate_offset
+        return Navigation(self.mapped_variable, physical_offset=offset)
 
     def rewrite_reference(self, reference: Reference) -> TextPiece:
-        """Return a reference of the condition as it is written from the mapped row."""
+        """Return a reference of the condition, rewritten to count from the mapped row.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the reference cannot be rewritten.
+        """
         match reference:
             case ColumnReference(navigation=navigation):
                 rewritten = self.rewrite_navigation(navigation, reference.span)
@@ -106,21 +113,28 @@ class NegatedCondition:
     def is_candidate_in_condition(self, variable: str | None) -> bool:
         """Return whether the condition counts the candidate among a variable's rows.
 
-        It does for the variable under NOT, for unions that contain it, and for all rows (None).
+        True for the variable under NOT, for unions that contain it, and for the universal variable,
+        which is None.
         """
-        return variable is None or self.plan.ids[self.negated] in self.plan.members[variable]
+        if variable is None:
+            return True
+        return self.plan.ids[self.negated_variable] in self.plan.members[variable]
 
     def is_candidate_in_match(self, variable: str | None) -> bool:
         """Return whether the match has the candidate among a variable's rows.
 
-        It has if the candidate is the mapped row, and is mapped to the variable.
+        True if the candidate is the mapped row and is mapped to the variable or a member of it.
         """
-        if self.candidate is not CandidateOffset.MAPPED_ROW:
+        if self.candidate_offset is not CandidateOffset.MAPPED_ROW:
             return False
-        return self.plan.ids[self.mapped] in self.plan.members[variable]
+        return self.plan.ids[self.mapped_variable] in self.plan.members[variable]
 
     def rewrite_navigation(self, navigation: Navigation, span: Span | None) -> Navigation:
-        """Return the navigation that finds the same row from the mapped row."""
+        """Return the navigation that finds the same row from the mapped row.
+
+        Raises:
+            MatchRecognizeUnsupportedError: no navigation does, see `rewrite_first`.
+        """
         if navigation.end is End.FIRST:
             return self.rewrite_first(navigation, span)
         is_in_condition = self.is_candidate_in_condition(navigation.variable)
@@ -139,50 +153,53 @@ class NegatedCondition:
         """Return the navigation that finds the same row as FIRST does.
 
         Raises:
-            MatchRecognizeUnsupportedError: the row is the candidate in some matches, and another
+            MatchRecognizeUnsupportedError: FIRST finds the candidate in some matches, and another
                 row in others.
         """
         variable = navigation.variable
         if self.is_candidate_in_condition(variable) == self.is_candidate_in_match(variable):
             return navigation
         if self.count_rows_before(self.plan.members[variable]) > navigation.logical_offset:
-            return navigation  # a row before the candidate
-        if variable == self.negated and navigation.logical_offset == 0:
+            return navigation  # FIRST finds a row before the candidate
+        if variable == self.negated_variable and navigation.logical_offset == 0:
             return self.navigate_to_candidate(navigation.physical_offset)
         raise reads_row_under_negation(
             span,
             what="FIRST of rows that may be missing",
-            name=self.negated,
+            name=self.negated_variable,
             hint="read a row that the match has in any case, such as FIRST of its first variable",
         )
 
     def rewrite_classifier(self, reference: Classifier) -> TextPiece:
-        """Return the variable of a row. The candidate counts as mapped to the negated variable.
+        """Return the SQL or the reference for the variable of a row.
+
+        The variable of the candidate is the variable under NOT.
 
         Raises:
-            MatchRecognizeUnsupportedError: it may be the variable of a row after the candidate.
+            MatchRecognizeUnsupportedError: the row may come after the candidate.
         """
         navigation = reference.navigation
         is_in_condition = self.is_candidate_in_condition(navigation.variable)
         if is_in_condition and navigation.is_last and navigation.physical_offset == 0:
-            return quote_string(self.negated)
+            return quote_string(self.negated_variable)
         if navigation.physical_offset > 0:
             raise reads_row_under_negation(
                 reference.span,
                 what="NEXT(CLASSIFIER())",
-                name=self.negated,
+                name=self.negated_variable,
                 hint="read the classifier of a row before, with PREV or LAST",
             )
-        # It is a row before the candidate, of whatever variable.
+        # The row comes before the candidate, so the match has mapped it.
         rewritten = self.rewrite_navigation(navigation, reference.span)
         return replace(reference, navigation=replace(rewritten, variable=navigation.variable))
 
     def rewrite_aggregate(self, aggregate: Aggregate) -> Aggregate:
-        """Return an aggregate over the same rows.
+        """Return the aggregate over the same rows, evaluated when the mapped row is tested.
 
         Raises:
-            MatchRecognizeUnsupportedError: it is over the candidate, which is not mapped to its
-                variable.
+            MatchRecognizeUnsupportedError: the aggregate counts the candidate, but the match does
+                not map the candidate to a variable of the aggregate, or CLASSIFIER() in an argument
+                would be another variable.
         """
         if aggregate.frame is not None:
             return replace(aggregate, frame=self.rewrite_frame(aggregate.frame))
@@ -195,17 +212,18 @@ class NegatedCondition:
             raise reads_row_under_negation(
                 aggregate.span,
                 what=f"{aggregate.function} over the row itself",
-                name=self.negated,
+                name=self.negated_variable,
                 hint="aggregate rows of variables of the match",
             )
         if is_in_match and not is_in_condition:
-            return replace(aggregate, excludes_current_row=True)  # without the candidate
+            # The current row is the candidate, which the condition does not count.
+            return replace(aggregate, excludes_current_row=True)
         return aggregate
 
     def rewrite_frame(self, frame: Frame) -> Frame:
         """Return the frame around the candidate, counted from the mapped row."""
-        start = None if frame.start is None else frame.start + self.candidate
-        end = None if frame.end is None else frame.end + self.candidate
+        start = None if frame.start is None else frame.start + self.candidate_offset
+        end = None if frame.end is None else frame.end + self.candidate_offset
         return Frame(start, end)
 
 
