@@ -1,8 +1,8 @@
-"""Columns that say where the window that begins with each row ends.
+"""Columns from which the search finds the end of the window that begins with each row.
 
-WITHIN and a longest gap between rows limit a match to the rows in a window. Rows are sorted
-ascending by the first ORDER BY column, so windows end in the order of their first rows. So the
-search only compares the last row of a match with the end of its window.
+WITHIN and a longest gap between rows limit a match to the rows in a window. The first ORDER BY
+column is ascending, so windows end in the order of their first rows. So the search only has to
+compare the last row of a match with the end of the window.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from matchrec.plan.match_plan import MatchPlan
 class OrderType:
     """The type of the first ORDER BY column."""
 
+    # The type of its values.
     type: ValueType
     # Whether the session's time zone has the same offset from UTC at all times, so that local times
     # never go back.
     has_fixed_offset: bool
 
 
-def check_order(plan: MatchPlan) -> None:
-    """Check that the rows are sorted as windows need it.
+def check_ascending_order(plan: MatchPlan) -> None:
+    """Check that the first ORDER BY column is ascending if the plan has windows.
 
     Raises:
         MatchRecognizeUnsupportedError: there is a window, but no ORDER BY, or its first column is
@@ -42,7 +43,7 @@ def check_order(plan: MatchPlan) -> None:
 def build_neighbour_window_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     """Return the columns with the ends of the windows between neighbouring rows, shortest first.
 
-    Only a plan with stages has such windows.
+    Only a plan with stages has such windows; the result is empty for any other plan.
     """
     if plan.staging is None:
         return ()
@@ -62,8 +63,8 @@ class WindowColumns(NamedTuple):
 def build_window_columns(plan: MatchPlan, interval: RowExpression) -> WindowColumns:
     """Return the columns of windows of a given length.
 
-    Both are the order column if no SQL says how long the window is, because it follows from
-    conditions.
+    Both are the order column if the interval has no SQL, because the length of the window follows
+    from conditions.
     """
     order = plan.order_by[0].expression.text
     end = f"({order}) + {write_window_length(interval)}" if interval.text else order
@@ -73,13 +74,14 @@ def build_window_columns(plan: MatchPlan, interval: RowExpression) -> WindowColu
 def write_window_length(interval: RowExpression) -> str:
     """Return the length of a window as SQL that can be added to the order column.
 
-    A number becomes a BIGINT, because the end of the last window might be too large for an INT.
+    An integer becomes a BIGINT (`90` is `(90L)`), because the end of the last window might be too
+    large for an INT.
     """
     return f"({interval.text}L)" if interval.text.isdigit() else f"({interval.text})"
 
 
 def list_window_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """Return all columns that the windows of a plan need, which may be none."""
+    """Return all columns that the windows of a plan need; none if the plan has no windows."""
     windows = [window for window in (plan.within, plan.row_gap) if window is not None]
     columns = [
         column for window in windows for column in build_window_columns(plan, window.interval)

@@ -23,7 +23,7 @@ from matchrec.compile.rule_set import Version
 from matchrec.conditions.functions.calendar import has_fixed_offset
 from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.padding import TextPadder
-from matchrec.conditions.window_columns import OrderType, check_order
+from matchrec.conditions.window_columns import OrderType, check_ascending_order
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import max_steps_with_event_selection
 from matchrec.errors.kinds import locate_errors
@@ -296,7 +296,7 @@ class MatchRequest:
         """
         if self.options.max_steps is not None and plan.needs_event_selection:
             raise max_steps_with_event_selection()
-        check_order(plan)
+        check_ascending_order(plan)
         self.check_row_expressions(plan)
         self.check_lengths(plan)
 
