@@ -1,13 +1,12 @@
 """The table of aggregates: what every stage knows about an aggregate function, in one entry.
 
-An entry has the facts that several stages need. How an aggregate is computed is written for three
-kinds of values:
+An entry has the facts that several stages need. Three parts of the program compute aggregates:
 
-    kernels        numbers in arrays: `evaluate.kernels.machine` during the search, and
-                   `output.aggregates` over the rows of a match. Only the basic forms; and over
-                   the rows of a match, aggregates that choose a row.
-    accumulators   objects of Python, row by row: `conditions.accumulators`.
-    the engine     SQL over the rows of a match: `spark.after`. Every aggregate.
+    kernels        compute the basic forms over numbers in arrays: `evaluate.kernels.machine` during
+                   the search, and `output.aggregates` over the rows of a match. The latter also
+                   choose rows, as for `max_by`.
+    accumulators   add up objects of Python, row by row: `conditions.accumulators`.
+    the engine     computes every aggregate, as SQL over the rows of a match: `spark.after`.
 
 All of them follow these rules, which are Spark's:
 
@@ -33,9 +32,9 @@ from matchrec.conditions.run_condition import Reduction
 
 
 class ValueChoice(Enum):
-    """Which row has the value of an aggregate.
+    """The row from which an aggregate such as `first_value` or `max_by` takes its value.
 
-    Of rows with equal keys, it is the last one, as in Spark.
+    Of several rows with the least or greatest key, it is the last one, as in Spark.
     """
 
     FIRST = "first row"
@@ -60,7 +59,7 @@ class AggregateEntry:
     basic: Reduction | None = None
     # Whether the value is a truth value.
     is_truth: bool = False
-    # The row on which the value is the first argument; None if the value is computed.
+    # The row whose first argument is the value; None if the value is computed.
     choice: ValueChoice | None = None
     # Whether it is a statistic of numbers, a DOUBLE.
     is_statistic: bool = False
@@ -95,7 +94,8 @@ AGGREGATE_ENTRIES: Mapping[str, AggregateEntry] = {
 OTHER_AGGREGATE = AggregateEntry(())
 
 
-# Aggregates that workers can add up row by row in MEASURES, see `worker_aggregates.can_accumulate`.
+# Aggregates that workers can add up row by row in MEASURES: see
+# `output.worker_aggregates.can_accumulate`.
 STATISTICS = frozenset(name for name, entry in AGGREGATE_ENTRIES.items() if entry.is_statistic)
 
 

@@ -37,10 +37,10 @@ def find_basic_form(aggregate: expression.Aggregate) -> RunningAggregate | None:
 
 
 def write_basic_argument(aggregate: expression.Aggregate) -> str | None:
-    """Return the argument of a basic form as SQL. It is NULL on rows that do not count.
+    """Return the argument of a basic form as SQL, whose value is NULL on rows that do not count.
 
-    Returns:
-        The SQL; None for `count(*)` without FILTER, which counts every row.
+    None for `count(*)` without FILTER, which counts every row. For `count(*) FILTER (WHERE x > 0)`,
+    the result is `IF(x > 0, 1, NULL)`.
     """
     text = expression.write_row_sql(aggregate.arguments[0]) if aggregate.arguments else None
     if aggregate.function == "count_if":
@@ -48,7 +48,8 @@ def write_basic_argument(aggregate: expression.Aggregate) -> str | None:
     if find_entry(aggregate.function).is_truth:
         text = f"NOT (NOT ({text}))"  # so that Spark rejects values that are not BOOLEAN
     if aggregate.condition is not None:
-        text = f"IF({expression.write_row_sql(aggregate.condition)}, {text or 1}, NULL)"
+        value = "1" if text is None else text  # `count(*)` counts rows, so any value will do
+        text = f"IF({expression.write_row_sql(aggregate.condition)}, {value}, NULL)"
     return text
 
 
@@ -66,9 +67,9 @@ def split_aggregate(
 
     Args:
         aggregate: the aggregate.
-        variables: for each primary variable, by id, the variable for which its rows are listed: see
-            `split.find_listing_variables`.
-        split_term: splits a term that reads more than columns.
+        variables: for each primary variable, by id, the variable for which its listed rows are
+            split: see `split.find_listing_variables`.
+        split_term: splits a term that reads MATCH_NUMBER().
         span: the location of the aggregate.
 
     Raises:
@@ -78,7 +79,7 @@ def split_aggregate(
     basic_form = find_basic_form(aggregate)
     if basic_form is not None:
         assert basic_form.function is not None
-        if not basic_form.function.adds:
+        if not basic_form.function.is_additive:
             return replace(basic_form, span=span)
     check_python_computes(aggregate, span)
     listed_steps = tuple(
@@ -93,7 +94,8 @@ def check_python_computes(aggregate: expression.Aggregate, span: Span) -> None:
     """Check that Python can compute an aggregate from a list.
 
     Raises:
-        MatchRecognizeUnsupportedError: it cannot, or one of the arguments must be a constant.
+        MatchRecognizeUnsupportedError: Python cannot compute the aggregate, or one of its arguments
+            must be a constant.
     """
     from matchrec.conditions.accumulators.table import AGGREGATES, ALTERNATIVES
 
@@ -118,8 +120,12 @@ def build_listed_steps(
     Args:
         aggregate: the aggregate over the list.
         variable: the primary variable.
-        split_term: splits a term that reads more than columns.
+        split_term: splits a term that reads MATCH_NUMBER().
         span: the location of the aggregate.
+
+    Raises:
+        MatchRecognizeUnsupportedError: a term reads something else than columns, CLASSIFIER() and
+            MATCH_NUMBER().
     """
 
     def write_reference(reference: expression.Reference) -> str:

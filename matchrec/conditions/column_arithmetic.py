@@ -1,7 +1,7 @@
 """Arithmetic of columns and constants, which the search may compute instead of reading a column.
 
 For `price * 2 + fee`, Spark would compute one more column. If the search has `price` and `fee`
-anyway, it computes the value itself: see `typing.steps.type_column_arithmetic`.
+anyway, the search computes the value: see `typing.steps.type_column_arithmetic`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ ARITHMETIC_OPERATORS = ("+", "-", "*")
 def build_column_arithmetic(scalar: Scalar, position: Navigation | None) -> CombinedStep | None:
     """Return the operation for an expression that is arithmetic of columns and constants.
 
-    `price * 2 + fee` is one. None if the expression is anything else, such as a single column or a
-    call.
+    `price * 2 + fee` is such an expression. None for any other expression, such as a single column
+    or a call.
 
     Args:
         scalar: the expression. All its columns are read at one position.

@@ -5,7 +5,7 @@
     name LIKE LAST(A.prefix)     Python, which the search calls
     exists(A.tags, t -> t = x)   none of them, so it is an error
 
-`split` asks for each operation that Spark cannot compute from one row.
+`split` calls this module for each operation that Spark cannot compute from one row.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def has_repeated_field(scalar: Scalar) -> bool:
 
 
 def build_not_computed_error(scalar: Scalar) -> MatchRecognizeError:
-    """Return the error for an expression over the run that the search cannot compute."""
+    """Return the error for an expression over several rows that the search cannot compute."""
     if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
         return operations_nested_too_deep(scalar.span, limit=MOST_NESTED)
     name = name_expression(scalar)
@@ -75,11 +75,14 @@ def build_not_computed_error(scalar: Scalar) -> MatchRecognizeError:
 
 
 def name_expression(scalar: Scalar) -> str:
-    """Return the name of an expression in messages: its operator, function or first word."""
+    """Return the name of an expression in messages: its operator, function or first word.
+
+    The name of `my_function(A.x, B.x)` is `my_function`.
+    """
     if isinstance(scalar, Operation):
         return scalar.operator
     text = show_scalar(scalar)
     if " " not in text:
         return text
-    words = text.split("(")[0].split() or text.split()
-    return words[0]
+    words_before_bracket = text.split("(")[0].split()
+    return words_before_bracket[0] if words_before_bracket else text.split()[0]

@@ -1,8 +1,8 @@
 """Conditions that every row mapped to a variable satisfies.
 
-Spark computes a column for all rows, even if it is read only on rows that are mapped to a certain
-variable. Any such row satisfies the variable's condition. So if computing the column might fail,
-that condition can guard it:
+Spark computes a column for all rows, even if the search reads the column only on rows that are
+mapped to a certain variable. Such a row satisfies the variable's condition. So if computing the
+column might fail, the condition can guard the column:
 
     A AS z > 0, B AS 1 / LAST(A.z) < 2    →    the column CASE WHEN z > 0 THEN 1 / z END at LAST(A)
 """

@@ -34,7 +34,7 @@ class TextPadder:
         Measures need none: Spark computes them from CHAR(n) columns.
         """
 
-        def change(scalar: Scalar, variable: str | None) -> Scalar:
+        def pad_scalar(scalar: Scalar, variable: str | None) -> Scalar:
             """Pad the compared texts in the condition of a variable; leave measures unchanged."""
             if variable is None:
                 return scalar
@@ -42,7 +42,7 @@ class TextPadder:
                 scalar, lambda operation: self.pad_operation(operation, variable)
             )
 
-        return map_expressions(plan, change)
+        return map_expressions(plan, pad_scalar)
 
     def pad_operation(self, operation: Operation, variable: str) -> Operation:
         """Return the operation with the texts that it compares padded to one length.
@@ -54,12 +54,14 @@ class TextPadder:
             operation: an operation in a condition.
             variable: the variable that the condition defines.
         """
-        compared = find_compared_operands(operation)
-        references = [reference for operand in compared for reference in operand.references]
+        compared_operands = find_compared_operands(operation)
+        references = [
+            reference for operand in compared_operands for reference in operand.references
+        ]
         if all(is_on_current_row(reference, variable) for reference in references):
             return operation
         lengths: set[str] = set()
-        for operand in compared:
+        for operand in compared_operands:
             length = self.find_length(operand)
             if length is None:
                 return operation
@@ -68,15 +70,15 @@ class TextPadder:
             return operation
         longest = f"GREATEST({', '.join(sorted(lengths))})"
         # By identity: in a CASE, a value may be equal to an operand that is compared.
-        compared_ids = {id(operand) for operand in compared}
+        compared_ids = {id(operand) for operand in compared_operands}
 
-        def pad(operand: Scalar) -> Scalar:
+        def pad_operand(operand: Scalar) -> Scalar:
             """Return an operand padded to the longest length, if it is compared."""
             if id(operand) not in compared_ids:
                 return operand
             return Operation("RPAD", ("RPAD(", operand, f", {longest}, ' ')"), operand.span)
 
-        return operation.map_operands(pad)
+        return operation.map_operands(pad_operand)
 
     def find_length(self, scalar: Scalar) -> str | None:
         """Return the length of a constant text or of a CHAR(n) column, as SQL.

@@ -39,13 +39,13 @@ class ColumnRead:
     column_without_row: RowColumn | None
     # Where the expression is in the query.
     span: Span
-    # The same value as arithmetic of columns and constants, if it is that. If the types allow it,
-    # the search computes this instead, so that it needs fewer columns: see
-    # `typing.steps.type_column_arithmetic`.
+    # The same value as arithmetic of columns and constants; None if the expression is something
+    # else. If the types allow it, the search computes the arithmetic instead of reading the column,
+    # so that it needs fewer columns: see `typing.steps.type_column_arithmetic`.
     arithmetic: CombinedStep | None = None
-    # The same value as an operation, if it can fail and guards over other rows decide whether it is
-    # evaluated. If it can fail for its types, too, the search computes this instead: see
-    # `typing.steps.type_deferred`.
+    # The same value as an operation, if the expression can fail and guards over other rows decide
+    # whether it is evaluated; otherwise None. If the expression can fail for its types, too, the
+    # search computes the operation instead: see `typing.steps.type_deferred`.
     deferred: CombinedStep | None = None
 
 
@@ -80,7 +80,7 @@ class ClassifierChoice:
     # The value if the row is mapped to a variable, for each primary variable by id. These columns
     # are constants: they read no row.
     columns_by_variable: tuple[RowColumn, ...]
-    # The value if there is no such row, a constant, too.
+    # The value if there is no such row: also a constant.
     column_without_row: RowColumn
     # Where the expression is in the query.
     span: Span
@@ -88,10 +88,11 @@ class ClassifierChoice:
 
 @dataclass(frozen=True, slots=True)
 class CombinedStep:
-    """An operation on values of the run, which are steps, too."""
+    """An operation on values of the run."""
 
-    # As in `plan.expression.Operation`.
+    # The operator, as in `plan.expression.Operation`.
     operator: str
+    # The steps that compute the operands.
     operands: tuple[Step, ...]
     # Where the operation is in the query.
     span: Span
@@ -105,19 +106,21 @@ class TypedStep:
 
     # What the search computes.
     expression: RunExpression
-    # The type of its value.
+    # The type of the value.
     type: ValueType
-    # Where it is in the query.
+    # Where the expression is in the query.
     span: Span = NO_SPAN
-    # If it reads a column and nothing else: the column, which Spark may still cast.
+    # The column, if the step reads a column and does nothing else; Spark may still cast the column.
+    # None for any other step.
     column_read: ColumnRead | None = None
-    # The operands of an operation, as the user wrote it.
+    # The operands of an operation, as the user wrote it; empty for any other step.
     operands: tuple[TypedStep, ...] = ()
-    # How many operations it consists of, once it is rewritten with the operations of the search.
+    # The number of operations in `expression`, in which the user's operation may have become
+    # several.
     size: int = 1
     # How deeply these operations are nested.
     depth: int = 0
-    # Whether computing it can raise an error on some row.
+    # Whether computing the value can raise an error on some row.
     may_fail: bool = False
 
 
@@ -182,9 +185,9 @@ def read_current_row(column: RowColumn, span: Span) -> ColumnRead:
 
 
 def find_column_reads(step: Step) -> Iterator[ColumnRead]:
-    """Yield the columns that a step reads as operands of operations, at any depth.
+    """Yield the column reads in a tree of steps without types, from left to right.
 
-    A step that is a column is yielded itself.
+    A step that is a column read is yielded itself.
     """
     if isinstance(step, ColumnRead):
         yield step

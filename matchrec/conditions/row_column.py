@@ -6,7 +6,7 @@ own. A column that reads a single row is a single text:
     price < PREV(price)     `price` shifted by 0, the text ` < `, `price` shifted by -1
     price * 2               the text `price * 2`
 
-Columns are put together with `assemble`, and shown to users by `show_column`.
+`assemble_column` puts columns together, and `show_column` shows them to users.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ class RowColumn:
 
     # The SQL of the column, in which values of neighbouring rows are pieces of their own.
     pieces: tuple[ColumnPiece, ...]
-    # Whether computing it can raise an error in ANSI mode. True for columns that are put together
-    # from others, unless whoever does it knows better.
+    # Whether computing the column can raise an error in ANSI mode. True for a column that is put
+    # together from others, unless the code that does so knows better.
     may_fail: bool = field(default=True, compare=False, repr=False)
     # The value, if the column is a number or an interval that the user wrote.
     amount: Amount | None = field(default=None, compare=False, repr=False)
-    # If the column is a struct, the columns that are its fields.
+    # If the column is a struct, the columns that are its fields; otherwise empty.
     fields: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -91,7 +91,10 @@ def find_row_texts(column: RowColumn) -> tuple[str, ...]:
 
 
 def find_piece_texts(piece: ColumnPiece) -> tuple[str, ...]:
-    """Return the SQL over one row from which a piece of a column is computed; none for a text."""
+    """Return the SQL over one row from which a piece of a column is computed.
+
+    Empty for a piece that is text.
+    """
     match piece:
         case ShiftedValue(argument=argument):
             return (argument,)
@@ -106,7 +109,7 @@ def build_row_column(text: str, amount: Amount | None = None) -> RowColumn:
 
     Args:
         text: the SQL.
-        amount: the value, if it is a number or an interval that the user wrote.
+        amount: the value, if the SQL is a number or an interval that the user wrote; else None.
     """
     return RowColumn((text.strip(),), amount=amount)
 
@@ -114,7 +117,7 @@ def build_row_column(text: str, amount: Amount | None = None) -> RowColumn:
 def join_pieces(pieces: Iterable[ColumnPiece]) -> RowColumn:
     """Return the column that consists of these pieces.
 
-    They become a single text if none of them reads another row:
+    The pieces become a single text if none of them reads another row:
 
     >>> join_pieces(("abs(", ShiftedValue("x", 0), ")")).pieces
     ('abs(x)',)
@@ -147,17 +150,17 @@ def build_aggregate_term_column(term: Scalar) -> RowColumn:
 
 
 def cast_column(column: RowColumn, type_name: str) -> RowColumn:
-    """Return the column as another type of Spark."""
-    return assemble(("CAST(", column, f" AS {type_name})"))
+    """Return the column cast to another type of Spark."""
+    return assemble_column(("CAST(", column, f" AS {type_name})"))
 
 
 def join_columns(columns: tuple[RowColumn, ...]) -> RowColumn:
     """Return the column that is true if every column is true: their conjunction.
 
-    Spark computes each text over one row by itself if the conjunction reads several rows. A text
-    that can fail unless an earlier text is true must stay together with that text. So the columns
-    over one row come first then, as a conjunction of their own. `x <> 0`, `x < PREV(x)` and
-    `1 / x > 2` become:
+    If the conjunction reads several rows, Spark computes each text over one row separately. But a
+    text that can fail unless an earlier text is true must stay together with that text. So if one
+    can fail, the columns over one row are joined first. `x <> 0`, `x < PREV(x)` and `1 / x > 2`
+    become:
 
         ((x <> 0) AND (1 / x > 2)) AND (x < PREV(x))
 
@@ -173,19 +176,19 @@ def join_columns(columns: tuple[RowColumn, ...]) -> RowColumn:
     parts: list[str | RowColumn] = []
     for index, column in enumerate(columns):
         parts += [" AND (" if index else "(", column, ")"]
-    return assemble(parts)
+    return assemble_column(parts)
 
 
 def build_guarded_test(guard: RowColumn, column: RowColumn) -> RowColumn:
-    """Return the column if the guard is true, and else TRUE."""
-    return assemble(("CASE WHEN ", guard, " THEN ", column, " ELSE TRUE END"))
+    """Return the column with the value of `column` where the guard is true, and TRUE elsewhere."""
+    return assemble_column(("CASE WHEN ", guard, " THEN ", column, " ELSE TRUE END"))
 
 
-def assemble(parts: Sequence[str | RowColumn]) -> RowColumn:
+def assemble_column(parts: Sequence[str | RowColumn]) -> RowColumn:
     """Return a column that is put together from text and columns.
 
     >>> before = RowColumn((ShiftedValue("x", -1),))
-    >>> assemble(("abs(", before, ")")).pieces
+    >>> assemble_column(("abs(", before, ")")).pieces
     ('abs(', ShiftedValue(argument='x', offset=-1), ')')
     """
     pieces: list[ColumnPiece] = []

@@ -1,8 +1,8 @@
 """Run conditions: the parts of conditions that are evaluated during the search, as typed trees.
 
-Spark evaluates a condition that reads one row, or rows at a fixed distance, and sends the truth
-value as a bit. What remains reads values of rows that depend on the run, from columns that Spark
-sends.
+Conjuncts that read one row, or rows at a fixed distance, are evaluated before the search, which
+gets their truth value as a bit. A run condition has the other conjuncts. They depend on the run,
+and read columns that Spark sends.
 
 Every value is an int64 or a float64 with a NULL flag: integers, booleans (0 and 1), dates (days),
 timestamps and day-time intervals (microseconds), and ranks of any other sortable type are INTEGER.
@@ -45,22 +45,22 @@ class Reduction(Enum):
     MAX = "max"
 
     @property
-    def adds(self) -> bool:
-        """Return whether it adds up values, which must be numbers."""
+    def is_additive(self) -> bool:
+        """Return whether the aggregate adds up values, which must be numbers."""
         return self in (Reduction.SUM, Reduction.AVG)
 
     @property
     def is_extreme(self) -> bool:
-        """Return whether its result is one of the values, which must have an order."""
+        """Return whether the result is one of the values, which must have an order."""
         return self in (Reduction.MIN, Reduction.MAX)
 
 
 class MathFunction(Enum):
     """Functions of one or two floats.
 
-    They are NULL if an argument is NULL or the function is not defined there. FLOOR and CEILING
-    return an INTEGER. ROUND, whose second argument is the number of decimal digits, is also NULL if
-    compiled code cannot be certain of the result.
+    Their value is NULL if an argument is NULL, or if the function is not defined for the arguments.
+    FLOOR and CEILING return an INTEGER. ROUND, whose second argument is the number of decimal
+    digits, is also NULL if compiled code cannot be certain of the result.
     """
 
     SQRT = "SQRT"
@@ -104,7 +104,7 @@ class ArithmeticOperator(Enum):
 
 
 class OnFailure(Enum):
-    """What arithmetic does if an integer result does not fit its type, or a divisor is zero."""
+    """The effect of an integer result that does not fit its type, and of a divisor that is zero."""
 
     # The query ends with an error: ANSI mode.
     RAISE = "error"
@@ -114,20 +114,20 @@ class OnFailure(Enum):
     NULL = "NULL"
 
     @classmethod
-    def find(cls, *, ansi: bool) -> OnFailure:
-        """Return what arithmetic does in a session with or without ANSI mode."""
+    def choose_by_mode(cls, *, ansi: bool) -> OnFailure:
+        """Return the effect in a session with or without ANSI mode."""
         return cls.RAISE if ansi else cls.WRAP
 
 
 class BasicOperator(Enum):
-    """Operators of logic, and of one value."""
+    """Operators of logic, the choice between two values, and conversions of one value."""
 
     AND = "AND"
     OR = "OR"
     NOT = "NOT"
     IS_NULL = "IS NULL"
-    # The second operand if the first one is true, otherwise the third one. Only that operand is
-    # evaluated. Both are of one kind.
+    # The second operand if the first one is true, otherwise the third one. The operand that is not
+    # chosen is not evaluated. The second and the third one are of one kind.
     CHOOSE = "IF"
     # An INTEGER value as FLOATING.
     WIDEN = "WIDEN"
@@ -152,7 +152,7 @@ FLOATING_OPERATORS = {*MathFunction, BasicOperator.WIDEN, BasicOperator.NARROW} 
 class Constant:
     """A literal."""
 
-    # None is NULL.
+    # The value; None for NULL.
     value: int | float | None
     # How the value is held.
     kind: Kind
@@ -196,11 +196,11 @@ class RunAggregate:
 
     # The aggregate function.
     function: Reduction
-    # The variable; None is the universal variable.
+    # The variable; None for the universal variable.
     variable: str | None
-    # The index of the column, as in `ReadValue`. None is COUNT of rows.
+    # The index of the column, as in `ReadValue`; None for COUNT of rows.
     column: int | None
-    # The kind of the column. AVG needs a FLOATING one.
+    # The kind of the column. AVG needs a FLOATING column.
     kind: Kind
     # Whether the current row is left out if it is mapped to a member of the variable.
     excludes_current_row: bool = False
@@ -228,7 +228,7 @@ class PythonCall:
     `||` and a read of A's last name.
     """
 
-    # The name of the function, a key of `load_functions()`.
+    # The name of the function, a key of `functions.load_functions()`.
     name: str
     # The arguments.
     operands: tuple[RunExpression, ...]
@@ -245,18 +245,18 @@ class PythonAggregate:
     Python keeps these rows as a list.
     """
 
-    # The name of the function, a key of `AGGREGATES`.
+    # The name of the function, a key of `accumulators.table.AGGREGATES`.
     name: str
-    # The variable; None is the universal variable.
+    # The variable; None for the universal variable.
     variable: str | None
-    # For each primary variable by id, what a row of it adds to the list: first whether the row
-    # counts, then its values.
+    # For each primary variable by id, what a row that is mapped to it adds to the list: first
+    # whether the row counts, then its values.
     items_by_variable: tuple[tuple[ListItem, ...], ...]
     # Everything else about the aggregate, such as the types of its arguments.
     use: AggregateUse
     # The type of its value.
     type: ValueType
-    # As in `RunAggregate`.
+    # Whether the current row is left out if it is mapped to a member of the variable.
     excludes_current_row: bool = False
 
 
@@ -289,7 +289,7 @@ class Arithmetic:
     kind: Kind
     # The width of an integer result, 8 to 64.
     bits: int = 64
-    # What happens if the result does not fit, or the divisor is zero.
+    # The effect of a result that does not fit, and of a divisor that is zero.
     on_error: OnFailure = OnFailure.RAISE
 
 
@@ -307,12 +307,12 @@ RunExpression = (
 
 
 def build_operation(operator: Operator, *operands: RunExpression) -> RunOperation:
-    """Return an operation on some operands."""
+    """Return the operation of an operator on some operands."""
     return RunOperation(operator, operands)
 
 
 def walk_expression(expression: RunExpression) -> Iterator[RunExpression]:
-    """Yield the expression and all its subexpressions, itself first.
+    """Yield an expression, then all of its subexpressions, from left to right.
 
     The items of the list of a `PythonAggregate` are not subexpressions.
     """

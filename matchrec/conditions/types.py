@@ -2,7 +2,7 @@
 
     `ValueType`, BOOLEAN, INT, ...     a type of Spark, and the types that have no arguments
     `build_..._type`                   types of decimals, arrays, structs and maps
-    `find_comparison_type`, ...        the types to which Spark brings two values
+    `find_comparison_type`, ...        the types to which Spark casts two values to compare them
     `find_arithmetic_type`, ...        the types of arithmetic of decimals, of sums and averages
     `find_type`                        the type with a name in SQL
 
@@ -67,7 +67,7 @@ class ValueType:
 
     @property
     def element(self) -> ValueType | None:
-        """The type of the elements of an ARRAY; None for any other type."""
+        """Return the type of the elements of an ARRAY; None for any other type."""
         return self.parts[0] if self.family is Family.ARRAY else None
 
     @property
@@ -100,15 +100,15 @@ VOID = ValueType(Family.OTHER, "void")  # the type of NULL
 NUMBERS = frozenset({Family.INTEGER, Family.FLOATING, Family.DECIMAL})
 TIMES = frozenset({Family.DATE, Family.TIMESTAMP, Family.TIMESTAMP_NTZ})
 
-# Intervals, with the type of their sums, quotients and so on.
+# For each family of intervals, the type of sums, quotients and other results.
 INTERVAL_TYPES: Mapping[Family, ValueType] = {Family.INTERVAL: INTERVAL, Family.MONTHS: MONTHS}
 
 NESTED = frozenset({Family.ARRAY, Family.STRUCT, Family.MAP})
 
-# Types whose values only Spark compares, except in conditions on the run.
+# Families whose values only Spark compares, except in conditions on the run.
 COMPARED_BY_SPARK = NESTED | {Family.OTHER}
 
-# Types for which the search may have ranks instead of values, see `is_ranked`.
+# Families for which the search may have ranks instead of values, see `is_ranked`.
 RANKED = NESTED | {Family.STRING, Family.BINARY}
 
 NARROW_DIGITS = 18  # the precision up to which an int64 holds every decimal
@@ -188,9 +188,9 @@ def find_decimal_type(type_: ValueType) -> ValueType:
 
 
 def find_comparison_type(left: ValueType, right: ValueType, *, ansi: bool) -> ValueType | None:
-    """Return the type to which Spark brings numbers of two types to compare them.
+    """Return the type to which Spark casts numbers of two types to compare them.
 
-    None if that would be a decimal with too many digits.
+    None if that would be a decimal with more than 38 digits.
     """
     families = {left.family, right.family}
     if Family.FLOATING in families:
@@ -205,22 +205,22 @@ def find_comparison_type(left: ValueType, right: ValueType, *, ansi: bool) -> Va
 
 
 def find_common_floating(left: ValueType, right: ValueType, *, ansi: bool) -> ValueType:
-    """Return the type to which Spark brings two numbers if at least one of them is floating.
+    """Return the type to which Spark casts two numbers if at least one of them is floating.
 
     It is FLOAT if both numbers are FLOAT. Without ANSI mode, it is also FLOAT if one of them is
     FLOAT and the other one is an integer. Otherwise, it is DOUBLE.
     """
-    others = [type_ for type_ in (left, right) if type_ != FLOAT]
-    if not others:
+    other_types = [type_ for type_ in (left, right) if type_ != FLOAT]
+    if not other_types:
         return FLOAT
-    is_float_with_integer = len(others) == 1 and others[0].family is Family.INTEGER
+    is_float_with_integer = len(other_types) == 1 and other_types[0].family is Family.INTEGER
     return FLOAT if is_float_with_integer and not ansi else DOUBLE
 
 
 def find_common_nested_type(left: ValueType, right: ValueType, *, ansi: bool) -> ValueType | None:
-    """Return the type to which Spark brings two nested values, or two parts of them.
+    """Return the type to which Spark casts two nested values, or two parts of them.
 
-    None if there is none. The common type of array<int> and array<bigint> is array<bigint>.
+    None if they have no common type. For array<int> and array<bigint> it is array<bigint>.
     """
     if left == right or right == VOID:
         return left
@@ -245,7 +245,8 @@ GUARANTEED_SCALE = 6  # the digits after the point that Spark keeps in any case
 def find_arithmetic_type(operator: str, left: ValueType, right: ValueType) -> ValueType:
     """Return the type of `+`, `-`, `*`, `/` or `%` of two decimals.
 
-    If it would have more than 38 digits, it loses digits after the point, down to six of them.
+    A type with more than 38 digits loses digits after the point: as few as possible, and never one
+    of the first six.
 
     >>> price = build_decimal_type(5, 2)
     >>> find_arithmetic_type("+", price, price).name, find_arithmetic_type("*", price, price).name
@@ -271,8 +272,8 @@ def find_arithmetic_type(operator: str, left: ValueType, right: ValueType) -> Va
     return build_decimal_type(digits, scale)
 
 
-# How many digits more than the values a sum and an average of decimals have in Spark. The digits of
-# an average are added after the point.
+# The number of digits that a sum and an average of decimals have in Spark beyond the digits of the
+# values. The digits of an average are added after the point.
 ADDED_BY_SUM = 10
 ADDED_BY_AVERAGE = 4
 
@@ -343,16 +344,20 @@ DECIMAL_NAMES = frozenset({"DECIMAL", "DEC", "NUMERIC"})
 
 
 def find_type(name: str) -> ValueType | None:
-    """Return the type with a name in SQL. The name is in upper case.
+    """Return the type that has a name in SQL, such as INT or DECIMAL(5,2).
 
     None if there is no such type, or if Python cannot compute its values.
 
     >>> find_type("DEC(5,2)").name, find_type("MAP<INT,INT>")
     ('decimal(5,2)', None)
+
+    Args:
+        name: the name, in upper case and without blanks.
     """
     word, _, arguments = name.removesuffix(")").partition("(")
     if word not in DECIMAL_NAMES:
         return TYPES_BY_NAME.get(name)
+    # Without arguments, a decimal has 10 digits, as in Spark.
     numbers = arguments.split(",") if arguments else ["10"]
     if len(numbers) > 2 or not all(number.isdecimal() for number in numbers):
         return None

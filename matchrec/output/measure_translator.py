@@ -199,7 +199,7 @@ class MeasureTranslator:
         type_ = self.types[column]
         if function.is_extreme and type_.family in COMPARED_BY_SPARK:
             return None
-        if function.adds and type_.family not in NUMBERS:
+        if function.is_additive and type_.family not in NUMBERS:
             return None
         if function is not Reduction.AVG or type_.family is not Family.DECIMAL:
             return (self.add_basic_aggregate(function, form.aggregate, column),)

@@ -80,7 +80,7 @@ def type_integer_division(typer: Typer, step: TypedOperation) -> TypedStep:
 
     def calculate(operator: ArithmeticOperator, *operands: RunExpression) -> RunExpression:
         """Return an operation on integers in the session's ANSI mode."""
-        on_error = OnFailure.find(ansi=typer.ansi)
+        on_error = OnFailure.choose_by_mode(ansi=typer.ansi)
         return Arithmetic(operator, operands, Kind.INTEGER, on_error=on_error)
 
     dividend = left.expression

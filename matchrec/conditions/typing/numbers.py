@@ -115,7 +115,7 @@ def build_number_arithmetic(
         return build_decimal_arithmetic(operator, left, right)
     type_ = left.type if left.type.bits >= right.type.bits else right.type
     operands = (left.expression, right.expression)
-    on_error = OnFailure.find(ansi=ansi)
+    on_error = OnFailure.choose_by_mode(ansi=ansi)
     expression = Arithmetic(operator, operands, type_.kind, type_.bits, on_error)
     # The search computes with doubles. Results of floats are rounded; the remainder is exact.
     if type_ == FLOAT and operator is not ArithmeticOperator.REMAINDER:
@@ -154,7 +154,7 @@ def negate(value: TypedStep, *, ansi: bool) -> TypedStep:
         return TypedStep(Arithmetic(ArithmeticOperator.MULTIPLY, operands, Kind.FLOATING), type_)
     operands = (Constant(0, Kind.INTEGER), value.expression)
     # Decimals and intervals never wrap around.
-    on_error = OnFailure.find(ansi=ansi or type_.family is not Family.INTEGER)
+    on_error = OnFailure.choose_by_mode(ansi=ansi or type_.family is not Family.INTEGER)
     difference = Arithmetic(
         ArithmeticOperator.SUBTRACT, operands, Kind.INTEGER, type_.bits, on_error
     )

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from matchrec.conditions.functions.function import DEFAULT_SETTINGS, SessionSettings
 from matchrec.conditions.residual import ColumnRead, Step, TypedOperation, TypedStep
-from matchrec.conditions.row_column import RowColumn, assemble, cast_column
+from matchrec.conditions.row_column import RowColumn, assemble_column, cast_column
 from matchrec.conditions.run_condition import (
     BasicOperator,
     ReadValue,
@@ -335,7 +335,7 @@ def make_types_error(
 
 def shift_to_utc(instant: RowColumn) -> RowColumn:
     """Return the instant at which clocks in UTC show the local time of the session's zone."""
-    return assemble(("from_utc_timestamp(", instant, ", current_timezone())"))
+    return assemble_column(("from_utc_timestamp(", instant, ", current_timezone())"))
 
 
 def are_different_times(left: ValueType, right: ValueType) -> bool:
