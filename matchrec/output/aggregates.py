@@ -29,8 +29,8 @@ from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or_
 def find_total_rows(reader: MatchReader, semantics: Semantics) -> IntArray:
     """Return the mapped row whose total an output row reads, or -1: int64[r].
 
-    It is the last row that the output row sees. If matches share their rows, their totals are added
-    up towards the first row, so it is the first row of the match.
+    The mapped row is the last row that the output row sees. If matches share their rows, totals are
+    added up towards the first row, so the mapped row is the first row of the match.
     """
     if reader.matches.chains is not None:
         return reader.rows.current
@@ -50,7 +50,7 @@ class AggregateReader:
 
         Args:
             reader: the matches and their output rows.
-            variable: the variable; None is the universal one.
+            variable: the variable; None for the universal variable.
             valid: bool[n], which input rows count if they are mapped to the variable.
         """
         self.reader = reader
@@ -69,12 +69,12 @@ class AggregateReader:
         """Return the input row of each mapped row, -1 if it does not count: int64[k]."""
         if self.counts_all_rows:
             return self.rows
-        is_counted = self.reader.find_mask(self.variable) & self.valid[self.rows]
+        is_counted = self.reader.mark_mapped_rows(self.variable) & self.valid[self.rows]
         return np.where(is_counted, self.rows, -1)
 
     @cached_property
     def links(self) -> Links:
-        """Return for each mapped row the one whose total it continues, see `find_links`."""
+        """Return for each mapped row the mapped row whose total it continues: see `find_links`."""
         return find_links(self.reader.matches)
 
     def count_values(self, semantics: Semantics) -> IntArray:
@@ -83,7 +83,7 @@ class AggregateReader:
             if self.counts_all_rows:
                 begin, end = self.reader.find_visible_rows(semantics)
                 return end - begin
-            return self.reader.add_up(self.counted_rows >= 0, semantics)
+            return self.reader.add_up_values(self.counted_rows >= 0, semantics)
         ones = np.ones(self.reader.partitions.rows, np.int64)
         sums = self.sum_integers(ones, ansi=False)
         return take_or_default(sums, find_total_rows(self.reader, semantics), 0)

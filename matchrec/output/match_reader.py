@@ -1,10 +1,10 @@
 """Find what measures read for each output row: positions of rows, counts, and lists of rows.
 
-All of it is array arithmetic over many matches at once. Three kinds of positions occur, each in an
-array of integers with -1 for none:
+The functions are array arithmetic over many matches at once. Rows are numbered in three ways, each
+from 0. In arrays, -1 stands for no row:
 
-    output row    r of them: rows of the result
-    mapped row    k of them: the rows of all matches, match after match
+    output row    one of the r rows of the result
+    mapped row    one of the k rows of all matches, match after match
     row position  the position of an input row in the table
 
 An output row sees the mapped rows of its match: with running semantics those up to its current row,
@@ -54,14 +54,16 @@ def find_nth_mapped(
     A mapped row counts if its variable does, and if the output row sees it.
 
     Args:
-        classifiers: int16[k], the variable of each mapped row.
-        belongs: for each variable, whether its rows count.
+        classifiers: int16[k], the id of the variable of each mapped row.
+        belongs: bool[v], for each variable by id, whether its rows count.
         begin: int64[r], the first mapped row that each output row sees.
         end: int64[r], the end of the mapped rows that each output row sees.
         ordinal: which of the rows that count, as a Python index: 0 for the first, -1 for the last.
     """
     before = np.empty(len(classifiers) + 1, np.int32)  # number of counted rows before each row
-    counted = np.empty(len(classifiers) + 1, np.int32)  # indices of counted rows
+    # The counted rows. One element more, because the loop also writes a row that does not count,
+    # and the next row replaces it.
+    counted = np.empty(len(classifiers) + 1, np.int32)
     count = 0
     for index in range(len(classifiers)):  # without a branch, which is six times as fast
         before[index] = count
@@ -106,12 +108,13 @@ def find_first_marked(mask: BoolArray, following: Links) -> IntArray:
 def find_marked_before_end(mask: BoolArray, following: Links, later: int) -> IntArray:
     """Return for each mapped row the marked row after which `later` marked rows follow: int64[k].
 
-    It is at or after the mapped row, in the same match. -1 if there is none.
+    The marked row is at or after the mapped row, in the same match. -1 if there is none.
 
     Args:
         mask: bool[k], which mapped rows are marked.
         following: int32[k], the next row of the match, which has a smaller index; -1 for none.
-        later: the number of marked rows that come after it in the match: 0 for the last one.
+        later: the number of marked rows that come after the returned row in the match: 0 for the
+            last marked row.
     """
     marked = np.empty(len(mask), np.int64)
     counts = np.empty(len(mask), np.int64)  # of marked rows at or after each mapped row
@@ -139,30 +142,32 @@ class MatchReader:
     """
 
     matches: Matches
+    # The output rows, for which values are read.
     rows: OutputRows
+    # The partitions of the input rows.
     partitions: Partitions
     # For the name of each variable of the query, the ids of its primary variables.
     members: dict[str, frozenset[int]]
     # The frame of a row pattern window, which begins with the match's first row. Measures can read
-    # no rows outside of it.
+    # no rows outside of the frame. None for other queries.
     frame: Frame | None = None
 
     def select_rows(self, begin: int, end: int) -> MatchReader:
-        """Return the reader for the output rows `begin` .. `end`."""
+        """Return the reader for the output rows from `begin` up to, but not including, `end`."""
         return replace(self, rows=self.rows.take(slice(begin, end)))
 
-    def find_mask(self, variable: str | None) -> BoolArray:
+    def mark_mapped_rows(self, variable: str | None) -> BoolArray:
         """Return which mapped rows belong to a variable: bool[k].
 
         Args:
-            variable: the variable; None is the universal one, to which all rows belong.
+            variable: the variable; None for the universal variable, to which all rows belong.
         """
         if variable is None:
             return np.ones(len(self.matches.classifiers), np.bool_)
-        return np.asarray(self.find_members(variable)[self.matches.classifiers], np.bool_)
+        return np.asarray(self.mark_members(variable)[self.matches.classifiers], np.bool_)
 
-    def find_members(self, variable: str) -> BoolArray:
-        """Return for each id of a primary variable whether it belongs to a variable: bool[v]."""
+    def mark_members(self, variable: str) -> BoolArray:
+        """Return, for each primary variable by id, whether it belongs to a variable: bool[v]."""
         belongs = np.zeros(1 + max(map(max, self.members.values())), np.bool_)
         belongs[list(self.members[variable])] = True
         return belongs
@@ -170,7 +175,7 @@ class MatchReader:
     def find_visible_rows(self, semantics: Semantics) -> tuple[IntArray, IntArray]:
         """Return begin and end of the mapped rows that each output row sees: int64[r] each.
 
-        They are equal if it sees none.
+        Begin and end are equal if the output row sees no row.
         """
         return self.running_rows if semantics is Semantics.RUNNING else self.final_rows
 
@@ -199,14 +204,15 @@ class MatchReader:
     def shifts(self) -> IntArray:
         """Return for each output row what to add to a mapped row to get its row position: int64[r].
 
-        It may be used only if no rows were skipped, so that the rows of a match are neighbours.
+        The result is right only if no rows were skipped, so that the rows of a match are
+        neighbours.
         """
         return take_or_default(self.matches.start - self.matches.offsets[:-1], self.rows.match, 0)
 
     def take_physical_step(self, positions: IntArray, navigation: Navigation) -> IntArray:
         """Return the row positions to which PREV or NEXT of a navigation leads: int64[r].
 
-        -1 if that is outside of the partition or the frame.
+        -1 if the step leaves the partition or the frame.
 
         Args:
             positions: int64[r], the row positions from which PREV or NEXT steps, or -1.
@@ -235,7 +241,7 @@ class MatchReader:
             nth = begin + offset if is_first else end - 1 - offset
             return np.where((nth >= begin) & (nth < end), nth, -1)
         ordinal = offset if is_first else -1 - offset
-        belongs = self.find_members(navigation.variable)
+        belongs = self.mark_members(navigation.variable)
         return find_nth_mapped(self.matches.classifiers, belongs, begin, end, ordinal)
 
     def find_mapped_in_chains(self, navigation: Navigation, following: Links) -> IntArray:
@@ -247,7 +253,7 @@ class MatchReader:
             navigation: the navigation.
             following: int32[k], the next row of each mapped row in its match.
         """
-        mask = self.find_mask(navigation.variable)
+        mask = self.mark_mapped_rows(navigation.variable)
         if navigation.end is End.LAST:
             marked = find_marked_before_end(mask, following, navigation.logical_offset)
             return take_or_default(marked, self.rows.current, -1)
@@ -270,10 +276,12 @@ class MatchReader:
         return self.take_physical_step(positions, navigation)
 
     def find_classifiers(self, navigation: Navigation) -> Variables:
-        """Return the variable of the row that a navigation finds, -1 if it has none: int16[r].
+        """Return the id of the variable of the row that a navigation finds: int16[r].
 
-        A row to which PREV or NEXT leads has a variable if the same match maps it, even if it comes
-        after the current row: NEXT may step beyond the rows that running semantics sees.
+        -1 if there is no such row, or if the match does not map the row.
+
+        A row to which PREV or NEXT leads has a variable if the same match maps the row, even after
+        the current row: NEXT may step beyond the rows that running semantics sees.
         """
         mapped = self.find_mapped_rows(navigation)
         if navigation.physical_offset:
@@ -321,7 +329,7 @@ class MatchReader:
         begin, _ = self.find_visible_rows(Semantics.FINAL)
         return np.where(self.rows.current >= 0, self.rows.current - begin, -1)
 
-    def collect(self, mask: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
+    def collect_rows(self, mask: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
         """Collect the marked mapped rows that each output row sees.
 
         If rows 0 and 2 are marked, and two output rows see rows 0 .. 1 and 0 .. 2, the result is
@@ -342,7 +350,7 @@ class MatchReader:
         collected = np.flatnonzero(mask)[list_positions(first, counts)]
         return collected, find_group_starts(counts)
 
-    def add_up(self, values: BoolArray | IntArray, semantics: Semantics) -> IntArray:
+    def add_up_values(self, values: BoolArray | IntArray, semantics: Semantics) -> IntArray:
         """Return the sum of values over the mapped rows that each output row sees: int64[r].
 
         Args:

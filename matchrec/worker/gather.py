@@ -284,8 +284,8 @@ def fill_lists(gatherer: Gatherer, read: ReadList) -> pa.Array:
     reader = gatherer.reader
     rows = reader.matches.mapped_rows
     has_value = find_valid(gatherer.read_column(read.column))[rows]
-    is_listed = reader.find_mask(read.variable) & has_value
-    mapped, offsets = reader.collect(is_listed, read.semantics)
+    is_listed = reader.mark_mapped_rows(read.variable) & has_value
+    mapped, offsets = reader.collect_rows(is_listed, read.semantics)
     values = gatherer.take_values(read.column, rows[mapped])
     return pa.ListArray.from_arrays(make_offsets(offsets), values)
 
@@ -296,8 +296,8 @@ def fill_matched_rows(gatherer: Gatherer, read: ReadMatchedRows) -> pa.Array:
     The last field of the structs in the input column only holds the place for the variable.
     """
     reader = gatherer.reader
-    is_listed = reader.find_mask(read.variable) & ~reader.matches.excluded
-    mapped, offsets = reader.collect(is_listed, Semantics.FINAL)
+    is_listed = reader.mark_mapped_rows(read.variable) & ~reader.matches.excluded
+    mapped, offsets = reader.collect_rows(is_listed, Semantics.FINAL)
     structs, variables = gatherer.take_mapped_rows(mapped, [read.column])
     names = [struct_field.name for struct_field in structs.type]
     fields = [*structs.flatten()[:-1], variables]
@@ -310,7 +310,7 @@ def fill_rows_for_spark(gatherer: Gatherer, read: ReadRowsForSpark) -> pa.Array:
     The array of an unmatched row or an empty match is empty.
     """
     reader = gatherer.reader
-    mapped, offsets = reader.collect(reader.find_mask(None), Semantics.FINAL)
+    mapped, offsets = reader.collect_rows(reader.mark_mapped_rows(None), Semantics.FINAL)
     values = gatherer.take_mapped_rows(mapped, read.columns)
     values.append(make_array(reader.find_positions_in_match()[mapped]))
     return make_lists_of_structs(offsets, values, read.names)
@@ -325,7 +325,7 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
 
     reader = gatherer.reader
     rows = reader.matches.mapped_rows
-    is_counted = reader.find_mask(read.variable)
+    is_counted = reader.mark_mapped_rows(read.variable)
     if read.condition is not None:
         is_counted &= gatherer.find_true_rows(read.condition)[rows]
     counted_rows = rows[is_counted]

@@ -130,7 +130,8 @@ class SizeEstimator:
         sizes = np.full(len(rows), BYTES_OF_A_NUMBER, np.int64)
         for index in row_list.columns:
             sizes += self.estimate_sizes_at(index, rows)
-        return reader.add_up(sizes * reader.find_mask(row_list.variable), row_list.semantics)
+        is_listed = reader.mark_mapped_rows(row_list.variable)
+        return reader.add_up_values(sizes * is_listed, row_list.semantics)
 
     def check_sizes(self, sizes: IntArray) -> None:
         """Check that each output row fits into a batch, and the batches of Sail into memory.
