@@ -1,4 +1,4 @@
-"""Which aggregates of measures the workers can compute.
+"""Decide which aggregates of measures the workers can compute.
 
 The others are computed by the engine, over an array of the rows of the match. The functions here
 look at an aggregate's form. Their callers look at the types of its values.
@@ -15,32 +15,38 @@ from matchrec.shortcuts import current_shortcuts
 def can_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
     """Return whether workers can add up an aggregate row by row, if its types allow it.
 
-    That is a count of distinct values or a statistic, if each row of a match has an output row.
-
-    Workers compute no statistic of distinct numbers: it depends on their order, because doubles are
-    rounded. A count without DISTINCT is a basic aggregate.
+    Workers add up counts of distinct values, and statistics, if each row of a match has an output
+    row. They compute no statistic of distinct numbers: its value depends on the order of the
+    numbers, because doubles are rounded. A count without DISTINCT is a basic aggregate.
     """
-    is_count = aggregate.function == "count"
-    return (
-        current_shortcuts().accumulators
-        and not (plan.rows_per_match.has_one_row_per_match or aggregate.ordering)
-        and (is_count or aggregate.function in STATISTICS)
-        and aggregate.distinct == is_count  # counts with DISTINCT, statistics without
-        and len(aggregate.arguments) > 0
-        and all(term.references and reads_columns_only(term) for term in list_inputs(aggregate))
-    )
+    if not current_shortcuts().accumulators or plan.rows_per_match.has_one_row_per_match:
+        return False
+    if aggregate.ordering or not aggregate.arguments:
+        return False
+    if aggregate.function == "count":
+        has_right_form = aggregate.distinct
+    else:
+        has_right_form = aggregate.function in STATISTICS and not aggregate.distinct
+    return has_right_form and has_column_inputs(aggregate)
 
 
 def can_choose_row(aggregate: Aggregate) -> bool:
     """Return whether workers can choose the row of an aggregate, if its types allow it."""
     choice = find_entry(aggregate.function).choice
-    return (
-        current_shortcuts().accumulators
-        and choice is not None
-        and len(aggregate.arguments) == 1 + choice.has_key
-        and not (aggregate.distinct or aggregate.ordering)
-        and all(term.references and reads_columns_only(term) for term in list_inputs(aggregate))
-    )
+    if not current_shortcuts().accumulators or choice is None:
+        return False
+    if aggregate.distinct or aggregate.ordering:
+        return False
+    argument_count = 2 if choice.has_key else 1
+    return len(aggregate.arguments) == argument_count and has_column_inputs(aggregate)
+
+
+def has_column_inputs(aggregate: Aggregate) -> bool:
+    """Return whether all inputs of an aggregate, FILTER included, are computed from columns alone.
+
+    A constant is not.
+    """
+    return all(term.references and reads_columns_only(term) for term in list_inputs(aggregate))
 
 
 def is_collected_list(aggregate: Aggregate) -> bool:
