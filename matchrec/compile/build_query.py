@@ -140,7 +140,7 @@ def build_result_column(output: schema.OutputColumn, translator: MeasureTranslat
         case schema.RowOutput():
             pieces: SqlPieces = (collector.add_row_value(build_row_column(output.text)),)
         case schema.TimeoutOutput():
-            pieces = translator.translate_timeouts(output.timeouts)
+            pieces = translator.translate_stage_timeouts(output.timeouts)
         case schema.TotalOutput():
             value = None if output.measure is None else output.measure.value
             pieces = (translator.translate_total(output.aggregate, value),)

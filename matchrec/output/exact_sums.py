@@ -91,7 +91,7 @@ def never_rounds(values: FloatArray, counted_rows: IntArray, links: Links) -> bo
     """
     counted_values = values[counted_rows[counted_rows >= 0]]
     limit = np.inf
-    # Most columns for which the answer is False show it within a few values.
+    # If the answer is False, a few values are mostly enough to find out, so they are tested first.
     for some_values in (counted_values[:FEW_VALUES], counted_values):
         if not np.isfinite(some_values).all():
             return False

@@ -41,7 +41,7 @@ SqlPieces = tuple[SqlPiece, ...]
 # SQL over a row of the match.
 RowTerm = tuple[str | ReadInSql, ...]
 
-# In such SQL: a row of the match, the name of its variable, and its position from 0.
+# The SQL in a `RowTerm` for a row of the match, the name of its variable, and its position, from 0.
 MATCH_ROW = "__e"
 ROW_VARIABLE = f"{MATCH_ROW}.{VARIABLE_FIELD}"
 ROW_POSITION = f"{MATCH_ROW}.{POSITION_FIELD}"
@@ -64,6 +64,7 @@ class RowAggregate:
     call: Aggregate
     # The primary variables whose rows are aggregated.
     variables: tuple[str, ...]
+    # The arguments, as SQL over a row of the match.
     arguments: tuple[RowTerm, ...]
     # The keys of WITHIN GROUP, each with the words after it, such as "DESC".
     ordering: tuple[tuple[RowTerm, str], ...]

@@ -115,7 +115,7 @@ class MeasureTranslator:
         return tuple(pieces)
 
     def translate_reference(self, reference: Reference) -> SqlPieces:
-        """Return the SQL of a reference: for most, a single read."""
+        """Return the SQL of a reference: for most references, a single read."""
         match reference:
             case ColumnReference(navigation, argument):
                 column = self.collector.add_column(build_row_column(argument))
@@ -127,7 +127,7 @@ class MeasureTranslator:
             case MatchValue(MatchFunction.STATUS):
                 return self.translate_status()
             case MatchValue(MatchFunction.TIMEOUT):
-                return self.translate_timeout_function()
+                return self.translate_match_timeout()
             case MatchValue():
                 raise AssertionError(reference)
             case Aggregate():
@@ -136,7 +136,7 @@ class MeasureTranslator:
                 assert_never(reference)
 
     def translate_aggregate(self, aggregate: Aggregate) -> SqlPieces:
-        """Translate an aggregate: to reads if workers can compute it, else to the engine's own.
+        """Translate an aggregate to reads if workers can compute it; if not, to SQL of the engine.
 
         The forms of aggregates that workers can compute are tried one after the other.
         """
@@ -253,9 +253,9 @@ class MeasureTranslator:
     def translate_accumulated(self, aggregate: Aggregate) -> SqlPieces | None:
         """Translate an aggregate that workers add up row by row, in Python, to a read.
 
-        The engine would get the whole match for each row of a match, so its work grows with the
-        square of the number of rows. But only the engine can compute the aggregate if its types
-        do not fit a Python accumulator, or its values differ in Python.
+        The engine would get the whole match for each row of a match, so its work would grow with
+        the square of the number of rows. Only the engine can compute the aggregate if no
+        accumulator has its types, or if Python compares its values differently.
         """
         if not can_accumulate(self.plan, aggregate):
             return None
@@ -264,9 +264,9 @@ class MeasureTranslator:
         columns = [build_aggregate_term_column(argument) for argument in aggregate.arguments]
         types = tuple(self.types[column] for column in columns)
         function = aggregate.function
-        use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls).with_settings(
-            self.session
-        )
+        use = AggregateUse(
+            types, distinct=aggregate.distinct, ignore_nulls=aggregate.ignore_nulls
+        ).with_settings(self.session)
         families = NUMBERS if function in STATISTICS else SAME_IN_PYTHON
         if not all(type_.family in families for type_ in types):
             return None
@@ -283,7 +283,7 @@ class MeasureTranslator:
         return (self.collector.add_read(read),)
 
     def can_test_filter(self, aggregate: Aggregate) -> bool:
-        """Return whether workers can test the FILTER of an aggregate, or it has none."""
+        """Return whether workers can test the FILTER of an aggregate. True if it has none."""
         if aggregate.condition is None:
             return True
         condition = build_aggregate_term_column(aggregate.condition)
@@ -360,24 +360,25 @@ class MeasureTranslator:
             sent_columns=self.collector.sent_columns, columns=self.collector.columns
         )
         measure_translator = replace(self, collector=measure_collector)
-        match measure_translator.translate_measure(measure):
-            case (ReadInSql(index),):
-                read = list(measure_collector.reads)[index]
-                if isinstance(read, ReadNavigation | ReadBasicAggregate):
-                    return self.collector.add_read(ReadTotal(total, read))
+        pieces = measure_translator.translate_measure(measure)
+        if len(pieces) == 1 and isinstance(pieces[0], ReadInSql):
+            read = list(measure_collector.reads)[pieces[0].index]
+            if isinstance(read, ReadNavigation | ReadBasicAggregate):
+                return self.collector.add_read(ReadTotal(total, read))
         raise errors.MustBuildMatchesError(errors.MEASURE_BY_SPARK)
 
-    # Why a run ended: it is a match, its window ended (it timed out), or its partition ended.
+    # Why a run ended: the run is a match, its window ended (it timed out), or its partition ended.
 
     def translate_status(self) -> SqlPieces:
         """Translate MATCH_STATUS(): 'MATCHED', 'TIMED OUT' or 'UNFINISHED'."""
+        match_kind = self.collector.add_read(ReadMatchKind())
         names: list[tuple[int, SqlPieces]] = [
             (A_MATCH, ("'MATCHED'",)),
             (TIMED_OUT, ("'TIMED OUT'",)),
         ]
-        return write_case(self.collector.add_read(ReadMatchKind()), names, ("'UNFINISHED'",))
+        return write_case(match_kind, names, otherwise=("'UNFINISHED'",))
 
-    def translate_timeout_function(self) -> SqlPieces:
+    def translate_match_timeout(self) -> SqlPieces:
         """Translate MATCH_TIMEOUT(): the time at which the window of a run that timed out ended.
 
         NULL if the run did not time out.
@@ -390,16 +391,15 @@ class MeasureTranslator:
         first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
         end: SqlPieces
         if within.distance is None:
-            column = self.collector.add_column(window.end)
-            end = (self.collector.add_read(ReadNavigation(column, first)),)
+            end_column = self.collector.add_column(window.end)
+            end = (self.collector.add_read(ReadNavigation(end_column, first)),)
         else:
-            start = self.collector.add_read(
-                ReadNavigation(self.collector.add_column(window.order), first)
-            )
+            order_column = self.collector.add_column(window.order)
+            start = self.collector.add_read(ReadNavigation(order_column, first))
             end = f"{SUM_OR_NULL}(", start, f", {write_window_length(within.interval)})"
         return write_case(match_kind, [(TIMED_OUT, end)])
 
-    def translate_timeouts(self, timeouts: Timeouts) -> SqlPieces:
+    def translate_stage_timeouts(self, timeouts: Timeouts) -> SqlPieces:
         """Translate the time at which a window of a run of stages ended.
 
         NULL if the run did not time out. A run times out at the end of the match's window or of a

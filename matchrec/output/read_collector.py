@@ -20,7 +20,7 @@ ROWS_FOR_SPARK = ReadRowsForSpark(columns=())
 
 @dataclass(eq=False, slots=True)
 class ReadCollector:
-    """What the output of one query reads, while its output columns are translated."""
+    """A collector of what the output of one query reads, while its columns are translated."""
 
     # The columns that are sent to the workers, with their indices. All queries that share the rows
     # share this dictionary: columns that this query needs and that are missing are added to it.
@@ -70,8 +70,8 @@ class ReadCollector:
     def list_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
         """Return the reads of the query, by index, after all measures are translated.
 
-        There is at least one, since workers lose rows without a column. If unmatched rows are
-        output, the last read says whether a row is matched.
+        There is at least one read, because workers lose rows without a column. If unmatched rows
+        are output, the last read says whether a row is matched.
         """
         reads = list(self.reads)
         if ROWS_FOR_SPARK in self.reads:

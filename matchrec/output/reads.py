@@ -1,4 +1,4 @@
-"""Reads: the values that the output of a query needs of matches. A worker returns a column of each.
+"""Reads: the values of matches that the output of a query needs. A worker returns a column of each.
 
     MEASURES LAST(A.price) - FIRST(price) AS change, COUNT(*) AS n
 
@@ -7,12 +7,12 @@ worker fills a column with the values of each read. The engine then evaluates th
 reads over these columns, here a difference.
 
 A class of reads says what `explain` shows, which type the values have, and whether they may be
-NULL. To add one, write a class here and the function that fills its column in `worker.gather`. So
-no class here needs Arrow, and no worker needs PySpark.
+NULL. To add a class, write it here, and write the function that fills its column in
+`worker.gather`. So no class here needs Arrow, and no worker needs PySpark.
 
-Reads name a column of the input by its index among the columns that the engine sends to the
-workers, and a variable as MEASURES does; None is the universal variable, which all rows of the
-match belong to.
+In a read, a column is the index of a column of the input among the columns that the engine sends to
+the workers. A variable has the name that MEASURES uses; None is the universal variable, to which
+all rows of the match belong.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class RowsType:
     """
 
     columns: tuple[int, ...]
-    names: tuple[str, ...]  # of all fields: two more than there are columns
+    names: tuple[str, ...]  # the names of all fields: two more than there are columns
 
 
 class FixedType(Enum):
@@ -91,7 +91,7 @@ ReadType = ColumnType | SumType | ListType | RowsType | FixedType | TotalType
 
 @dataclass(frozen=True, slots=True)
 class Nullability:
-    """What decides whether the value of a read may be NULL."""
+    """The facts about a query that decide whether the value of a read may be NULL."""
 
     columns: tuple[bool, ...]  # whether each column of the input may be NULL
     has_rows_without_match: bool  # whether unmatched rows or unfinished matches are output
@@ -99,11 +99,11 @@ class Nullability:
 
 @dataclass(frozen=True, slots=True)
 class RowList:
-    """The rows of a match whose values an output row has in an array, such as `collect_list`."""
+    """The rows of a match whose values are in an array, such as the array of `collect_list`."""
 
     variable: str | None  # the variable to which the rows belong; None for all rows
-    columns: tuple[int, ...]  # whose values are in the array
-    semantics: Semantics  # running: only the rows up to the current one; final: all
+    columns: tuple[int, ...]  # the columns whose values are in the array
+    semantics: Semantics  # running: only the rows up to the current row; final: all rows
 
 
 class Read(ABC):
@@ -121,34 +121,34 @@ class Read(ABC):
 
     @abstractmethod
     def show(self, columns: Sequence[str]) -> str:
-        """Return the text of the read in `explain`: for most, as one would write it in MEASURES.
+        """Return the text of the read in `explain`: for most reads, what MEASURES would have.
 
         Args:
             columns: the SQL of each column of the input.
         """
 
     def may_be_null(self, nullability: Nullability) -> bool:
-        """Return whether a value may be NULL. The column of the engine's result says the same."""
+        """Return whether a value may be NULL, so that the engine's column is nullable."""
         return True
 
     @property
     def can_read_chains(self) -> bool:
         """Return whether the value can be read from chains, in which matches share their rows.
 
-        In `search.matches.Chains`, values are added up from the last row to the first. So for a
-        sum, True is not enough: it must be the same in any order of additions, which the workers
-        find out from the values.
+        In `search.matches.Chains`, values are added up from the last row to the first. A sum can be
+        read from chains only if it is the same in any order of additions. Workers find that out
+        from the values, so True does not promise it.
         """
         return False
 
     @property
     def row_list(self) -> RowList | None:
-        """Return the rows whose values are in the array that is read; None if no array is read."""
+        """Return the rows whose values are in the array; None if the value is no array of rows."""
         return None
 
     @property
     def value_column(self) -> int | None:
-        """Return the column whose values are returned unchanged; None for a computed value."""
+        """Return the column whose values are returned unchanged; None if values are computed."""
         return None
 
 
@@ -337,7 +337,7 @@ class ReadMatchNumber(ReadFact):
 class ReadMatchIndex(ReadFact):
     """The index of the match, from 0, among all matches that are output together.
 
-    No measure needs it. `spark.traced_measures` tells matches apart by it.
+    No measure needs the index: `spark.traced_measures` uses it to tell matches apart.
     """
 
     fact_type = FixedType.BIGINT
@@ -346,7 +346,7 @@ class ReadMatchIndex(ReadFact):
 
 @dataclass(frozen=True, slots=True)
 class ReadPosition(ReadFact):
-    """The position in the match, from 0, of the current row: the one that measures look from.
+    """The position in the match, from 0, of the current row, from which measures look.
 
     -1 for an unmatched row and for an empty match.
     """
@@ -377,7 +377,7 @@ class ReadMatchKind(ReadFact):
 
 @dataclass(frozen=True, slots=True)
 class ReadNothing(ReadFact):
-    """The value TRUE, for a query that reads nothing else: no row is sent without a column."""
+    """The value TRUE, for a query that reads nothing else: rows cannot be sent without a column."""
 
     fact_type = FixedType.BOOLEAN
     shown_as = "nothing"
@@ -505,7 +505,8 @@ class ReadMatchedRows(Read):
     """The array of structs that `MATCHED_ROWS()` returns: the rows of the match that are output.
 
     The last field of a struct is the name of the row's variable. The structs of the input column
-    have it too, with some other value, so that the array has the type of their column.
+    have this field, too, so that the elements of the array have the type of the column. There, the
+    field has some other value, which the worker replaces.
     """
 
     variable: str | None
@@ -539,8 +540,8 @@ class ReadChosenValue(Read):
     variable: str | None
     column: int
     semantics: Semantics
-    key: int | None = None  # column that rows are compared by; None if only their order matters
-    condition: int | None = None  # boolean column of FILTER, which says which rows count; or None
+    key: int | None = None  # the column that rows are compared by; None if only their order matters
+    condition: int | None = None  # the boolean column of FILTER; None if all rows count
     ignores_nulls: bool = False  # whether rows whose value is NULL do not count
 
     @property
@@ -573,12 +574,12 @@ class ReadAccumulated(Read):
     It is a count of distinct values, or a statistic such as `stddev(A.price)`.
     """
 
-    function: str  # its name in the table of accumulators
+    function: str  # the name of the aggregate in the table of accumulators
     variable: str | None
-    columns: tuple[int, ...]  # of the arguments
+    columns: tuple[int, ...]  # the columns of the arguments
     semantics: Semantics
-    use: AggregateUse
-    condition: int | None = None  # boolean column of FILTER, which says which rows count; or None
+    use: AggregateUse  # the types of the arguments, DISTINCT, and settings of the session
+    condition: int | None = None  # the boolean column of FILTER; None if all rows count
 
     @property
     def type(self) -> ReadType:
@@ -608,8 +609,8 @@ class ReadTotal(Read):
     """An aggregate over all matches, such as the sum of `LAST(A.price)` of each match."""
 
     aggregate: TotalAggregate
-    # What is aggregated: an aggregate of each match, or a value of one of its rows. None if matches
-    # are counted.
+    # The value of each match that is aggregated: an aggregate, or a value of one row. None if
+    # matches are counted.
     measure: ReadBasicAggregate | ReadNavigation | None
 
     @property

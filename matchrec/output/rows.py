@@ -47,9 +47,11 @@ def find_output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRo
 
 
 def list_all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
-    """Return one row per mapped row that is not excluded.
+    """Return one output row per mapped row that is not excluded.
 
-    With `with_empty`, also one per empty match.
+    Args:
+        matches: the matches.
+        with_empty: whether an empty match has an output row, too.
     """
     lengths = np.diff(matches.offsets)
     rows_of_matches = np.maximum(lengths, 1) if with_empty else lengths
@@ -69,9 +71,9 @@ def list_all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
 
 
 def find_one_row_per_match(matches: Matches) -> OutputRows:
-    """Return one row per match. Its measures look from the match's last row.
+    """Return one output row per match. Its measures look from the last row of the match.
 
-    If matches share their rows, they look from its first row on.
+    If matches share their rows, measures look from the first row of the match.
     """
     if matches.chains is not None:
         return OutputRows(matches.start, np.arange(matches.count), matches.chains.first)
@@ -80,22 +82,35 @@ def find_one_row_per_match(matches: Matches) -> OutputRows:
     return OutputRows(matches.start, np.arange(matches.count), current)
 
 
-def find_matched_rows(matches: Matches, rows: int) -> BoolArray:
-    """Return which rows are in a match or are the row of an empty match: bool[rows]."""
-    is_matched = np.zeros(rows, np.bool_)
+def find_matched_rows(matches: Matches, row_count: int) -> BoolArray:
+    """Return which of the input rows are in a match, even in an empty one: bool[n].
+
+    An empty match has its starting row.
+
+    Args:
+        matches: the matches.
+        row_count: the number n of input rows.
+    """
+    is_matched = np.zeros(row_count, np.bool_)
     is_matched[matches.mapped_rows] = True
     is_matched[matches.start] = True
     return is_matched
 
 
-def find_covered_rows(matches: Matches, rows_per_match: RowsPerMatch, rows: int) -> BoolArray:
-    """Return which rows matches cover, so that they are not output as unmatched: bool[rows].
+def find_covered_rows(matches: Matches, rows_per_match: RowsPerMatch, row_count: int) -> BoolArray:
+    """Return which rows matches cover, so that they are not output as unmatched: bool[n].
 
-    A match covers its rows; with one output row per input row, only the one with which it begins.
+    A match covers its rows. In the output of a row pattern window, which has one row per input row,
+    a match covers only its starting row.
+
+    Args:
+        matches: the matches.
+        rows_per_match: the output of the query.
+        row_count: the number n of input rows.
     """
     if not rows_per_match.is_window_output:
-        return find_matched_rows(matches, rows)
-    is_start = np.zeros(rows, np.bool_)
+        return find_matched_rows(matches, row_count)
+    is_start = np.zeros(row_count, np.bool_)
     is_start[matches.start] = True
     return is_start
 
@@ -104,7 +119,7 @@ def find_unmatched_rows(covered: BoolArray, partitions: Partitions) -> OutputRow
     """Return the output rows of the input rows that no match covers.
 
     Args:
-        covered: the rows that a match covers, bool[rows].
+        covered: bool[n], the rows that a match covers.
         partitions: the partitions.
     """
     assert len(covered) == partitions.rows

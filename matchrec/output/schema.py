@@ -39,9 +39,10 @@ if TYPE_CHECKING:
 class RowOutput:
     """A column computed from the input row."""
 
-    text: str  # SQL over the input row
+    # The value, as SQL over the input row.
+    text: str
     name: str
-    # Where the name is written, if the user gave one.
+    # Where the name is written; None if the user gave no name.
     span: Span | None = None
 
 
@@ -71,7 +72,8 @@ class TotalOutput:
     measure: Measure | None
 
 
-# The only column of rows that would have none. No query can name it, and messages do not show it.
+# The column of a result that would have no column. No query can name it, and messages do not show
+# it.
 PLACEHOLDER_COLUMN = f"{NAME_PREFIX}match"
 
 OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput | TotalOutput
@@ -89,10 +91,10 @@ def find_output_columns(
         plan: the plan.
         columns: the columns of the input.
         name_expression: returns the name that Spark gives to the column of an expression in SQL.
-        use: what the query around the clause reads. It matters only if the plan has no column: it
-            is an error if any column may be read, as by SELECT *. If the columns are listed, as by
-            SELECT COUNT(*), which reads none, the result gets `PLACEHOLDER_COLUMN`, because a
-            DataFrame needs a column.
+        use: what the query around the clause reads. This matters only if the plan has no column. If
+            the query may read any column, as SELECT * does, that is an error. If it reads only
+            some columns, such as none in SELECT COUNT(*), the result gets `PLACEHOLDER_COLUMN`,
+            because a DataFrame needs a column.
 
     Raises:
         MatchRecognizePlanError: two columns have the same name, or there is no column.
@@ -117,7 +119,7 @@ def find_output_columns(
 def list_total_columns(
     plan: MatchPlan, totals: Totals, match_columns: list[OutputColumn]
 ) -> list[OutputColumn]:
-    """Return the columns by which matches are grouped, then the totals.
+    """Return the columns of a result of totals: the columns that group matches, then the totals.
 
     Args:
         plan: the plan.
@@ -179,7 +181,7 @@ def list_partition_columns(
 def check_output_names(outputs: list[OutputColumn], columns: InputColumns) -> None:
     """Check that no two columns have the same name.
 
-    The session decides whether case counts.
+    The session decides whether names may differ in case alone.
 
     Raises:
         MatchRecognizePlanError: two columns have the same name.
@@ -193,8 +195,10 @@ def check_output_names(outputs: list[OutputColumn], columns: InputColumns) -> No
             raise stage_name_taken(name=column.name)
         if isinstance(first, Measure) and isinstance(column, Measure):
             raise duplicate_measure(first.span, column.span, name=column.name)
-        span = None
-        for output in (first, column):
-            if isinstance(output, Measure | RowOutput) and output.span:
-                span = output.span
+        # The later name is shown, if the user has written both.
+        spans = [
+            output.span for output in (column, first) if isinstance(output, Measure | RowOutput)
+        ]
+        written_spans = [span for span in spans if span]
+        span = written_spans[0] if written_spans else None
         raise duplicate_output_column(span, name=column.name)

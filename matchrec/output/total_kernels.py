@@ -10,11 +10,11 @@ Floats are added up in the order of the rows, so a sum is the one that Spark's o
 for the sorted rows.
 
 If matches share their rows (`search.matches.Chains`), a mapped row can be in many matches, but the
-rows after it are the same in all of them. So links then lead to the row after: in the functions
-here, the rows *up to* a mapped row are those from the end of the match back to it, and a match has
-the total of its first row. One pass over the shared rows is enough for all matches, however long
-they are. It adds the rows in reverse order, which may round a sum of floats differently. If so,
-which `output.exact_sums` finds out, `sum_each_match` adds in the order of the rows.
+rows after it are the same in all of them. So a link then leads to the row after: in the functions
+here, the rows *up to* a mapped row are the rows from the end of the match back to it, and a match
+has the total of its first row. One pass over the shared rows is enough for all matches, however
+long they are. The pass adds the rows in reverse order, which may round a sum of floats differently.
+`output.exact_sums` finds out whether it may; if so, `sum_each_match` adds in the order of the rows.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Numbers = TypeVar("Numbers", IntArray, FloatArray)
 def find_links(matches: Matches) -> Links:
     """Return for each mapped row the mapped row whose total it continues, or -1: int32[k].
 
-    That is the row before it in its match; if matches share their rows, the row after it. A link
-    always leads to a smaller index.
+    The row before the mapped row in its match; if matches share their rows, the row after it. A
+    link always leads to a smaller index.
     """
     if matches.chains is not None:
         return matches.chains.following
