@@ -66,8 +66,8 @@ class _Parser(Cursor):
     Its tokens end with a token of kind END.
     """
 
-    def __init__(self, text: TokenSequence) -> None:
-        super().__init__(text)
+    def __init__(self, sequence: TokenSequence) -> None:
+        super().__init__(sequence)
         # The opening brackets around the position, outermost first.
         self.unclosed: list[Token] = []
 
@@ -84,7 +84,7 @@ class _Parser(Cursor):
 
     def find_span_from(self, start: int) -> Span:
         """Return the characters of the tokens from `start` up to the position, at least one."""
-        return self.text.span(start, max(start + 1, self.position))
+        return self.sequence.span(start, max(start + 1, self.position))
 
     def read_pattern(self) -> patterns.RowPattern:
         """Read the whole pattern."""
@@ -109,7 +109,7 @@ class _Parser(Cursor):
             self.advance()
             alternatives.append(self.read_parts())
             if self.position == bar + 1:
-                other = self.text.text_at(self.text.span(start, bar))
+                other = self.sequence.text_at(self.sequence.span(start, bar))
                 raise errors.empty_alternative(self.tokens[bar].span, other=other)
         return patterns.make_alternation(alternatives, self.find_span_from(start))
 
@@ -158,28 +158,28 @@ class _Parser(Cursor):
         """
         second = self.position
         self.read_quantifier(quantified)
-        first_span = self.text.span(first, second)
-        second_span = self.text.span(second, self.position)
+        first_span = self.sequence.span(first, second)
+        second_span = self.sequence.span(second, self.position)
         return errors.two_quantifiers(
             first_span.to(second_span),
             part=self.find_part_before(first),
-            first=self.text.text_at(first_span),
-            second=self.text.text_at(second_span),
+            first=self.sequence.text_at(first_span),
+            second=self.sequence.text_at(second_span),
         )
 
     def find_part_before(self, end: int) -> str:
         """Return the text of the part before the token at `end`; "A" if it is an exclusion."""
         start = end - 1
-        if self.text.key(start) == ")":
+        if self.sequence.key(start) == ")":
             depth = 1
             while depth > 0 and start > 0:
                 start -= 1
-                depth += {")": 1, "(": -1}.get(self.text.key(start), 0)
-            if self.text.key(start - 1) == "PERMUTE":
+                depth += {")": 1, "(": -1}.get(self.sequence.key(start), 0)
+            if self.sequence.key(start - 1) == "PERMUTE":
                 start -= 1
         elif not self.tokens[start].can_name:
             return "A"
-        return shorten(self.text.text_at(self.text.span(start, end)))
+        return shorten(self.sequence.text_at(self.sequence.span(start, end)))
 
     def reject_lost_braces(self, start: int) -> None:
         """Raise an error for `(3,)` or `(3, 5)` after a part, which begins at token `start`.
@@ -196,9 +196,9 @@ class _Parser(Cursor):
             end = self.position + 5
         else:
             return
-        span = self.text.span(self.position, end)
-        parenthesized = self.text.text_at(span)
-        part = self.text.text_at(self.find_span_from(start))
+        span = self.sequence.span(self.position, end)
+        parenthesized = self.sequence.text_at(span)
+        part = self.sequence.text_at(self.find_span_from(start))
         bounds = parenthesized[1:-1].replace(" ", "")
         raise errors.braces_lost_in_pattern(
             span, parenthesized=parenthesized, part=part, braced=f"{{{bounds}}}"
@@ -222,9 +222,9 @@ class _Parser(Cursor):
         most = self.read_bound() if has_comma else least
         if not self.accept("}") or (least is None and not has_comma):
             start = token.span.start
-            end = self.text.text.find("}", start, self.tokens[-1].span.end) + 1
+            end = self.sequence.text.find("}", start, self.tokens[-1].span.end) + 1
             braces = Span(start, end or self.token.span.end)
-            text = self.text.text_at(braces)
+            text = self.sequence.text_at(braces)
             raise errors.malformed_quantifier(braces, text=text)
         span = token.span.to(self.tokens[self.position - 1].span)
         quantified = patterns.Quantified(
@@ -243,9 +243,9 @@ class _Parser(Cursor):
         if self.key not in ("{", "{-"):
             return
         start = brace.span.start
-        end = self.text.text.find("}}", start, self.tokens[-1].span.end)
+        end = self.sequence.text.find("}}", start, self.tokens[-1].span.end)
         if end != -1:
-            bounds = self.text.text[start + len("{{") : end]
+            bounds = self.sequence.text[start + len("{{") : end]
             raise errors.doubled_braces(Span(start, end + len("}}")), bounds=bounds)
 
     def read_bound(self) -> QuantifierBound:
@@ -306,7 +306,7 @@ class _Parser(Cursor):
             return errors.regex_group_in_pattern(before.span.to(self.token.span))
         self.read_quantifier(patterns.Empty())
         span = self.find_span_from(start)
-        return errors.nothing_to_repeat(span, quantifier=self.text.text_at(span))
+        return errors.nothing_to_repeat(span, quantifier=self.sequence.text_at(span))
 
     def read_negation(self, word: Token) -> patterns.RowPattern:
         """Read what follows NOT: a variable, or several in parentheses with `|` between them."""

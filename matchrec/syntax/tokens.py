@@ -162,13 +162,15 @@ class Cursor:
     of its rule, and returns what they mean.
     """
 
-    def __init__(self, text: TokenSequence) -> None:
-        self.text = text
-        self.tokens = text.tokens
+    def __init__(self, sequence: TokenSequence) -> None:
+        # The text that is read, with its tokens and the pairs of its brackets.
+        self.sequence = sequence
+        # The tokens of `sequence`.
+        self.tokens = sequence.tokens
         # The index of the next token.
         self.position = 0
         # The index after the last token that may be read.
-        self.end = len(text)
+        self.end = len(sequence)
 
     @property
     def key(self) -> str:

@@ -96,12 +96,12 @@ class EventReader(ScalarReader):
     # The equivalence tests so far.
     tests: list[EquivalenceTest]
 
-    def __init__(self, text: TokenSequence) -> None:
+    def __init__(self, sequence: TokenSequence) -> None:
         """Begin to read a query."""
         self.components = Components(())
         self.aggregate = None
         self.tests = []
-        super().__init__(text, Scope(ClausePart.PATTERN), "the query")
+        super().__init__(sequence, Scope(ClausePart.PATTERN), "the query")
 
     @override
     def find_respellings(self) -> Iterator[tuple[Span, str]]:
@@ -109,7 +109,7 @@ class EventReader(ScalarReader):
 
         Strings get single quotes, see `quote_singly`. Percentages become numbers.
         """
-        for token in self.text.tokens:
+        for token in self.sequence.tokens:
             if token.is_string:
                 yield token.span, quote_singly(token.text)
             elif token.kind is TokenKind.NUMBER:
@@ -124,13 +124,13 @@ class EventReader(ScalarReader):
         """
         if self.position < self.end:
             span = self.tokens[self.position].span
-            text = self.text.text_at(span)
+            text = self.sequence.text_at(span)
             error = query_errors.unexpected_token(
                 span, text=text, where=self.where, expected=expected
             )
             error.hint = hint or error.hint
             return error
-        end = self.text.full_span.end
+        end = self.sequence.full_span.end
         return query_errors.query_ends_early(
             Span(end, end + 1), where=self.where, expected=expected
         )
@@ -215,7 +215,7 @@ class EventReader(ScalarReader):
         self.position += 1
         index = self.read_index(name)
         attribute = self.read_attribute() if self.accept(".") else None
-        span = self.text.span(start, self.position)
+        span = self.sequence.span(start, self.position)
         self.last_read = span
         token_count = self.position - start
         if token_count == 1 and name.text not in self.components.by_name:
@@ -239,14 +239,14 @@ class EventReader(ScalarReader):
             return Index.ALONE
         start = self.position
         variable = name.text
-        self.position = self.text.index_after(start)
+        self.position = self.sequence.index_after(start)
         brackets = "".join(token.text for token in self.tokens[start : self.position])
         indexes_by_text = {index.write_for(variable).upper(): index for index in Index}
         indexes_by_text[f"{variable}[..{variable}.LEN]".upper()] = Index.ALL
         index = indexes_by_text.get(f"{variable}{brackets}".upper())
         if index is None:
-            span = self.text.span(start, self.position)
-            raise errors.unknown_index(span, name=variable, index=self.text.text_at(span))
+            span = self.sequence.span(start, self.position)
+            raise errors.unknown_index(span, name=variable, index=self.sequence.text_at(span))
         return index
 
     def read_attribute(self) -> Term:
@@ -259,7 +259,7 @@ class EventReader(ScalarReader):
         while self.accept("."):
             names.append(self.read_token("a name", *NAME_KINDS).text)
         sql = ".".join(quote_name(name) for name in names)
-        span = self.text.span(start, self.position)
+        span = self.sequence.span(start, self.position)
         return expression.make_column(Navigation(), sql, span, tuple(names))
 
     def find_component(self, name: Token) -> Component:
@@ -330,7 +330,7 @@ class EventReader(ScalarReader):
     def write_kleene_plus(self, component: Component) -> str:
         """Return a component of one event as a Kleene plus: `Stock+ a[]` for `Stock a`."""
         name = component.name.text
-        event_type = self.text.text_at(component.span).removesuffix(name).rstrip()
+        event_type = self.sequence.text_at(component.span).removesuffix(name).rstrip()
         return f"{event_type}+ {name}[]"
 
     def find_navigation(self, identifier: Identifier) -> Navigation:
@@ -391,7 +391,7 @@ class EventReader(ScalarReader):
     def read_call(self) -> Scalar:
         """Read a call: an aggregate of events, or a function of SQL over one row."""
         token = self.tokens[self.position]
-        is_call = self.text.is_call(self.position)
+        is_call = self.sequence.is_call(self.position)
         if not is_call or token.key not in CALLS_OVER_SEVERAL_ROWS:
             return super().read_call()
         function = token.text.lower()
@@ -414,7 +414,7 @@ class EventReader(ScalarReader):
             index: the index of the call's first token.
         """
         names = [component.name.text for component in self.components.positive if component.kleene]
-        for token in self.tokens[index : self.text.index_after(index + 1)]:
+        for token in self.tokens[index : self.sequence.index_after(index + 1)]:
             if token.text in names:
                 return token.text
         return names[0] if names else ""
@@ -444,7 +444,7 @@ class EventReader(ScalarReader):
                 an attribute and is not `count(a[])`.
         """
         start = self.position
-        span = self.text.find_call_span(start)
+        span = self.sequence.find_call_span(start)
         if self.aggregate is not None:
             raise errors.aggregate_in_aggregate(span, function=function, clause=self.where)
         arguments = find_arguments(self, start)
@@ -517,15 +517,17 @@ class EventReader(ScalarReader):
         start = self.position
         self.position += 1
         if self.accept("]"):
-            raise errors.empty_equivalence_test(self.text.span(start, self.position))
+            raise errors.empty_equivalence_test(self.sequence.span(start, self.position))
         attributes = self.read_several(self.read_attribute)
-        closing = self.text.index_after(start) - 1
+        closing = self.sequence.index_after(start) - 1
         if self.key in expression.COMPARISONS and self.position < closing:
-            comparison = self.text.text_at(attributes[-1].span.to(self.tokens[closing - 1].span))
+            comparison = self.sequence.text_at(
+                attributes[-1].span.to(self.tokens[closing - 1].span)
+            )
             has_variable = comparison.partition(".")[0] in self.components.by_name
             variable = "" if has_variable else f"{next(iter(self.components.by_name))}."
             raise errors.comparison_in_equivalence_test(
-                self.text.span(self.position, closing), comparison=f"{variable}{comparison}"
+                self.sequence.span(self.position, closing), comparison=f"{variable}{comparison}"
             )
         self.require("]", "`,`, `.` or `]`")
         for attribute in attributes:
@@ -534,7 +536,7 @@ class EventReader(ScalarReader):
                 raise errors.equivalence_test_on_variable(
                     attribute.span, variable=first_name, attribute=".".join(other_names)
                 )
-        span = self.text.span(start, self.position)
+        span = self.sequence.span(start, self.position)
         if self.where == "RETURN":
             raise errors.equivalence_test_in_predicate(span, clause=self.where)
         self.tests.append(EquivalenceTest(span, tuple(attributes)))

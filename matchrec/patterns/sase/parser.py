@@ -107,7 +107,7 @@ class QueryReader(EventReader):
         self.where = "PATTERN"
         start = self.position
         self.components = self.read_sequence()
-        sequence_span = self.text.span(start, self.position)
+        sequence_span = self.sequence.span(start, self.position)
         first_matches = self.read_first_matches()
         strategy = SaseStrategy.SKIP_TILL_NEXT_MATCH
         predicates: tuple[Scalar, ...] = ()
@@ -165,7 +165,7 @@ class QueryReader(EventReader):
         self.require("SEQ")
         self.require("(")
         if self.accept(")"):
-            raise errors.empty_sequence(self.text.span(start, self.position))
+            raise errors.empty_sequence(self.sequence.span(start, self.position))
         components = tuple(self.read_several(self.read_component))
         expected = "`)`, `,` or `[`"
         sequence = add_commas(self.read_text_in_brackets(start + 1))
@@ -179,7 +179,7 @@ class QueryReader(EventReader):
         names = [(component.name.text, component.name.span) for component in components]
         check_unique(names, errors.duplicate_component_variable, str.upper)
         if all(component.negated for component in components):
-            raise errors.only_negated_components(self.text.span(start, self.position))
+            raise errors.only_negated_components(self.sequence.span(start, self.position))
         return Components(components)
 
     def reject_missing_sequence(self, word: str) -> None:
@@ -214,10 +214,10 @@ class QueryReader(EventReader):
 
     def read_text_in_brackets(self, opening: int) -> str:
         """Return the text between two brackets; "" if the one at `opening` is not closed."""
-        closing = self.text.pairs.get(opening, opening)
+        closing = self.sequence.pairs.get(opening, opening)
         if closing <= opening + 1:
             return ""
-        return self.text.text_at(self.text.span(opening + 1, closing))
+        return self.sequence.text_at(self.sequence.span(opening + 1, closing))
 
     def find_bare_components(self, start: int) -> str | None:
         """Return the components from `start` to the next clause; None if there are none.
@@ -227,7 +227,7 @@ class QueryReader(EventReader):
         end = start
         while end < self.end and self.key_at(end) not in ("WHERE", "WITHIN", "RETURN"):
             end += 1
-        text = self.text.text_at(self.text.span(start, end)) if end > start else ""
+        text = self.sequence.text_at(self.sequence.span(start, end)) if end > start else ""
         return text if are_bare_components(text) else None
 
     def read_component(self) -> Component:
@@ -242,7 +242,7 @@ class QueryReader(EventReader):
             self.require(")")
         if event.kleene:
             raise errors.negated_kleene_plus(
-                self.text.span(start, self.position), variable=event.name.text
+                self.sequence.span(start, self.position), variable=event.name.text
             )
         return replace(event, negated=True)
 
@@ -250,9 +250,9 @@ class QueryReader(EventReader):
         """Read a type and a name: `Stock a` or, for a Kleene plus, `Stock+ a[]`."""
         start = self.position
         if self.key == "SEQ" and self.key_at(start + 1) == "(":
-            raise errors.nested_sequence(self.text.find_call_span(start))
+            raise errors.nested_sequence(self.sequence.find_call_span(start))
         event_type = self.read_event_type()
-        type_span = self.text.span(start, self.position)
+        type_span = self.sequence.span(start, self.position)
         has_plus = self.accept("+")
         if self.key in (",", ")"):
             raise self.make_variable_error(type_span)
@@ -262,15 +262,15 @@ class QueryReader(EventReader):
         name = self.read_token(expected, TokenKind.WORD)
         has_brackets = self.accept("[", "]")
         if self.key == "[":
-            type_text = self.text.text_at(type_span)
+            type_text = self.sequence.text_at(type_span)
             kleene_plus = f"write {type_text}+ {name.text}[] for one or more events"
             hint = kleene_plus if has_plus else f"{kleene_plus}, {type_text} {name.text} for one"
             raise self.make_expected_error("`)` or `,`", hint)
         if has_brackets != has_plus:
             raise errors.incomplete_kleene_plus(
-                self.text.span(start, self.position),
+                self.sequence.span(start, self.position),
                 variable=name.text,
-                event_type=self.text.text_at(type_span),
+                event_type=self.sequence.text_at(type_span),
             )
         return Component(event_type, name, type_span.to(name.span), kleene=has_plus)
 
@@ -278,19 +278,19 @@ class QueryReader(EventReader):
         """Return the error for a quantifier of SQL after an event type, as in `Stock* a`."""
         after = self.position + 1
         if self.key == "{":
-            after = self.text.pairs.get(self.position, self.position) + 1
+            after = self.sequence.pairs.get(self.position, self.position) + 1
         is_named = after < self.end and self.kind_at(after) is TokenKind.WORD
         name = self.tokens[after].text if is_named else "a"
-        kleene_plus = f"{self.text.text_at(type_span)}+ {name}[]"
+        kleene_plus = f"{self.sequence.text_at(type_span)}+ {name}[]"
         return self.make_expected_error(expected, f"write {kleene_plus} for one or more events")
 
     def make_variable_error(self, type_span: Span) -> MatchRecognizeError:
         """Return the error for an event type that no variable follows."""
-        opening = self.text.indices_by_key["SEQ"][0] + 1
+        opening = self.sequence.indices_by_key["SEQ"][0] + 1
         components = self.read_text_in_brackets(opening)
         return errors.missing_component_variable(
             type_span,
-            event_type=self.text.text_at(type_span),
+            event_type=self.sequence.text_at(type_span),
             sequence=complete_components(components),
         )
 
@@ -311,7 +311,7 @@ class QueryReader(EventReader):
         number = self.read_token("a number", TokenKind.NUMBER).text
         if not self.accept("MATCH"):
             self.require("MATCHES")
-        return make_first_matches(number, self.text.span(start, self.position))
+        return make_first_matches(number, self.sequence.span(start, self.position))
 
     # WHERE: the form of the paper with braces, and the form of the SASE prototype without them.
     #
@@ -326,7 +326,7 @@ class QueryReader(EventReader):
         """
         start = self.position
         strategy = self.read_strategy()
-        strategy_span = self.text.span(start, self.position)
+        strategy_span = self.sequence.span(start, self.position)
         if self.key in ("(", "{"):
             conditions = self.read_braces(strategy)
         else:
@@ -348,7 +348,7 @@ class QueryReader(EventReader):
         self.read_token("an event selection strategy such as skip_till_next_match", TokenKind.WORD)
         while self.accept("-"):
             self.read_token("a name", TokenKind.WORD)
-        strategy = find_strategy(self.text.text_at(self.text.span(start, self.position)))
+        strategy = find_strategy(self.sequence.text_at(self.sequence.span(start, self.position)))
         if strategy is None:
             raise self.make_strategy_error(start, self.position)
         return strategy
@@ -360,8 +360,8 @@ class QueryReader(EventReader):
             start: the index of the first token after WHERE.
             end: the index after the last token of the supposed name.
         """
-        span = self.text.span(start, end)
-        name = self.text.text_at(span)
+        span = self.sequence.span(start, end)
+        name = self.sequence.text_at(span)
         strategies = [strategy.value for strategy in SaseStrategy]
         predicates = self.find_bare_predicates(start)
         if predicates is not None and not find_nearest(name, strategies):
@@ -379,17 +379,17 @@ class QueryReader(EventReader):
         Args:
             start: the index of the first token after WHERE.
         """
-        if self.text.key(start) == "{":
+        if self.sequence.key(start) == "{":
             return self.read_text_in_brackets(start)
-        after_name = self.text.key(start + 1)
+        after_name = self.sequence.key(start + 1)
         if after_name in ("", "(", "{", "AND", "WITHIN", "RETURN", "-"):
             return None
         end = self.end
-        for index in self.text.walk_level(start, self.end):
-            if self.text.key(index) in ("WITHIN", "RETURN", "{"):
+        for index in self.sequence.walk_level(start, self.end):
+            if self.sequence.key(index) in ("WITHIN", "RETURN", "{"):
                 end = index
                 break
-        return self.text.text_at(self.text.span(start, end))
+        return self.sequence.text_at(self.sequence.span(start, end))
 
     def read_braces(self, strategy: SaseStrategy) -> list[Scalar]:
         """Read `(a[], b) { ... }` after a strategy. The list may be missing.
@@ -419,7 +419,7 @@ class QueryReader(EventReader):
         self.require("(")
         start = self.position
         listed = self.read_several(self.read_listed_component)
-        span = self.text.span(start, self.position)
+        span = self.sequence.span(start, self.position)
         self.require(")", "`)`, `,` or `[`")
         check_unique(listed, strategy_errors.duplicate_strategy_component)
         names = {name for name, _ in listed}
@@ -437,7 +437,7 @@ class QueryReader(EventReader):
         name = self.read_token("a name", TokenKind.WORD)
         has_brackets = self.accept("[", "]")
         component = self.components.find_component(name, self.where)
-        span = self.text.span(start, self.position)
+        span = self.sequence.span(start, self.position)
         if component.kleene != has_brackets:
             what = "a Kleene plus" if component.kleene else "one event"
             raise strategy_errors.strategy_component_differs(
@@ -458,7 +458,7 @@ class QueryReader(EventReader):
         parts = [self.read_number_with_unit()]
         while self.kind_at(self.position) is TokenKind.NUMBER:
             parts.append(self.read_number_with_unit())
-        return make_window(parts, self.text.span(start, self.position))
+        return make_window(parts, self.sequence.span(start, self.position))
 
     def read_interval_window(self) -> RowExpression:
         """Read a window that is an interval of SQL."""
@@ -492,7 +492,7 @@ class QueryReader(EventReader):
             name = self.read_token("a name", *NAME_KINDS)
             return Measure(name.text, value, name.span)
         names = find_column_names(value)
-        text = " ".join(self.text.text_at(value.span).split())
+        text = " ".join(self.sequence.text_at(value.span).split())
         return Measure(names[-1] if names else text, value, value.span)
 
 

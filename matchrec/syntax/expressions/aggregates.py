@@ -42,7 +42,7 @@ def read_aggregate(
     rows_read_before = len(reader.rows_read)
     is_distinct = reader.key_at(index + 2) == "DISTINCT"
     aggregate = Aggregate(function, None, (), semantics, distinct=is_distinct)
-    closing = reader.text.pairs[index + 1]
+    closing = reader.sequence.pairs[index + 1]
     aggregate, end = _read_suffixes(reader, index, aggregate, closing + 1)
     _reject_kept_nulls(reader, index, end)
     if is_distinct and function == "last_value":
@@ -55,7 +55,7 @@ def read_aggregate(
         variable=find_variable_read(reader, index, rows_read_before),
         arguments=tuple(value for value in values if value is not None),
         ignore_nulls=aggregate.ignore_nulls or arguments.ignore_nulls,
-        span=reader.text.span(index, end),
+        span=reader.sequence.span(index, end),
     )
     has_frame = reader.key_at(end) == "OVER" and reader.scope.part is ClausePart.DEFINE
     return read_frame(reader, aggregate, end) if has_frame else (aggregate, end)
@@ -101,7 +101,7 @@ def _read_argument(reader: ExpressionCursor, index: int, argument: TokenRange) -
     is_star = reader.key_at(end - 1) == "*" and (is_qualified or end == start + 1)
     if not is_star:
         return reader.read_argument(index, start, end)
-    span = reader.text.span(start, end)
+    span = reader.sequence.span(start, end)
     has_quantifier = reader.key_at(index + 2) in ("DISTINCT", "ALL")
     is_only_argument = start == index + 2 and reader.key_at(end) == ")" and not has_quantifier
     if reader.key_at(index) != "COUNT" or not is_only_argument:
@@ -132,15 +132,15 @@ def _read_suffixes(
     while True:
         match reader.key_at(end), reader.key_at(end + 1), reader.key_at(end + 2):
             case "FILTER", "(", "WHERE":
-                closing = reader.text.pairs[end + 1]
+                closing = reader.sequence.pairs[end + 1]
                 condition = reader.read_argument(index, end + 3, closing)
                 aggregate = replace(aggregate, condition=condition)
                 end = closing + 1
             case "WITHIN", "GROUP", "(":
-                closing = reader.text.pairs[end + 2]
+                closing = reader.sequence.pairs[end + 2]
                 reader.position = end + 3
                 reader.expect("ORDER", "BY")
-                items = reader.text.split_at_commas(end + 5, closing)
+                items = reader.sequence.split_at_commas(end + 5, closing)
                 ordering = tuple(_read_sort_item(reader, index, item) for item in items)
                 aggregate = replace(aggregate, ordering=ordering)
                 end = closing + 1
@@ -159,8 +159,8 @@ def _reject_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
     if reader.key_at(index) not in COLLECTING:
         return
     for word in range(index, end - 1):
-        if reader.text.has_keys(word, "RESPECT", "NULLS"):
-            span = reader.text.span(word, word + 2)
+        if reader.sequence.has_keys(word, "RESPECT", "NULLS"):
+            span = reader.sequence.span(word, word + 2)
             raise errors.respect_nulls_not_supported(
                 span, function=reader.tokens[index].text, clause=reader.where
             )

@@ -23,7 +23,7 @@ def reject_semantics(reader: ExpressionCursor, index: int) -> None:
     FIRST, LAST, CLASSIFIER and aggregates allow it, FINAL in MEASURES only.
     """
     function = reader.key_at(index + 1)
-    span = reader.text.span(index, index + 2)
+    span = reader.sequence.span(index, index + 2)
     if not (function in LOGICAL or function in AGGREGATES or function == "CLASSIFIER"):
         name = reader.tokens[index + 1].text
         word = reader.key_at(index)
@@ -35,8 +35,8 @@ def reject_semantics(reader: ExpressionCursor, index: int) -> None:
 def find_arguments(reader: ExpressionCursor, index: int) -> tuple[TokenRange, ...]:
     """Return the arguments of the call at `index`, as ranges of tokens."""
     start = index + 2
-    end = reader.text.pairs[index + 1]
-    return split_items(reader.text, (start, end), reader.where) if start < end else ()
+    end = reader.sequence.pairs[index + 1]
+    return split_items(reader.sequence, (start, end), reader.where) if start < end else ()
 
 
 def check_arguments_of_call(
@@ -54,7 +54,7 @@ def check_arguments_of_call(
         MatchRecognizeError: it has another number of arguments, DISTINCT in it, or FILTER or the
             like after it.
     """
-    closing = reader.text.pairs[index + 1]
+    closing = reader.sequence.pairs[index + 1]
     name = reader.key_at(index)
     for modifier in (index + 2, closing + 1):
         key = reader.key_at(modifier)
@@ -74,7 +74,7 @@ def explain_wrong_number(
 ) -> MatchRecognizeError:
     """Return the error for a wrong number of arguments of the call at `index`."""
     return navigation_errors.wrong_number_of_arguments(
-        reader.text.find_call_span(index),
+        reader.sequence.find_call_span(index),
         function=function,
         clause=reader.where,
         expected=expected,

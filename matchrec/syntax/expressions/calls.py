@@ -60,28 +60,28 @@ class CallReader(ExpressionCursor):
         start = self.position
         token = self.tokens[start]
         key = self.key
-        if not self.text.is_call(start):
+        if not self.sequence.is_call(start):
             self.position += 1
             return self.read_unknown_call(start)
         if key in FUNCTIONS_OF_MATCH or key in AGGREGATES:
             return references.read_call(self, start)
         if self.scope.reads_match and key in WINDOW_ONLY:
-            call_span = self.text.find_call_span(start)
+            call_span = self.sequence.find_call_span(start)
             raise errors.window_function_not_allowed(
                 token.span,
                 function=token.text,
                 clause=self.where,
-                arguments=self.text.text_at(call_span)[len(token.text) :].strip(),
+                arguments=self.sequence.text_at(call_span)[len(token.text) :].strip(),
             )
         if self.scope.part is ClausePart.DEFINE and key in NONDETERMINISTIC:
             raise errors.nondeterministic_condition(token.span, function=token.text.lower())
         if key == "IDENTIFIER":  # computes the name of a column, whose row is then not known
             raise errors.identifier_not_supported(
-                self.text.find_call_span(start), clause=self.where
+                self.sequence.find_call_span(start), clause=self.where
             )
         self.function_indices.append(start)
         self.position += 1
-        if self.text.is_subquery(self.position):
+        if self.sequence.is_subquery(self.position):
             return self.read_subquery(start, find_call_operations(key))
         self.position += 1
         read_special = SPECIAL_CALLS.get(key)
@@ -120,7 +120,7 @@ class CallReader(ExpressionCursor):
         values: list[Scalar] = []
         while True:
             is_name = self.position < self.end and self.tokens[self.position].is_name
-            after = self.key_at(self.text.index_after(self.position))
+            after = self.key_at(self.sequence.index_after(self.position))
             if after == "->" and (is_name or self.key == "("):
                 are_plain = False
                 values.append(self.read_lambda_body())

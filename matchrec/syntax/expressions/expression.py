@@ -138,17 +138,17 @@ class ScalarReader(OperandReader):
             operator: IN or NOT IN.
         """
         if self.key == "[":
-            closing = self.text.index_after(self.position) - 1
+            closing = self.sequence.index_after(self.position) - 1
             if closing > self.position + 1:
-                inside = self.text.span(self.position + 1, closing)
-                brackets = self.text.span(self.position, closing + 1)
-                text = self.text.text_at(inside)
+                inside = self.sequence.span(self.position + 1, closing)
+                brackets = self.sequence.span(self.position, closing + 1)
+                text = self.sequence.text_at(inside)
                 raise errors.in_with_brackets(brackets, where=self.where, values=text)
         if self.key != "(":
             value = self.read_value()
-            text = self.text.text_at(value.span)
+            text = self.sequence.text_at(value.span)
             raise errors.in_without_parentheses(value.span, where=self.where, value=text)
-        if self.text.is_subquery(self.position):
+        if self.sequence.is_subquery(self.position):
             return self.read_subquery(start, find_operator_operations(operator), left)
         self.position += 1
         values = self.read_several(self.read_expression)
@@ -233,7 +233,7 @@ class ScalarReader(OperandReader):
         if key in ("<", ">") and self.key_at(self.position + 1) == key:
             start = self.tokens[self.position].span.start
             for shift in _SHIFTS:
-                if self.text.text_at(Span(start, start + len(shift))) == shift:
+                if self.sequence.text_at(Span(start, start + len(shift))) == shift:
                     return BINARY_OPERATORS[shift]
         return BINARY_OPERATORS.get(key)
 
@@ -243,7 +243,7 @@ class ScalarReader(OperandReader):
         sign = self.key
         if sign not in ("-", "+", "~"):
             return self.read_primary()
-        if sign == "~" and self.text.text_at(self.text.span(start - 1, start + 1)) == "=~":
+        if sign == "~" and self.sequence.text_at(self.sequence.span(start - 1, start + 1)) == "=~":
             raise self.make_unexpected_error()
         self.position += 1
         is_number = self.kind_at(start + 1) is TokenKind.NUMBER

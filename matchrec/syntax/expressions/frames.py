@@ -29,12 +29,12 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
         MatchRecognizeError: OVER has no frame of rows, or the aggregate cannot have one.
     """
     opening = index + 1
-    closing = reader.text.pairs.get(opening)
+    closing = reader.sequence.pairs.get(opening)
     if reader.key_at(opening) != "(" or closing is None:
         raise navigation_errors.over_without_frame(
             reader.tokens[index].span, frame=show_frame(EXAMPLE_FRAME)
         )
-    span = reader.text.span(opening, closing + 1)
+    span = reader.sequence.span(opening, closing + 1)
     if aggregate.variable is not None:
         raise navigation_errors.over_with_variable(aggregate.span or span, name=aggregate.variable)
     if aggregate.distinct:
@@ -49,14 +49,14 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
             )
     frame = None
     if reader.key_at(opening + 1) == "ROWS":
-        frame = _read_bounds(reader.text, opening + 2, closing)
+        frame = _read_bounds(reader.sequence, opening + 2, closing)
     if frame is None:
-        suggestion = _suggest_frame(reader.text, opening + 1, closing)
+        suggestion = _suggest_frame(reader.sequence, opening + 1, closing)
         raise navigation_errors.over_without_frame(span, frame=show_frame(suggestion))
     if frame.start is not None and frame.end is not None and frame.start > frame.end:
         raise navigation_errors.empty_frame(span)
-    start = reader.text.index_at[(aggregate.span or span).start]
-    with_frame = replace(aggregate, frame=frame, span=reader.text.span(start, closing + 1))
+    start = reader.sequence.index_at[(aggregate.span or span).start]
+    with_frame = replace(aggregate, frame=frame, span=reader.sequence.span(start, closing + 1))
     return with_frame, closing + 1
 
 

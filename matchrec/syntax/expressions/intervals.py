@@ -45,7 +45,7 @@ def read_interval(reader: ExpressionCursor) -> Term:
         parameter = reader.read_parameter()
         raise errors.interval_with_parameter(
             reader.tokens[start].span,
-            parameter=reader.text.text_at(parameter.span),
+            parameter=reader.sequence.text_at(parameter.span),
             where=reader.where,
         )
     while (value := _find_next_value(reader)) is not None:
@@ -57,7 +57,7 @@ def read_interval(reader: ExpressionCursor) -> Term:
         if reader.accept("TO"):
             _read_unit(reader)
     values_and_units = reader.tokens[start + 1 : reader.position]
-    words = [reader.text.text_at(token.span) for token in values_and_units]
+    words = [reader.sequence.text_at(token.span) for token in values_and_units]
     amount = read_interval_amount(words)
     return reader.make_term(start, find_operator_operations("INTERVAL"), amount=amount)
 

@@ -30,14 +30,14 @@ from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, Row
 def read_classifier(reader: ExpressionCursor, index: int, semantics: Semantics) -> Classifier:
     """Read `CLASSIFIER()` or `CLASSIFIER(variable)`."""
     variable = _read_variable(reader, index)
-    span = reader.text.find_call_span(index)
+    span = reader.sequence.find_call_span(index)
     reader.rows_read.append(RowRead(variable, span, is_column=False))
     return Classifier(Navigation(variable, semantics=semantics), span)
 
 
 def _read_matched_rows(reader: ExpressionCursor, index: int, _: Semantics) -> Aggregate:
     """Read `MATCHED_ROWS()` or `MATCHED_ROWS(variable)`, which only MEASURES may call."""
-    span = reader.text.find_call_span(index)
+    span = reader.sequence.find_call_span(index)
     variable = _read_variable(reader, index)
     if reader.scope.part is not ClausePart.MEASURES:
         raise errors.matched_rows_in_define(span, clause=reader.where)
@@ -52,7 +52,7 @@ def _read_match_value(
 
     Outside of aggregates, `MATCH_ROW_NUMBER()` is RUNNING count(*).
     """
-    span = reader.text.find_call_span(index)
+    span = reader.sequence.find_call_span(index)
     check_arguments_of_call(reader, index, range(1), "no argument")
     if function is MatchFunction.ROW_NUMBER and reader.caller is None:
         return Aggregate("count", None, (), span=span)
@@ -77,7 +77,7 @@ def _read_variable(reader: ExpressionCursor, index: int) -> str | None:
     ((start, end),) = arguments
     token = reader.tokens[start]
     if end - start != 1 or not token.can_name:
-        span = reader.text.span(start, end)
+        span = reader.sequence.span(start, end)
         name = reader.key_at(index)
         raise errors.argument_not_a_variable(span, function=name, clause=reader.where)
     if token.variable not in reader.scope.variables:

@@ -67,7 +67,7 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
     for _, end in arguments:
         word = find_nulls_word(reader, end)
         if word:
-            span = reader.text.span(end - 2, end)
+            span = reader.sequence.span(end - 2, end)
             raise navigation_errors.modifier_after_navigation(name, word, reader.where, span)
     default = 1 if name in PHYSICAL else 0
     offset = default
@@ -115,7 +115,7 @@ def _read_operand(
     if call is not None:
         return call
     start, end = argument
-    span = reader.text.span(start, end)
+    span = reader.sequence.span(start, end)
     rows_read_before = len(reader.rows_read)
     tree = reader.read_argument(index, start, end)
     variable = find_variable_read(reader, index, rows_read_before)
@@ -144,9 +144,11 @@ def _read_call_as_operand(
     Return None if the operand is anything else. The arguments are as for `_read_operand`.
     """
     start, end = argument
-    has_prefix = reader.key_at(start) in SEMANTICS and reader.text.is_call(start + 1)
+    has_prefix = reader.key_at(start) in SEMANTICS and reader.sequence.is_call(start + 1)
     call = start + 1 if has_prefix else start
-    is_whole_operand = reader.text.is_call(call) and reader.text.pairs.get(call + 1) == end - 1
+    is_whole_operand = (
+        reader.sequence.is_call(call) and reader.sequence.pairs.get(call + 1) == end - 1
+    )
     if not is_whole_operand:
         return None
     if has_prefix:
@@ -157,7 +159,7 @@ def _read_call_as_operand(
         return read_navigation(reader, call, semantics)
     if reader.key_at(call) == "CLASSIFIER":
         classifier = read_classifier(reader, call, semantics)
-        return Term((classifier,), reader.text.span(start, end))
+        return Term((classifier,), reader.sequence.span(start, end))
     return None
 
 
@@ -169,7 +171,7 @@ def _explain_missing_column(
     token = reader.tokens[start]
     if end == start + 1 and token.in_double_quotes:
         return errors.column_in_double_quotes(token.span, clause=reader.where, text=token.text)
-    call = reader.text.find_call_span(index)
+    call = reader.sequence.find_call_span(index)
     return navigation_errors.navigation_without_column(
         call, function=reader.key_at(index), clause=reader.where
     )
@@ -190,17 +192,17 @@ def _read_offset(
         MatchRecognizeError: it is something else.
     """
     start, end = arguments[1]
-    while reader.key_at(start) == "(" and reader.text.pairs.get(start) == end - 1:
+    while reader.key_at(start) == "(" and reader.sequence.pairs.get(start) == end - 1:
         start += 1
         end -= 1
-    span = reader.text.span(start, end)
+    span = reader.sequence.span(start, end)
     parameter = read_parameter(reader.tokens[start:end])
     if parameter is not None and reader.scope.values is not None:
         what = f"the offset of {name} in {reader.where}"
         return look_up_number(parameter, reader.scope.values, what)
     token = reader.tokens[start]
     rows = reader.tokens[end - 1].text
-    value = reader.write_span(reader.text.span(*arguments[0]))
+    value = reader.write_span(reader.sequence.span(*arguments[0]))
     if token.key == "-" and end == start + 2 and rows.isdigit():
         raise navigation_errors.negative_offset(
             span, function=name, clause=reader.where, value=value, rows=rows

@@ -128,7 +128,7 @@ class OperandReader(CallReader):
         """Read a column with its qualifiers, `*`, or a parameter of a lambda."""
         start = self.position
         name_indices = self.read_path()
-        span = self.text.span(start, self.position)
+        span = self.sequence.span(start, self.position)
         first = self.tokens[start]
         is_star = self.key_at(self.position - 1) == "*"
         if self.key == "(" and not is_star:
@@ -145,7 +145,7 @@ class OperandReader(CallReader):
         self.rows_read.append(RowRead(variable, span, is_column=True))
         self.last_read = None if is_star else span
         column_start = name_indices[1] if has_variable else start
-        text = self.write_span(self.text.span(column_start, self.position))
+        text = self.write_span(self.sequence.span(column_start, self.position))
         names = read_column_path(self.tokens[column_start : self.position])
         return make_column(Navigation(variable), text, span, names)
 
@@ -187,8 +187,8 @@ class OperandReader(CallReader):
         Only a qualifier that is a pattern variable may be in double quotes.
         """
         token = self.tokens[name_indices[-1]]
-        text = self.text.text_at(token.span)
-        if not text.startswith('"') or self.text.dialect is Dialect.QUOTED_NAMES:
+        text = self.sequence.text_at(token.span)
+        if not text.startswith('"') or self.sequence.dialect is Dialect.QUOTED_NAMES:
             return
         is_first = len(name_indices) == 1
         if not is_first or token.variable not in self.scope.variables:
@@ -200,7 +200,7 @@ class OperandReader(CallReader):
         `start` is the first token of its path. COUNT itself reads `count(*)` and `count(A.*)`, so
         this is another `*`. The function around it may be a misspelt aggregate: `coutn(*)`.
         """
-        span = self.text.span(start, self.position)
+        span = self.sequence.span(start, self.position)
         if self.scope.reads_match and self.caller is None:
             function_name = (
                 self.tokens[self.function_indices[-1]] if self.function_indices else None
@@ -208,7 +208,7 @@ class OperandReader(CallReader):
             if function_name is not None and _is_misspelt_aggregate(function_name.key):
                 name = function_name.text
                 raise unknown_function(name, self.where, AGGREGATES, function_name.span)
-            star = self.text.text_at(span)
+            star = self.sequence.text_at(span)
             if star == "*":  # a navigation reads the columns of one variable
                 star = f"{next(iter(self.scope.primary), 'A')}.*"
             raise errors.star_outside_navigation(span, star=star, clause=self.where)
@@ -266,7 +266,9 @@ class OperandReader(CallReader):
         if self.position == start:
             raise self.make_unexpected_error()
         tokens = self.tokens[start : self.position]
-        return "".join(separate_words(self.text.text_at(token.span).upper() for token in tokens))
+        return "".join(
+            separate_words(self.sequence.text_at(token.span).upper() for token in tokens)
+        )
 
     def _skip_type(self) -> None:
         """Read a type: a word with its brackets, or INTERVAL with its units."""
@@ -284,7 +286,7 @@ class OperandReader(CallReader):
                 depth -= 1
             self.position += 1
         if self.key == "(":
-            self.position = self.text.index_after(self.position)
+            self.position = self.sequence.index_after(self.position)
         while is_interval and self.key in UNITS_OF_TIME | {"TO"}:
             self.position += 1
 
@@ -299,8 +301,8 @@ class OperandReader(CallReader):
         if after in AFTER_OPERAND and after != "WHEN":
             # `CASE end WHEN` compares a column that is called `end`; in `case END`, CASE is one.
             return self.key_at(start + 2) == "WHEN"
-        end = self.text.pairs.get(self.text.enclosing_openings[start], self.end)
-        keys = [self.key_at(index) for index in self.text.walk_level(start + 1, end)]
+        end = self.sequence.pairs.get(self.sequence.enclosing_openings[start], self.end)
+        keys = [self.key_at(index) for index in self.sequence.walk_level(start + 1, end)]
         if after == "WHEN" and self.key_at(start - 1) == "CASE":
             # `CASE case WHEN` compares a column, `CASE CASE WHEN ... END WHEN` another CASE.
             return keys.count("END") > 1
@@ -339,11 +341,11 @@ class OperandReader(CallReader):
         """
         start = self.position  # the outermost parenthesis
         inner = start  # the innermost parenthesis
-        if self.text.is_subquery(start):
+        if self.sequence.is_subquery(start):
             return self.read_subquery(start, NO_OPERATIONS)
-        pairs = self.text.pairs
+        pairs = self.sequence.pairs
         while self.key_at(inner + 1) == "(" and pairs.get(inner + 1) == pairs.get(inner, 0) - 1:
-            if self.text.is_subquery(inner + 1):
+            if self.sequence.is_subquery(inner + 1):
                 break
             inner += 1
         self.position = inner + 1
@@ -357,7 +359,7 @@ class OperandReader(CallReader):
             if inner == start:
                 return tree
         self.expect(*")" * (inner - start))
-        return add_text_around(tree, self.write_span, self.text.span(start, self.position))
+        return add_text_around(tree, self.write_span, self.sequence.span(start, self.position))
 
 
 def _is_misspelt_aggregate(function: str) -> bool:

@@ -123,20 +123,20 @@ class ExpressionCursor(Cursor, ABC):
     """A cursor over the tokens of an expression, which makes nodes of those that were read.
 
     Args:
-        text: the tokens.
+        sequence: the tokens of the expression.
         scope: what the expression may refer to.
-        where: where it is written, for messages; by default, the part of the clause.
+        where: where the expression is written, for messages; by default, the part of the clause.
 
     Raises:
         MatchRecognizeParseError: there are no tokens, or their brackets do not pair up.
     """
 
-    def __init__(self, text: TokenSequence, scope: Scope, where: str | None = None) -> None:
-        super().__init__(text)
+    def __init__(self, sequence: TokenSequence, scope: Scope, where: str | None = None) -> None:
+        super().__init__(sequence)
         self.scope = scope
         # Where the expression is written, for messages.
         self.where = where or name_part(scope.part.value)
-        check_brackets(text, self.where)
+        check_brackets(sequence, self.where)
         # The columns and classifiers so far.
         self.rows_read: list[RowRead] = []
         # The last column, or call that reads rows of a match.
@@ -155,10 +155,12 @@ class ExpressionCursor(Cursor, ABC):
 
         A `?` becomes a named parameter, and a name in double quotes gets backticks.
         """
-        for token in self.text.tokens:
+        for token in self.sequence.tokens:
             if token.key == "?":
                 yield token.span, f":{name_parameter(token.span)}"
-            elif token.kind is TokenKind.QUOTED and self.text.text_at(token.span).startswith('"'):
+            elif token.kind is TokenKind.QUOTED and self.sequence.text_at(token.span).startswith(
+                '"'
+            ):
                 yield token.span, quote_name(token.text)
 
     @abstractmethod
@@ -265,10 +267,10 @@ class ExpressionCursor(Cursor, ABC):
 
     def _explain_order_by(self) -> MatchRecognizeError | None:
         """Return the error for ORDER BY in brackets, as in `array_agg(x ORDER BY y)`, or None."""
-        is_in_brackets = self.text.enclosing_openings[self.position] >= 0
-        if not is_in_brackets or not self.text.has_keys(self.position, "ORDER", "BY"):
+        is_in_brackets = self.sequence.enclosing_openings[self.position] >= 0
+        if not is_in_brackets or not self.sequence.has_keys(self.position, "ORDER", "BY"):
             return None
-        order_by = self.text.span(self.position, self.position + 2)
+        order_by = self.sequence.span(self.position, self.position + 2)
         return errors.order_by_in_call(order_by, clause=self.where)
 
     def _explain_operators(self) -> MatchRecognizeError | None:
@@ -323,8 +325,8 @@ class ExpressionCursor(Cursor, ABC):
         span = before.span if is_after_keyword else token.span
         is_key = self.scope.part in (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
         needs_text = is_key or self.scope.part is ClausePart.WITHIN or token.key == "GROUP"
-        around = self.text.split_at(span) if needs_text else ("", "")
-        return syntax_errors.unexpected_token(self.text.text_at(span), self.where, span, around)
+        around = self.sequence.split_at(span) if needs_text else ("", "")
+        return syntax_errors.unexpected_token(self.sequence.text_at(span), self.where, span, around)
 
     def make_unknown_variable_error(self, name: Token) -> MatchRecognizeError:
         """Return the error for a name that is not a pattern variable, as it must be."""
@@ -343,7 +345,7 @@ class ExpressionCursor(Cursor, ABC):
 
     def write_span(self, span: Span) -> str:
         """Return the user's text at a span, with the spellings that Spark gets."""
-        text_at = self.text.text_at
+        text_at = self.sequence.text_at
         edits = [
             (respelt_span, (spelling,))
             for respelt_span, spelling in self.respellings
@@ -364,7 +366,7 @@ class ExpressionCursor(Cursor, ABC):
             parts: the expressions in it. Their references become holes of the text.
             amount: its value, if it is a constant whose value is known.
         """
-        span = self.text.span(start, self.position)
+        span = self.sequence.span(start, self.position)
         pieces = flatten_parts(build_operation_parts(parts, self.write_span, span))
         all_operations = operations.union(*(list_text_operations(part) for part in parts))
         return Term(pieces, span, all_operations, amount)
@@ -386,7 +388,7 @@ class ExpressionCursor(Cursor, ABC):
             words: words of the text that are not operands, such as a type.
             operations: what it computes; by default, the operation of its name.
         """
-        span = self.text.span(start, self.position)
+        span = self.sequence.span(start, self.position)
         return Operation(
             operator,
             build_operation_parts(operands, self.write_span, span),
@@ -414,7 +416,7 @@ class ExpressionCursor(Cursor, ABC):
         The arguments are as for `make_term`.
         """
         opening = self.position
-        self.position = self.text.index_after(opening)
+        self.position = self.sequence.index_after(opening)
         self._reject_correlation(opening, self.position)
         return self.make_term(start, operations | {SUBQUERY}, *parts)
 
@@ -423,9 +425,11 @@ class ExpressionCursor(Cursor, ABC):
 
         A relation of the query may have the name of a variable, and comes first.
         """
-        for token, path in find_qualified_names(self.text, range(start, end)):
+        for token, path in find_qualified_names(self.sequence, range(start, end)):
             is_variable = token.variable in self.scope.variables
-            if is_variable and token.name.upper() not in list_relation_names(self.text, start, end):
+            if is_variable and token.name.upper() not in list_relation_names(
+                self.sequence, start, end
+            ):
                 what = f"pattern variable `{token.variable}`"
                 raise errors.correlated_subquery(path, clause=self.where, what=what)
 

@@ -33,8 +33,8 @@ def read_with_semantics(reader: ExpressionCursor) -> Scalar | None:
     next_token = reader.tokens[start + 1] if start + 1 < reader.end else None
     if next_token is None or not next_token.is_name or next_token.key in AFTER_OPERAND:
         return None
-    if not reader.text.is_call(start + 1):
-        span = reader.text.span(start, start + 2)
+    if not reader.sequence.is_call(start + 1):
+        span = reader.sequence.span(start, start + 2)
         raise errors.misplaced_running_or_final(
             span, word=reader.key, what="a column", clause=reader.where
         )
@@ -52,13 +52,13 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
     function = reader.tokens[index]
     if not reader.scope.reads_match:
         span, name = function.span, function.text
-        call = reader.text.text_at(reader.text.find_call_span(index))
+        call = reader.sequence.text_at(reader.sequence.find_call_span(index))
         raise errors.match_function_before_match(
             span, function=name, clause=reader.where, call=call
         )
     if reader.caller is not None:
         _reject_nested_call(reader, reader.caller, index)
-    end = reader.text.index_after(index + 1)
+    end = reader.sequence.index_after(index + 1)
     reader.position = end
     tree: Scalar
     if function.key in NAVIGATION:
@@ -68,7 +68,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
     else:
         aggregate, end = read_aggregate(reader, index, semantics)
         tree = Term((aggregate,), function.span)
-    span = reader.text.span(start, end)
+    span = reader.sequence.span(start, end)
     reader.position = end
     reader.last_read = span
     return replace(map_references(tree, partial(replace, span=span)), span=span)
@@ -104,7 +104,7 @@ def _reject_nested_call(reader: ExpressionCursor, function: int, index: int) -> 
             )
         case key if key in NAVIGATION:
             arguments = [
-                reader.write_span(reader.text.span(*argument))
+                reader.write_span(reader.sequence.span(*argument))
                 for argument in find_arguments(reader, index)
             ]
             raise navigation_errors.wrong_navigation_nesting(

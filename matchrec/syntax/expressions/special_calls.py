@@ -38,7 +38,7 @@ def read_cast(reader: ExpressionCursor, name: str, start: int) -> Scalar:
     """Read `CAST(x AS type)`."""
     operand = reader.read_expression()
     reader.expect("AS")
-    word = reader.read_type_name(reader.text.pairs[start + 1])
+    word = reader.read_type_name(reader.sequence.pairs[start + 1])
     return _close_call(reader, name, start, operand, words=(word,))
 
 
@@ -47,7 +47,7 @@ def read_with_unit(reader: ExpressionCursor, name: str, start: int) -> Scalar | 
     unit = reader.key
     is_word = reader.kind_at(reader.position) is TokenKind.WORD
     is_unit = is_word and unit in UNITS - {"NANOSECOND"} | {"DAYOFYEAR"}
-    arguments = reader.text.split_at_commas(reader.position, reader.text.pairs[start + 1])
+    arguments = reader.sequence.split_at_commas(reader.position, reader.sequence.pairs[start + 1])
     if not is_unit or len(arguments) < 3 or reader.key_at(reader.position + 1) != ",":
         return None
     reader.position += 2
@@ -108,7 +108,7 @@ def read_clauses(*keys: str) -> ReadCall:
 
 def _has_word(reader: ExpressionCursor, start: int, word: str) -> bool:
     """Return whether a word is in the parentheses of the call at `start`, and in no others."""
-    level = reader.text.walk_level(start + 2, reader.text.pairs[start + 1])
+    level = reader.sequence.walk_level(start + 2, reader.sequence.pairs[start + 1])
     return any(reader.key_at(index) == word for index in level)
 
 
@@ -126,9 +126,9 @@ def read_named_struct(reader: ExpressionCursor, _: str, start: int) -> Scalar | 
 
     The names must be literals without a backslash. Otherwise the call is ordinary.
     """
-    ranges = reader.text.split_at_commas(start + 2, reader.text.pairs[start + 1])
+    ranges = reader.sequence.split_at_commas(start + 2, reader.sequence.pairs[start + 1])
     names = [
-        reader.text.text_at(reader.tokens[first].span)[1:-1]
+        reader.sequence.text_at(reader.tokens[first].span)[1:-1]
         for first, last in ranges[::2]
         if reader.kind_at(first) is TokenKind.STRING and last == first + 1
     ]
