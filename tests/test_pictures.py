@@ -50,12 +50,12 @@ def test_the_sase_chart_has_the_panels_of_its_page(tmp_path: Path) -> None:
 def test_a_match_and_a_failure_have_one_colour_each() -> None:
     """A line chart once drew matches in the red in which the pictures of `why` draw failures."""
     plot = (IMAGES / "plot.svg").read_text(encoding="utf-8")
-    assert figures.MATCHED in plot
-    assert figures.MISSED not in plot
+    assert figures.MATCH_COLOUR in plot
+    assert figures.FAILURE_COLOUR not in plot
     why = (IMAGES / "why.svg").read_text(encoding="utf-8")
-    assert figures.MATCHED in why
-    assert figures.MISSED in why
-    assert f"stroke: {figures.MISSED}" in diagrams.STYLE
+    assert figures.MATCH_COLOUR in why
+    assert figures.FAILURE_COLOUR in why
+    assert f"stroke: {figures.FAILURE_COLOUR}" in diagrams.STYLE
 
 
 def test_chart_reads_the_table_of_its_section() -> None:

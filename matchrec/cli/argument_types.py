@@ -189,5 +189,5 @@ def check_named_once(context: click.Context, option: click.Parameter, pairs: Pai
 SETTING_TYPE = SettingType("NAME=VALUE", parse_setting)
 CANDIDATES_TYPE = SettingType("NAME=VALUE,...", parse_candidates)
 FILE_TYPE = ParsedType("FILE", parse_output_file)
-PICTURE_TYPE = ParsedType("FILE", partial(parse_output_file, endings=figures.FORMATS))
+PICTURE_TYPE = ParsedType("FILE", partial(parse_output_file, endings=figures.PICTURE_ENDINGS))
 SVG_TYPE = ParsedType("FILE", partial(parse_output_file, endings=(".svg",)))

@@ -15,7 +15,7 @@ from matchrec.explain.clause_coverage import ClauseCoverage
 from matchrec.explain.funnel import count_reasons, show_funnel
 from matchrec.explain.funnel_picture import draw_funnels
 from matchrec.explain.layout import join_clauses
-from matchrec.explain.pictures.figures import PATH, PicturedText, render
+from matchrec.explain.pictures.figures import PATH_ARGUMENT, PicturedText, render_picture
 from matchrec.explain.pictures.html import make_data_frame
 from matchrec.source import replace_control_characters
 
@@ -120,16 +120,15 @@ class Coverage(PicturedText):
         ... ''').coverage().svg())
         <?xml ...
         """
-        return render(self.figure, "svg").decode()
+        return render_picture(self.figure, "svg").decode()
 
-    @check_arguments(path=PATH)
+    @check_arguments(path=PATH_ARGUMENT)
     def save(self, path: str | Path) -> None:
         """Write the picture to a file. The ending of its name chooses PNG, SVG or PDF.
 
-        Needs matplotlib.
-
         Raises:
-            MatchRecognizeError: the name has another ending.
+            MatchRecognizeError: the name has another ending, or matplotlib is not installed.
+            OSError: the file cannot be written.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> coverage = matchrec.query(ticks, '''

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from matchrec.explain.clause_coverage import ClauseCoverage
 from matchrec.explain.funnel import Bar, build_bars
 from matchrec.explain.pictures.figures import (
-    INK,
-    MATCHED,
-    REACHED,
+    MATCH_COLOUR,
+    REACHED_COLOUR,
+    TEXT_COLOUR,
     fit_figure_to_content,
     make_figure,
 )
@@ -90,7 +90,6 @@ def draw_funnels(clauses: Collection[ClauseCoverage]) -> Figure:
     """Draw the funnels of clauses, one below the other."""
     funnels = [Funnel.create(clause) for clause in clauses]
     figure = make_figure(BAR_WIDTH, 1)
-    figure.set_layout_engine("none")
     # A line of text is one unit high, and the longest bar is one unit wide.
     panel = figure.add_axes((0, 0, 1, 1))
     panel.set_axis_off()
@@ -126,7 +125,7 @@ def draw_funnel(panel: Axes, funnel: Funnel, top: float, most_digits: int) -> fl
         middle = y + drawn.height / 2
         is_matches = index == len(funnel.bars) - 1
         share = drawn.bar.count / max(1, funnel.tried)
-        panel.barh(middle, share, BAR_HEIGHT, color=MATCHED if is_matches else REACHED)
+        panel.barh(middle, share, BAR_HEIGHT, color=MATCH_COLOUR if is_matches else REACHED_COLOUR)
         write(panel, drawn.bar.name, (0, middle), (names_right, 0), ha="right")
         write(panel, f"{drawn.bar.count:,}", (0, middle), (-5, 0), ha="right")
         draw_reason(panel, drawn.reason_lines, middle)
@@ -152,6 +151,6 @@ def write(
         annotation_clip=False,
         va="center_baseline",
         fontsize=TEXT_SIZE,
-        color=INK,
+        color=TEXT_COLOUR,
         **style,
     )

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
-from matchrec.explain.pictures.figures import FAINT, INK
+from matchrec.explain.pictures.figures import FAINT_COLOUR, TEXT_COLOUR
 from tests.benchmarks.pictures import new_figure, save
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -60,14 +60,16 @@ def draw_performance(page: str) -> Figure:
     figure = new_figure(figsize=(7, 1.9))
     panel = figure.subplots()
     _, spark_colour, _ = ENGINES["spark"]
-    colours = [spark_colour if name == "matchrec" else FAINT for name in seconds]
+    colours = [spark_colour if name == "matchrec" else FAINT_COLOUR for name in seconds]
     panel.barh(list(seconds), [float(text) for text in seconds.values()], 0.62, color=colours)
     for index, text in enumerate(seconds.values()):
-        panel.text(float(text) + 0.06, index, f"{text} s", va="center", color=INK, fontsize=10)
+        panel.text(
+            float(text) + 0.06, index, f"{text} s", va="center", color=TEXT_COLOUR, fontsize=10
+        )
     panel.set_xlim(0, 1.12 * max(map(float, seconds.values())))
-    panel.set_xlabel("seconds (less is better)", color=INK)
-    panel.set_title("V-shapes in 2,000,000 rows, Spark, 2 cores", loc="left", color=INK)
-    panel.tick_params(axis="y", length=0, labelsize=10, colors=INK)
+    panel.set_xlabel("seconds (less is better)", color=TEXT_COLOUR)
+    panel.set_title("V-shapes in 2,000,000 rows, Spark, 2 cores", loc="left", color=TEXT_COLOUR)
+    panel.tick_params(axis="y", length=0, labelsize=10, colors=TEXT_COLOUR)
     remove_box(panel)
     panel.spines["left"].set_visible(False)
     return figure
@@ -89,7 +91,7 @@ def draw_growth(page: str) -> Figure:
             # A figure is above its point, but below it if another line is close above.
             is_above = not any(time <= other < time + 0.13 * most for other in others)
             style: Any = {"xytext": (0, 6 if is_above else -14), "ha": "center", "fontsize": 9}
-            style |= {"textcoords": "offset points", "color": INK}
+            style |= {"textcoords": "offset points", "color": TEXT_COLOUR}
             panel.annotate(f"{time:.2f}", (sizes[index], time), **style)
     height = 2 * most
     for column in sorted(ENGINES, key=lambda column: -times[column][-1]):
@@ -100,12 +102,12 @@ def draw_growth(page: str) -> Figure:
     panel.set_xticks(sizes, [f"{size / 10**6:.0f}" for size in sizes])
     panel.minorticks_off()
     panel.set_xlim(0.7 * sizes[0], 11 * sizes[-1])  # with room for the names
-    panel.set_xlabel("millions of rows, on a logarithmic scale", color=INK, fontsize=9)
+    panel.set_xlabel("millions of rows, on a logarithmic scale", color=TEXT_COLOUR, fontsize=9)
     panel.set_ylim(0, 1.14 * most)
     panel.yaxis.set_major_locator(MultipleLocator(0.2))
-    panel.set_ylabel("seconds per million rows", color=INK, fontsize=9)
-    panel.set_title("V-shapes, 2 cores (less is better)", loc="left", color=INK)
-    panel.tick_params(colors=INK, labelsize=9)
+    panel.set_ylabel("seconds per million rows", color=TEXT_COLOUR, fontsize=9)
+    panel.set_title("V-shapes, 2 cores (less is better)", loc="left", color=TEXT_COLOUR)
+    panel.tick_params(colors=TEXT_COLOUR, labelsize=9)
     panel.grid(axis="y", color="#edf0f4")
     panel.set_axisbelow(True)
     remove_box(panel)

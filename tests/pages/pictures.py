@@ -35,7 +35,12 @@ from matchrec.explain.charts.lanes import BAND_HEIGHT, draw_lanes
 from matchrec.explain.charts.lines import draw_lines
 from matchrec.explain.charts.series import MatchSpan, Series
 from matchrec.explain.pictures import figures
-from matchrec.explain.pictures.figures import FAINT, INK, MATCH_BAND, MATCHED
+from matchrec.explain.pictures.figures import (
+    FAINT_COLOUR,
+    MATCH_BAND_COLOUR,
+    MATCH_COLOUR,
+    TEXT_COLOUR,
+)
 from tests.benchmarks.pictures import for_both_schemes, new_figure, save
 from tests.pages.blocks import read_blocks
 from tests.pages.tables import register_tables
@@ -224,19 +229,24 @@ def draw_deadlines(
         if lane in late:
             ends = [late[lane].last, time]
             band: Any = {"linewidth": BAND_HEIGHT, "solid_capstyle": "butt", "zorder": 0}
-            panel.plot(ends, [y, y], color=MATCH_BAND, **band)
-            panel.plot(ends, [y, y], color=MATCHED, linestyle=(0, (2, 2)), zorder=1)
-        colour = MATCHED if lane in late else FAINT
+            panel.plot(ends, [y, y], color=MATCH_BAND_COLOUR, **band)
+            panel.plot(ends, [y, y], color=MATCH_COLOUR, linestyle=(0, (2, 2)), zorder=1)
+        colour = MATCH_COLOUR if lane in late else FAINT_COLOUR
         panel.plot([time], [y], "|", color=colour, markersize=18, markeredgewidth=2.5)
         style: Any = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
-        panel.annotate("due", (time, y), color=INK, fontsize=SMALL, **style)
+        panel.annotate("due", (time, y), color=TEXT_COLOUR, fontsize=SMALL, **style)
 
 
 def draw_now(panel: Axes, now: datetime) -> None:
     """Draw a line at the current time of the page."""
     x: Any = now  # matplotlib takes times, but its type hints say numbers
-    panel.axvline(x, color=INK, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
-    style: Any = {"xytext": (5, -4), "textcoords": "offset points", "va": "top", "color": INK}
+    panel.axvline(x, color=TEXT_COLOUR, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+    style: Any = {
+        "xytext": (5, -4),
+        "textcoords": "offset points",
+        "va": "top",
+        "color": TEXT_COLOUR,
+    }
     style["fontsize"] = SMALL
     panel.annotate(f"now, {now:%H:%M}", (x, min(panel.get_ylim())), **style)
 
@@ -312,7 +322,7 @@ PAGE_PICTURES = {
 
 def render_svg(figure: Figure) -> str:
     """Return a figure as SVG."""
-    return figures.render(lambda: figure, "svg").decode()
+    return figures.render_picture(lambda: figure, "svg").decode()
 
 
 def draw_page_picture(name: str) -> str:

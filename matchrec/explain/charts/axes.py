@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from matchrec.explain.pictures.figures import INK
+from matchrec.explain.pictures.figures import TEXT_COLOUR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,15 +54,15 @@ def shorten(text: str, most: int = MOST_CHARACTERS) -> str:
 
 def style_panel(panel: Axes, title: str, labels: AxisLabels) -> None:
     """Give a panel a title, labels of its axes and pale lines, and remove its box."""
-    panel.set_title(title, loc="left", color=INK, fontsize=TITLE, fontweight="bold")
-    panel.set_xlabel(labels.x, color=INK, fontsize=LABEL)
-    panel.set_ylabel(labels.y, color=INK, fontsize=LABEL)
+    panel.set_title(title, loc="left", color=TEXT_COLOUR, fontsize=TITLE, fontweight="bold")
+    panel.set_xlabel(labels.x, color=TEXT_COLOUR, fontsize=LABEL)
+    panel.set_ylabel(labels.y, color=TEXT_COLOUR, fontsize=LABEL)
     panel.grid(axis="y", color="#edf0f4")
     panel.set_axisbelow(True)
     panel.margins(x=0.01, y=0.12)
-    panel.tick_params(colors=INK, labelsize=SMALL)
+    panel.tick_params(colors=TEXT_COLOUR, labelsize=SMALL)
     for axis in (panel.xaxis, panel.yaxis):
-        axis.get_offset_text().set(fontsize=SMALL, color=INK)
+        axis.get_offset_text().set(fontsize=SMALL, color=TEXT_COLOUR)
     for side in ("top", "right"):
         panel.spines[side].set_visible(False)
 
@@ -70,7 +70,7 @@ def style_panel(panel: Axes, title: str, labels: AxisLabels) -> None:
 def draw_note(figure: Figure, note: str) -> None:
     """Write a sentence instead of a chart that would be empty."""
     figure.set_size_inches(WIDTH, 0.5)
-    figure.text(0.5, 0.5, note, ha="center", va="center", color=INK, fontsize=LABEL)
+    figure.text(0.5, 0.5, note, ha="center", va="center", color=TEXT_COLOUR, fontsize=LABEL)
 
 
 # The formats of ticks, by the smallest unit that the ticks differ in: years, months, days, hours,

@@ -280,16 +280,16 @@ class Backtest(figures.PicturedText):
         >>> print(found.backtest(labels, start="start", end="end").svg())
         <?xml ...
         """
-        return figures.render(self.figure, "svg").decode()
+        return figures.render_picture(self.figure, "svg").decode()
 
-    @check_arguments(path=figures.PATH)
+    @check_arguments(path=figures.PATH_ARGUMENT)
     def save(self, path: str | Path) -> None:
         """Write the picture to a file. The ending of its name chooses PNG, SVG or PDF.
 
-        Needs matplotlib.
-
         Raises:
-            MatchRecognizeError: the name has another ending.
+            MatchRecognizeError: the name has another ending, matplotlib is not installed, or the
+                values of the ORDER BY column have no positions on an axis.
+            OSError: the file cannot be written.
 
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")

@@ -120,10 +120,20 @@ class Mark(Enum):
 
 
 STYLES: dict[Mark, dict[str, Any]] = {
-    Mark.HIT: {"facecolor": figures.MATCHED, "edgecolor": figures.MATCHED},
-    Mark.MISS: {"facecolor": "none", "edgecolor": figures.MISSED, "hatch": "////"},
-    Mark.TRUE_ALARM: {"color": figures.INK, "linestyle": "-", "marker": "o", "markersize": 4},
-    Mark.FALSE_ALARM: {"color": figures.ACCENT, "linestyle": "--", "marker": "X", "markersize": 6},
+    Mark.HIT: {"facecolor": figures.MATCH_COLOUR, "edgecolor": figures.MATCH_COLOUR},
+    Mark.MISS: {"facecolor": "none", "edgecolor": figures.FAILURE_COLOUR, "hatch": "////"},
+    Mark.TRUE_ALARM: {
+        "color": figures.TEXT_COLOUR,
+        "linestyle": "-",
+        "marker": "o",
+        "markersize": 4,
+    },
+    Mark.FALSE_ALARM: {
+        "color": figures.ACCENT_COLOUR,
+        "linestyle": "--",
+        "marker": "X",
+        "markersize": 6,
+    },
 }
 
 
@@ -225,8 +235,8 @@ def draw_legend(figure: Figure, marks: AbstractSet[Mark], hidden_lanes: int) -> 
         ncols=len(entries),
         frameon=False,
         fontsize=SMALL,
-        labelcolor=figures.INK,
+        labelcolor=figures.TEXT_COLOUR,
     )
     if hidden_lanes > 0:
         legend.set_title(f"{hidden_lanes:,} more partitions are not drawn")
-        legend.get_title().set(fontsize=LABEL, color=figures.INK)
+        legend.get_title().set(fontsize=LABEL, color=figures.TEXT_COLOUR)

@@ -25,7 +25,13 @@ from matchrec.explain.charts.axes import (
 )
 from matchrec.explain.charts.legend import NO_ROWS, draw_legend
 from matchrec.explain.charts.series import MatchSpan, Series, collect_times
-from matchrec.explain.pictures.figures import FAINT, INK, MATCH_BAND, MATCHED, POINTS_PER_INCH
+from matchrec.explain.pictures.figures import (
+    FAINT_COLOUR,
+    MATCH_BAND_COLOUR,
+    MATCH_COLOUR,
+    POINTS_PER_INCH,
+    TEXT_COLOUR,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,7 +143,7 @@ def draw_lane(
         spans: the matches in these rows.
         axis: the time axis.
     """
-    panel.scatter(points.times, [lane] * len(points.times), color=FAINT, zorder=2)
+    panel.scatter(points.times, [lane] * len(points.times), color=FAINT_COLOUR, zorder=2)
     matched_times: set[Any] = set()
     for span in spans:
         matched_times.update(draw_span(panel, lane, points, span))
@@ -169,7 +175,7 @@ def write_texts(panel: Axes, lane: int, texts: Sequence[LaneText]) -> None:
             ha="center",
             va="bottom" if lane_text.is_above else "top",
             fontsize=SMALL,
-            color=INK,
+            color=TEXT_COLOUR,
         )
 
 
@@ -220,6 +226,6 @@ def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> list[A
         if times[0] == times[-1]:
             # A line without a length is not drawn, not even its round ends.
             band = {"marker": "o", "markersize": BAND_HEIGHT, "markeredgewidth": 0}
-        panel.plot(times, lanes, color=MATCH_BAND, zorder=0, **band)
-        panel.plot(times, lanes, "o-", color=MATCHED, zorder=3, gid=span.id)
+        panel.plot(times, lanes, color=MATCH_BAND_COLOUR, zorder=0, **band)
+        panel.plot(times, lanes, "o-", color=MATCH_COLOUR, zorder=3, gid=span.id)
     return times

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from matchrec.explain.charts.axes import SMALL
-from matchrec.explain.pictures.figures import FAINT, INK, MATCHED
+from matchrec.explain.pictures.figures import FAINT_COLOUR, MATCH_COLOUR, TEXT_COLOUR
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,16 +32,16 @@ def draw_legend(figure: Figure, *, match_form: str, other_form: str, has_others:
         style = "-" if "-" in form else ""
         return Line2D([], [], color=colour, linewidth=width, marker=marker, ls=style, label=label)
 
-    entries = [make_entry("match", match_form, MATCHED, 2.2)]
+    entries = [make_entry("match", match_form, MATCH_COLOUR, 2.2)]
     if has_others:
-        entries.append(make_entry("other rows", other_form, FAINT, 1.2))
+        entries.append(make_entry("other rows", other_form, FAINT_COLOUR, 1.2))
     figure.legend(
         handles=entries,
         loc="outside upper left",
         ncols=len(entries),
         frameon=False,
         fontsize=SMALL,
-        labelcolor=INK,
+        labelcolor=TEXT_COLOUR,
         borderpad=0.1,
         borderaxespad=0.5,
     )

@@ -24,7 +24,7 @@ from matchrec.explain.charts.axes import (
 )
 from matchrec.explain.charts.legend import NO_ROWS, draw_legend
 from matchrec.explain.charts.series import MatchSpan, Series, collect_times
-from matchrec.explain.pictures.figures import FAINT, MATCH_BAND, MATCHED
+from matchrec.explain.pictures.figures import FAINT_COLOUR, MATCH_BAND_COLOUR, MATCH_COLOUR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,16 +131,16 @@ def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
     """
     # A line of one row cannot be seen, so it has a point.
     marker = "." if len(line.times) == 1 else None
-    panel.plot(line.times, line.values, color=FAINT, linewidth=1.2, marker=marker, zorder=1)
+    panel.plot(line.times, line.values, color=FAINT_COLOUR, linewidth=1.2, marker=marker, zorder=1)
     for span in spans:
         first, last = bisect_left(line.times, span.first), bisect_right(line.times, span.last)
         times, values = line.times[first:last], line.values[first:last]
-        band: Any = {"color": MATCH_BAND, "zorder": 0, "gid": span.id}
+        band: Any = {"color": MATCH_BAND_COLOUR, "zorder": 0, "gid": span.id}
         border = BAND_BORDER if is_short(span, line) else 0
         panel.axvspan(span.first, span.last, linewidth=border, **band)
-        panel.plot(times, values, color=MATCHED, linewidth=2.2)
+        panel.plot(times, values, color=MATCH_COLOUR, linewidth=2.2)
         # A match of one row has no line, so it always has a large point.
         point_times = set(span.rows) if len(times) > 1 else set(times)
         points = [(x, y) for x, y in zip(times, values, strict=True) if x in point_times]
         marker = "." if len(times) > 1 else "o"
-        panel.plot([x for x, _ in points], [y for _, y in points], marker, color=MATCHED)
+        panel.plot([x for x, _ in points], [y for _, y in points], marker, color=MATCH_COLOUR)

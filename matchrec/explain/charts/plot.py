@@ -18,13 +18,13 @@ from matchrec.explain.charts.lanes import draw_lanes
 from matchrec.explain.charts.lines import draw_lines
 from matchrec.explain.charts.series import MOST_MATCHES, ChartSource, Page
 from matchrec.explain.pictures.figures import (
-    INK,
-    PATH,
+    PATH_ARGUMENT,
+    TEXT_COLOUR,
     check_matplotlib,
     check_picture_format,
     keep_texts,
     make_figure,
-    render,
+    render_picture,
 )
 
 if TYPE_CHECKING:
@@ -58,11 +58,15 @@ class Plot:
         >>> print(falls.plot(x="day", y="price").svg())
         <?xml ...
         """
-        return render(self.figure, "svg").decode()
+        return render_picture(self.figure, "svg").decode()
 
-    @check_arguments(path=PATH)
+    @check_arguments(path=PATH_ARGUMENT)
     def save(self, path: str | Path) -> None:
         """Write the picture to a file. The ending of its name chooses PNG, SVG or PDF.
+
+        Raises:
+            MatchRecognizeError: the name has another ending.
+            OSError: the file cannot be written.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
@@ -94,7 +98,7 @@ class Plot:
 
     def _repr_html_(self) -> str:
         """Return the picture as a PNG inside of HTML."""
-        picture = b64encode(render(self.figure, "png")).decode()
+        picture = b64encode(render_picture(self.figure, "png")).decode()
         return f'<img alt="{self.summary}" src="data:image/png;base64,{picture}">'
 
     def __repr__(self) -> str:
@@ -142,5 +146,5 @@ def plot(source: ChartSource, page: int, panels: int) -> Plot:
     if not drawn_page.all_matches:
         notes.append(f"the first {MOST_MATCHES} matches")
     if notes:
-        figure.suptitle(", ".join(notes), color=INK, fontsize=9)
+        figure.suptitle(", ".join(notes), color=TEXT_COLOUR, fontsize=9)
     return Plot(figure, drawn_page)

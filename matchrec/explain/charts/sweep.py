@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.errors.wording import show_count
 from matchrec.explain.charts.sweep_picture import draw_sweep, group_points
-from matchrec.explain.pictures.figures import PicturedText, render
+from matchrec.explain.pictures.figures import PicturedText, render_picture
 from matchrec.explain.pictures.html import build_html_table, make_data_frame
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Sweep(PicturedText):
         >>> print(matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).svg())
         <?xml ...
         """
-        return render(self.figure, "svg").decode()
+        return render_picture(self.figure, "svg").decode()
 
     def figure(self) -> Figure:
         """Return the chart as a figure of matplotlib, for example to change its size.

@@ -18,7 +18,7 @@ from matchrec.explain.charts.axes import (
     show_numbers,
     style_panel,
 )
-from matchrec.explain.pictures.figures import INK, make_figure
+from matchrec.explain.pictures.figures import TEXT_COLOUR, make_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -127,11 +127,11 @@ def draw_legend(figure: Figure, names: Sequence[str], line_count: int) -> None:
         title=shorten(", ".join(names)),
         title_fontsize=SMALL,
         fontsize=SMALL,
-        labelcolor=INK,
+        labelcolor=TEXT_COLOUR,
         frameon=False,
         ncols=ceil(line_count / MOST_LEGEND_LINES),
     )
-    legend.get_title().set(color=INK)
+    legend.get_title().set(color=TEXT_COLOUR)
 
 
 def show_value(value: object) -> str:

@@ -22,7 +22,12 @@ from railroad import (
 )
 from typing_extensions import assert_never
 
-from matchrec.explain.pictures.figures import FAINT, INK, MISSED, MISSED_BAND
+from matchrec.explain.pictures.figures import (
+    FAILURE_COLOUR,
+    FAILURE_FILL_COLOUR,
+    FAINT_COLOUR,
+    TEXT_COLOUR,
+)
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
@@ -42,12 +47,12 @@ from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, Singl
 STYLE = f"""
 svg.railroad-diagram {{ background-color: #ffffff; max-width: none; }}
 svg.railroad-diagram path {{ stroke-width: 2; stroke: #5b6676; fill: none; }}
-svg.railroad-diagram text {{ font: 14px monospace; text-anchor: middle; fill: {INK}; }}
+svg.railroad-diagram text {{ font: 14px monospace; text-anchor: middle; fill: {TEXT_COLOUR}; }}
 svg.railroad-diagram text.comment {{ font: italic 12px monospace; fill: #5b6676; }}
 svg.railroad-diagram rect {{ stroke-width: 2; stroke: #5b6676; fill: #eef3fa; }}
-svg.railroad-diagram g.forbidden rect {{ stroke: {MISSED}; fill: {MISSED_BAND}; }}
+svg.railroad-diagram g.forbidden rect {{ stroke: {FAILURE_COLOUR}; fill: {FAILURE_FILL_COLOUR}; }}
 svg.railroad-diagram g.place rect {{ fill: #f4f1e8; }}
-svg.railroad-diagram rect.group-box {{ stroke: {FAINT}; stroke-dasharray: 6 4; fill: none; }}
+svg.railroad-diagram rect.group-box {{ stroke: {FAINT_COLOUR}; stroke-dasharray: 6 4; fill: none; }}
 """
 
 

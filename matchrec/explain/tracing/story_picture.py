@@ -68,11 +68,11 @@ class Symbol:
         }
 
 
-DISC = Symbol(figures.MATCHED, "o", figures.MATCHED)
-RING = Symbol(figures.MATCHED, "o")
-CROSS = Symbol(figures.MISSED, "x")
-SQUARE = Symbol(figures.ACCENT, "s")
-DASHES = Symbol(figures.FAINT, "")
+DISC = Symbol(figures.MATCH_COLOUR, "o", figures.MATCH_COLOUR)
+RING = Symbol(figures.MATCH_COLOUR, "o")
+CROSS = Symbol(figures.FAILURE_COLOUR, "x")
+SQUARE = Symbol(figures.ACCENT_COLOUR, "s")
+DASHES = Symbol(figures.FAINT_COLOUR, "")
 
 SYMBOLS = {
     Outcome.TAKEN: DISC,
@@ -96,7 +96,6 @@ def draw_story(story: Story) -> Figure:
     lines = [line for attempt in story.attempts for line in attempt.lines]
     variables = list(dict.fromkeys(line.variable for line in lines if line.variable))
     figure = figures.make_figure(1, 1)
-    figure.set_layout_engine("none")
     panel = figure.add_axes((0, 0, 1, 1))
     panel.set_axis_off()
     draw_key(panel, [line for attempt in story.attempts for line in choose_lines(attempt)])
@@ -108,7 +107,7 @@ def draw_story(story: Story) -> Figure:
         picture.draw_results(story.results)
     height = max(1, picture.y - 1)  # without the empty line after the last attempt
     column_count = max(1, len(variables))
-    column_width = figures.CHARACTER * max((len(name) + 3 for name in variables), default=1)
+    column_width = figures.CHARACTER_WIDTH * max((len(name) + 3 for name in variables), default=1)
     figure.set_size_inches(column_width * column_count, LINE_HEIGHT * height)
     panel.set(xlim=(LEFT, column_count - 0.5), ylim=(height, 0))
     figures.fit_figure_to_content(figure)
@@ -136,7 +135,7 @@ def draw_key(panel: Axes, lines: Iterable[Line]) -> None:
             ncols=len(entries),
             frameon=False,
             fontsize=TEXT_SIZE,
-            labelcolor=figures.INK,
+            labelcolor=figures.TEXT_COLOUR,
             handletextpad=0.5,
         )
 
@@ -228,7 +227,13 @@ class StoryPicture:
     def write(self, x: float, text: str, **style: Any) -> None:
         """Write a text on the current line. `style` has further arguments of matplotlib."""
         self.panel.text(
-            x, self.y + 0.5, text, va="center", fontsize=TEXT_SIZE, color=figures.INK, **style
+            x,
+            self.y + 0.5,
+            text,
+            va="center",
+            fontsize=TEXT_SIZE,
+            color=figures.TEXT_COLOUR,
+            **style,
         )
 
     def write_row_name(self, row: str, order_values: str, order_width: int) -> None:
@@ -240,7 +245,7 @@ class StoryPicture:
             order_width: how many characters the column of order values is wide.
         """
         for text, characters_from_right in ((order_values, 0), (row, order_width + 2)):
-            points = figures.POINTS_PER_INCH * figures.CHARACTER * characters_from_right
+            points = figures.POINTS_PER_INCH * figures.CHARACTER_WIDTH * characters_from_right
             self.panel.annotate(
                 text,
                 (-0.7, self.y + 0.5),
@@ -250,7 +255,7 @@ class StoryPicture:
                 ha="right",
                 va="center",
                 fontsize=TEXT_SIZE,
-                color=figures.INK,
+                color=figures.TEXT_COLOUR,
             )
 
 

@@ -101,16 +101,15 @@ class Why(figures.PicturedText):
         >>> print(matchrec.query(spark.range(3), large, order_by="id").why().svg())
         <?xml ...
         """
-        return figures.render(self.figure, "svg").decode()
+        return figures.render_picture(self.figure, "svg").decode()
 
-    @check_arguments(path=figures.PATH)
+    @check_arguments(path=figures.PATH_ARGUMENT)
     def save(self, path: str | Path) -> None:
         """Write the picture to a file. The ending of its name chooses PNG, SVG or PDF.
 
-        Needs matplotlib.
-
         Raises:
-            MatchRecognizeError: the name has another ending.
+            MatchRecognizeError: the name has another ending, or matplotlib is not installed.
+            OSError: the file cannot be written.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 9")
         >>> why = matchrec.query(spark.range(3), large, order_by="id").why()

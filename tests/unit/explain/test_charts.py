@@ -27,7 +27,7 @@ from matchrec.explain.charts.series import MatchSpan, Series
 from matchrec.explain.charts.sweep import Sweep
 from matchrec.explain.clause_coverage import ClauseCoverage, OccurrenceCoverage, Reason, RunEnding
 from matchrec.explain.funnel_picture import draw_funnels
-from matchrec.explain.pictures.figures import MATCH_BAND, keep_texts, make_figure
+from matchrec.explain.pictures.figures import MATCH_BAND_COLOUR, keep_texts, make_figure
 from matchrec.explain.tracing.story import AttemptStory, Line, Story
 from matchrec.explain.tracing.story_picture import draw_story
 from matchrec.explain.tracing.trials import Outcome
@@ -314,7 +314,7 @@ def test_a_match_of_one_row_has_a_band() -> None:
     assert [band.get_linewidth() for band in lines.axes[0].patches] == [3, 0]
     lanes = make_figure(WIDTH, 1)
     draw_lanes(lanes, series, [MatchSpan(None, 2, 2), MatchSpan(None, 1, 3)], LABELS)
-    bands = [line for line in lanes.axes[0].get_lines() if line.get_color() == MATCH_BAND]
+    bands = [line for line in lanes.axes[0].get_lines() if line.get_color() == MATCH_BAND_COLOUR]
     assert [(band.get_marker(), band.get_markersize()) for band in bands[:1]] == [("o", 15)]
     assert [(band.get_marker(), band.get_linewidth()) for band in bands[1:]] == [("None", 15)]
 
