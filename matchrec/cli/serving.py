@@ -80,7 +80,7 @@ def serve(  # noqa: PLR0913 -- one for each option
       matchrec serve --table stocks=stocks.csv
       matchrec serve --engine sc://cluster:15002 --port 15003
     """
-    from matchrec.gateway.engines import SERVER_OF_SPARK, find_server
+    from matchrec.gateway.engines import SERVER_OF_SPARK, find_or_start_server
     from matchrec.gateway.listener import Listener
     from matchrec.gateway.serve import start_gateway
     from matchrec.spark.sail.start import SPARK, choose_engine
@@ -112,7 +112,7 @@ def serve(  # noqa: PLR0913 -- one for each option
     with open_local_session((*settings.items(), *conf), engine) as spark:
         make_views(spark)  # so that a file that cannot be read is reported before clients connect
         prepare = make_views if file_tables else None
-        with start_gateway(listener, find_server(spark, None), prepare) as gateway:
+        with start_gateway(listener, find_or_start_server(spark, None), prepare) as gateway:
             print_notice(f"{PROGRAM}serving {gateway.address}, in front of {gateway.engine}")
             wait_for_signal(gateway)
 

@@ -7,19 +7,19 @@
 Clients of Spark Connect in other languages cannot import matchrec. They connect to the gateway as
 to any server. It forwards every call unchanged, except a call whose plan holds SQL with a clause:
 
-1. `statements` finds such SQL in a message.
-2. `planner` runs it with `matchrec.sql`, in a second session with the user and the session id of
-   the client. So it sees the client's temporary views, settings and catalog.
-3. The resulting DataFrame is a plan without the clause. It replaces the SQL.
+1. `statements` finds the SQL in the message.
+2. `planner` runs the SQL with `matchrec.sql`, in a second session with the user and the session id
+   of the client. So the query sees the client's temporary views, settings and catalog.
+3. The resulting DataFrame is a plan without the clause, which replaces the SQL.
 
 The modules:
 
     serve        starts a gateway
-    listener     where it listens, and who may connect
+    listener     where the gateway listens, and who may connect
     engines      finds or starts the server of the engine
     server       the event loop and the threads of a gateway
     forward      the calls of clients: forwarded, or answered here
-    executions   what was planned, for clients whose connection breaks
+    executions   the executions that were planned here, for clients whose connection breaks
     statements   finds and replaces SQL in messages
     planner      plans SQL in the sessions of clients
     settings     options of matchrec that a session sets with SET

@@ -1,6 +1,6 @@
 """Find the server of the engine behind a gateway, or start a session that has one.
 
-What `serve` gets as `spark` or `engine` decides which server it is:
+The arguments `spark` and `engine` of `serve` decide which server is used:
 
     a session of Spark Connect or Sail    the session's server
     a classic session of Spark            the server that the session runs in this program
@@ -22,8 +22,8 @@ from matchrec.spark.sail.server import check_server
 from matchrec.spark.sail.start import SPARK, choose_engine, describe_engine, runs_on, start
 from matchrec.spark.session import find_application, is_connect, unwrap_session
 
-# Settings with which a session of Spark in this program has a server of Spark Connect, at any free
-# port.
+# Settings with which a session of Spark in this program starts a server of Spark Connect, at any
+# free port.
 PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 SERVER_OF_SPARK = {
     "spark.plugins": PLUGIN,
@@ -34,7 +34,7 @@ SERVER_OF_SPARK = {
 }
 
 
-def find_server(spark: SparkSession | None, engine: str | None) -> str:
+def find_or_start_server(spark: SparkSession | None, engine: str | None) -> str:
     """Return the address of an engine's server. Start the server if it must run here.
 
     The address has the parameters that its clients need, such as a token.
@@ -79,7 +79,7 @@ def find_server_of_spark(spark: SparkSession) -> str:
     """Return the address of the server that a classic session of Spark has in this program.
 
     Raises:
-        MatchRecognizePlanError: it has none.
+        MatchRecognizePlanError: the session has no server.
     """
     if PLUGIN not in (spark.conf.get("spark.plugins", "") or ""):
         raise errors.session_without_server()

@@ -1,9 +1,9 @@
-"""Executions of clients: what the gateway does with each one, and which of them it remembers.
+"""Executions of clients: the gateway's decision about each, and which executions it remembers.
 
 A client executes a statement with the call `ExecutePlan`. If its connection breaks, it asks for the
-responses again, with `ReattachExecute` or with the same `ExecutePlan`. The engine answers this for
-the executions that it runs. The gateway must answer it for the executions that it has planned,
-without planning them a second time: for an INSERT, planning includes running it.
+responses again, with `ReattachExecute` or with the same `ExecutePlan`. The engine answers this call
+for the executions that it runs. The gateway must answer it for the executions that it has planned,
+without planning them a second time: an INSERT runs while it is planned.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import pyspark.sql.connect.proto as proto
 from matchrec.gateway.planner import SessionKey
 from matchrec.gateway.statements import Message, ProtoRelation
 
-# The number of executions that are remembered until their clients release them. There are more only
-# if more are running.
+# The number of executions that are remembered until their clients release them. More are remembered
+# only if more are running.
 MOST_EXECUTIONS = 1000
 
 
@@ -26,23 +26,25 @@ MOST_EXECUTIONS = 1000
 class EngineRequest:
     """The decision to let the engine handle a call."""
 
-    # The request for the engine: the client's own, or the same with its SQL replaced.
+    # The serialized request for the engine: the client's own, or the same with its SQL replaced.
     message: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class OwnResponses:
-    """The decision that the gateway handles a call itself, and the responses, in their order."""
+    """The decision that the gateway handles a call itself, with its responses."""
 
+    # The serialized responses, in the order in which the client gets them.
     messages: tuple[bytes, ...]
     # The ids of the responses to an execution, one for each message; empty for other calls.
     ids: tuple[str, ...] = ()
 
-    def after(self, response_id: str) -> OwnResponses:
+    def drop_received(self, response_id: str) -> OwnResponses:
         """Return the responses that a client has not received yet.
 
         Args:
-            response_id: the id of the last response that it has received; "" if it has none.
+            response_id: the id of the last response that the client has received; "" if it has
+                received none.
         """
         first = self.ids.index(response_id) + 1 if response_id in self.ids else 0
         return OwnResponses(self.messages[first:], self.ids[first:])
@@ -65,7 +67,7 @@ class ExecutionKey:
 class ExecutionLog:
     """The executions that clients may still ask about."""
 
-    # The planning of each execution, whose result is the decision. It is done once the statement is
+    # The planning of each execution: a future of the decision, which is done once the statement is
     # planned. The oldest execution comes first.
     plannings: dict[ExecutionKey, Future[Decision]] = field(default_factory=dict)
 

@@ -1,7 +1,7 @@
-"""Forward the calls of clients to the engine's server, except those that have a clause.
+"""Forward the calls of clients to the engine's server, and answer calls about clauses here.
 
 Requests and responses are forwarded as bytes, so that newer clients and engines can use fields that
-this program does not know. The gateway reads only the calls of `HANDLERS`, whose request is one
+this program does not know. The gateway reads only the calls in `HANDLERS`, whose request is one
 message about a plan, an execution, a session or an error. A handler decides who handles the call:
 
 - the engine: the request is forwarded as the client sent it, or with its SQL replaced;
@@ -51,8 +51,9 @@ SERVING = b"\x08\x01"  # the message HealthCheckResponse with the status SERVING
 CONNECTION_METADATA = ("user-agent", "content-type", "te", "host")
 TOKEN_KEY = "authorization"
 
-# After a connection is lost, how many seconds the engine's server has to accept another one.
-PATIENCE = 3.0
+# The number of seconds in which the engine's server must accept another connection, after one is
+# lost.
+RECONNECT_SECONDS = 3.0
 
 # Part of Sail's error message for the id of an execution that it does not know.
 SAILS_LOST_OPERATION = "operation not found"
@@ -62,7 +63,7 @@ NO_TOKEN = "the call has no token, or another one; pass the token that the gatew
 
 @dataclass(slots=True)
 class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
-    """The service that clients call."""
+    """The service that clients call: it forwards a call to the engine, or handles it."""
 
     # The address of the engine's server, for errors.
     engine: str
@@ -77,24 +78,25 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     # Clients must send `authorization: Bearer TOKEN`; None if anyone may call.
     token: str | None
     # The errors of calls, for clients that ask for their whole messages.
-    errors: ErrorLog = field(default_factory=ErrorLog)
+    error_log: ErrorLog = field(default_factory=ErrorLog)
     # The executions that the gateway plans, or has planned and answered itself.
     executions: ExecutionLog = field(default_factory=ExecutionLog)
 
     def service(self, call: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler | None:
-        """Return what runs a call; None if the gateway has no such method."""
+        """Return the gRPC handler that runs a call; None if the gateway has no such method."""
         method: str = call.method
         if method == HEALTH_CHECK:
             return grpc.unary_unary_rpc_method_handler(report_health)
         if not method.startswith(SERVICE):
             return None
         if not self.is_allowed(call.invocation_metadata):
-            return grpc.stream_stream_rpc_method_handler(refuse)
+            return grpc.stream_stream_rpc_method_handler(refuse_call)
         handler = HANDLERS.get(method.removeprefix(SERVICE))
         if handler is not None:
             return grpc.unary_stream_rpc_method_handler(partial(self.run_handler, method, handler))
-        # On the wire, a call with one message is a stream with one message. So streams carry all.
-        return grpc.stream_stream_rpc_method_handler(partial(self.forward, method))
+        # gRPC sends a call with one message as a stream of one message, so this handler fits any
+        # method.
+        return grpc.stream_stream_rpc_method_handler(partial(self.forward_call, method))
 
     def is_allowed(self, metadata: Metadata) -> bool:
         """Return whether a call carries the token."""
@@ -106,7 +108,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
 
     # Calls that are forwarded.
 
-    async def forward(
+    async def forward_call(
         self, method: str, requests: AsyncIterator[bytes], context: grpc.aio.ServicerContext
     ) -> AsyncIterator[bytes]:
         """Send the messages of a call to the engine's server, and yield its responses.
@@ -125,9 +127,9 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
                 yield message
             context.set_trailing_metadata(tuple(await call.trailing_metadata()))
         except grpc.aio.AioRpcError as error:
-            await self.fail_if_engine_is_down(context, error)
+            await self.end_if_engine_is_down(context, error)
             if SAILS_LOST_OPERATION in (error.details() or ""):
-                await self.fail(context, errors.operation_not_found())
+                await self.end_with_error(context, errors.operation_not_found())
             trailing = tuple(error.trailing_metadata() or ())
             await context.abort(error.code(), error.details(), trailing)
         finally:
@@ -150,47 +152,51 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
 
     # Calls that end with an error.
 
-    async def fail(self, context: grpc.aio.ServicerContext, error: Exception) -> NoReturn:
-        """End a call with an error of the gateway."""
-        status = self.errors.describe(error)
+    async def end_with_error(self, context: grpc.aio.ServicerContext, error: Exception) -> NoReturn:
+        """End a call with the status for an error. gRPC's `abort` raises its own error."""
+        status = self.error_log.build_status(error)
         await context.abort(status.code, status.details, status.trailing_metadata)
         raise AssertionError("`abort` raises an error")
 
-    async def fail_if_engine_is_down(
+    async def end_if_engine_is_down(
         self, context: grpc.aio.ServicerContext, error: Exception
     ) -> None:
-        """End a call with a clear error if its own error is that the engine does not run.
+        """End a call with a clear error if the call has failed because the engine does not run.
 
-        Clients repeat a call for ten minutes if its status is UNAVAILABLE. That helps only if the
-        engine runs and only the connection was lost.
+        Clients repeat a call for ten minutes if its status is UNAVAILABLE. To repeat the call helps
+        only if the engine runs and the connection was lost.
+
+        Args:
+            context: the call.
+            error: the error of the call.
         """
         # The planner's errors are PySpark's, which have the status only in their text.
         if "UNAVAILABLE" not in str(error):
             return
         try:
-            await asyncio.wait_for(self.channel.channel_ready(), PATIENCE)
+            await asyncio.wait_for(self.channel.channel_ready(), RECONNECT_SECONDS)
         except asyncio.TimeoutError:
-            await self.fail(context, errors.engine_not_reachable(self.engine))
+            await self.end_with_error(context, errors.engine_not_reachable(self.engine))
 
     # Calls that the gateway reads.
 
     async def run_handler(
         self, method: str, handler: Handler, message: bytes, context: grpc.aio.ServicerContext
     ) -> AsyncIterator[bytes]:
-        """Let a handler decide about a call, and yield the gateway's or the engine's responses."""
+        """Let a handler decide who handles a call, and yield the responses to it."""
         decision = await handler(self, message, context)
         if isinstance(decision, OwnResponses):
             for response in decision.messages:
                 yield response
         else:
             requests = stream_message(decision.message)
-            async for response in self.forward(method, requests, context):
+            async for response in self.forward_call(method, requests, context):
                 yield response
 
     async def execute(self, message: bytes, context: grpc.aio.ServicerContext) -> Decision:
         """Plan a statement with a clause here; let the engine execute any other plan.
 
-        An execution is planned only once, even if its client sends it again.
+        An execution is planned only once, even if its client sends the request again.
         """
         if not self.must_read(message):
             return EngineRequest(message)
@@ -202,9 +208,9 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             caller = self.read_caller(request, context)
             planning = self.run_in_thread(partial(self.plan_execution, request, message, caller))
             self.executions.keep(key, planning)
-        decision = await self.get_result(planning, context)
+        decision = await self.await_result(planning, context)
         if isinstance(decision, EngineRequest):
-            self.executions.forget(key)  # from now on, the engine remembers it
+            self.executions.forget(key)  # from now on, the engine remembers the execution
         return decision
 
     async def analyze(self, message: bytes, context: grpc.aio.ServicerContext) -> Decision:
@@ -214,7 +220,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         request = proto.AnalyzePlanRequest.FromString(message)
         caller = self.read_caller(request, context)
         planning = self.run_in_thread(partial(self.replace_clauses, request, message, caller))
-        return await self.get_result(planning, context)
+        return await self.await_result(planning, context)
 
     async def reattach(self, message: bytes, context: grpc.aio.ServicerContext) -> Decision:
         """Continue an execution after the last response that the client has received."""
@@ -222,9 +228,9 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         planning = self.executions.find(read_execution_key(request))
         if planning is None:
             return EngineRequest(message)
-        decision = await self.get_result(planning, context)
+        decision = await self.await_result(planning, context)
         if isinstance(decision, OwnResponses):
-            return decision.after(request.last_response_id)
+            return decision.drop_received(request.last_response_id)
         return EngineRequest(message)
 
     async def release_execution(
@@ -232,8 +238,8 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     ) -> Decision:
         """Forget an execution whose responses the client has read, or no longer wants.
 
-        A client may also release only the responses up to one of them. Then nothing is forgotten,
-        because an execution has no more than two responses.
+        A client may also release only the responses up to a certain one. Then nothing is forgotten,
+        because an execution has at most two responses.
         """
         request = proto.ReleaseExecuteRequest.FromString(message)
         key = read_execution_key(request)
@@ -244,7 +250,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             if not planning.done():
                 caller = self.read_caller(request, context)
                 interrupt = partial(self.planner.interrupt, caller, request.operation_id)
-                await self.get_result(self.run_in_thread(interrupt), context)
+                await self.await_result(self.run_in_thread(interrupt), context)
             self.executions.forget(key)
         released = proto.ReleaseExecuteResponse(
             session_id=request.session_id, operation_id=request.operation_id
@@ -254,8 +260,9 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     async def interrupt(self, message: bytes, _: grpc.aio.ServicerContext) -> Decision:
         """Let the engine interrupt executions.
 
-        The engine does not know an execution that the gateway plans. But what the planner runs for
-        it in the engine has a tag, the operation id.
+        The engine does not know an execution that the gateway plans. But all that the planner runs
+        for this execution in the engine has a tag, the operation id, so the engine interrupts by
+        the tag.
         """
         request = proto.InterruptRequest.FromString(message)
         if self.executions.find(read_execution_key(request)) is None:
@@ -265,36 +272,40 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         return EngineRequest(request.SerializeToString())
 
     async def release_session(self, message: bytes, _: grpc.aio.ServicerContext) -> Decision:
-        """Let the engine end a session, and forget the planner's part of it."""
-        self.planner.forget(read_session_key(proto.ReleaseSessionRequest.FromString(message)))
+        """Let the engine end a session, and let the planner forget the session."""
+        request = proto.ReleaseSessionRequest.FromString(message)
+        self.planner.forget_session(read_session_key(request))
         return EngineRequest(message)
 
     async def fetch_details(self, message: bytes, _: grpc.aio.ServicerContext) -> Decision:
         """Return the whole message of an error, of the gateway or of the engine."""
         request = proto.FetchErrorDetailsRequest.FromString(message)
-        details = self.errors.answers.get(request.error_id)
+        details = self.error_log.answers.get(request.error_id)
         return EngineRequest(message) if details is None else OwnResponses((details,))
 
     # Planning, which runs in threads.
 
     def must_read(self, message: bytes) -> bool:
-        """Return whether a plan may have a clause, or its session may have to be prepared."""
-        return self.planner.prepares_sessions or statements.may_hold_clause(message)
+        """Return whether a plan may have a clause, or its session may have to be prepared.
+
+        Any other plan is forwarded without being parsed.
+        """
+        return self.planner.prepares_sessions or statements.can_message_have_clause(message)
 
     def run_in_thread(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        """Start some work in a thread, and return its future result."""
+        """Start a function in a thread, and return its future result."""
         return asyncio.get_running_loop().run_in_executor(self.threads, work)
 
-    async def get_result(self, work: asyncio.Future[T], context: grpc.aio.ServicerContext) -> T:
-        """Wait for some work, and return its result. If it fails, end the call.
+    async def await_result(self, work: asyncio.Future[T], context: grpc.aio.ServicerContext) -> T:
+        """Wait for work in a thread, and return its result. If the work fails, end the call.
 
         The work goes on if the client ends the call.
         """
         try:
             return await asyncio.shield(work)
         except Exception as error:  # noqa: BLE001 -- every error has to reach the client
-            await self.fail_if_engine_is_down(context, error)
-            await self.fail(context, error)
+            await self.end_if_engine_is_down(context, error)
+            await self.end_with_error(context, error)
 
     def plan_execution(
         self, request: proto.ExecutePlanRequest, message: bytes, caller: Caller
@@ -303,7 +314,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
 
         Args:
             request: the client's request. It is changed in place.
-            message: the same request, as the client has sent it.
+            message: the serialized request, as the client has sent it.
             caller: the client.
 
         Returns:
@@ -318,9 +329,10 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         return EngineRequest(message) if relation is None else build_responses(request, relation)
 
     def replace_clauses(self, request: Message, message: bytes, caller: Caller) -> EngineRequest:
-        """Return a request without clauses: as the client has sent it if it has none.
+        """Return a request without clauses: the client's own if it has no clause.
 
-        The arguments are as for `plan_execution`.
+        The client's session is prepared, because the engine will run the request. For the
+        arguments, see `plan_execution`.
         """
         self.planner.prepare_session(caller)
         if statements.replace_statements(request, partial(self.planner.plan, caller)):
@@ -368,7 +380,7 @@ async def report_health(_: bytes, __: grpc.aio.ServicerContext) -> bytes:
     return SERVING
 
 
-async def refuse(
+async def refuse_call(
     _: AsyncIterator[bytes], context: grpc.aio.ServicerContext
 ) -> AsyncIterator[bytes]:
     """Refuse a call without the token."""

@@ -16,8 +16,8 @@ from matchrec.errors import gateway as errors
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 15002
 
-# A token that gRPC can send in a header: visible ASCII characters. With an empty one, anyone could
-# connect.
+# A token that gRPC can send in a header: visible ASCII characters. The pattern excludes an empty
+# token, with which anyone could connect.
 TOKEN_PATTERN = re.compile("[!-~]+")
 
 
@@ -72,7 +72,7 @@ class Listener:
             pair = (read_tls_file(self.tls_key), read_tls_file(self.tls_cert))
             return int(server.add_secure_port(target, grpc.ssl_server_credentials([pair])))
         except RuntimeError as error:
-            # gRPC does not say whether it is the address or the certificate.
+            # gRPC does not say whether the address or the certificate is wrong.
             self.check_certificate()
             raise errors.address_not_available(self.host, self.port) from error
 
@@ -80,7 +80,7 @@ class Listener:
         """Check that the files for TLS, if there are any, are a certificate and its key.
 
         Raises:
-            MatchRecognizePlanError: they are not.
+            MatchRecognizePlanError: the files are not a certificate and its key.
         """
         if self.tls_cert is None or self.tls_key is None:
             return
@@ -96,7 +96,7 @@ def read_tls_file(path: Path) -> bytes:
     """Return the content of a file for TLS.
 
     Raises:
-        MatchRecognizePlanError: it cannot be read.
+        MatchRecognizePlanError: the file cannot be read.
     """
     try:
         return path.read_bytes()

@@ -70,7 +70,7 @@ class Caller:
     """The client that has sent a statement, as its call describes it."""
 
     key: SessionKey
-    # The engine's own id of the session that the client knows; "" if it has none yet.
+    # The engine's own id of the session, as far as the client knows it; "" before the first answer.
     engine_session: str = ""
     # Tags by which the engine can interrupt what it runs for the statement.
     tags: tuple[str, ...] = ()
@@ -78,6 +78,7 @@ class Caller:
     metadata: Metadata = ()
 
 
+# PySpark's class, which depends on its version.
 DefaultChannelBuilder: Any = find_channel_builder()
 
 # The client whose statement this thread plans.
@@ -88,6 +89,13 @@ class SharedChannelBuilder(DefaultChannelBuilder):  # type: ignore[misc]  # depe
     """The settings of a session that shares a channel with other sessions."""
 
     def __init__(self, address: str, channel: Any, key: SessionKey) -> None:
+        """Take the settings from an address.
+
+        Args:
+            address: the address of the engine's server, with its parameters.
+            channel: the channel to this server.
+            key: the session.
+        """
         super().__init__(address)
         self.channel = channel
         self.key = key
@@ -97,7 +105,7 @@ class SharedChannelBuilder(DefaultChannelBuilder):  # type: ignore[misc]  # depe
         return self.channel
 
     def metadata(self) -> Metadata:
-        """Return the metadata of a call: the engine's own, and the client's."""
+        """Return the metadata of a call: what the address has, and what the client has sent."""
         caller = CURRENT_CALLER.get(None)
         return [*super().metadata(), *(() if caller is None else caller.metadata)]
 
@@ -127,7 +135,7 @@ class PlanningSession:
     # Held while the session is prepared, so that a second statement waits until that is done.
     preparing: Lock = field(default_factory=Lock)
     is_prepared: bool = False
-    # When a statement was planned, in seconds of `monotonic`.
+    # When the session was last used, in seconds of `monotonic`.
     last_used: float = field(default_factory=monotonic)
 
 
@@ -188,9 +196,10 @@ class Planner:
     def use_session(self, caller: Caller) -> Iterator[SparkSession]:
         """Yield the prepared session of a client, whose calls are like the client's own.
 
-        They have the client's metadata and tags, and expect the engine's session that it knows.
+        The calls have the client's metadata and tags. They fail, as the client's would, if the
+        engine has another session than the client knows.
         """
-        session = self.find_session(caller.key)
+        session = self.find_or_open_session(caller.key)
         client = cast("Any", session.spark).client
         client._server_session_id = caller.engine_session or None
         reset_token = CURRENT_CALLER.set(caller)
@@ -199,40 +208,44 @@ class Planner:
                 client.add_tag(tag)
             with session.preparing:
                 if not session.is_prepared:
-                    self.prepare_new(session.spark)
+                    self.prepare_new_session(session.spark)
                     session.is_prepared = True
             yield session.spark
         finally:
             client.clear_tags()
             CURRENT_CALLER.reset(reset_token)
 
-    def find_session(self, key: SessionKey) -> PlanningSession:
-        """Return the planning session of a client. Drop sessions that were not used for long."""
+    def find_or_open_session(self, key: SessionKey) -> PlanningSession:
+        """Return the planning session of a client, a new one if needed.
+
+        Sessions that were not used for IDLE_SECONDS are dropped.
+        """
         now = monotonic()
         with self.lock:
             session = self.sessions.pop(key, None)
             if session is None:
-                session = PlanningSession(connect(self.address, self.channel, key))
+                session = PlanningSession(open_session(self.address, self.channel, key))
             session.last_used = now
-            self.sessions[key] = session  # at the end, behind those that have waited longer
+            self.sessions[key] = session  # moves to the end: it was used last
             for other_key, other in list(self.sessions.items()):
                 if other.last_used >= now - IDLE_SECONDS:
                     break
                 del self.sessions[other_key]
             return session
 
-    def prepare_new(self, spark: SparkSession) -> None:
+    def prepare_new_session(self, spark: SparkSession) -> None:
         """Prepare a session that the planner has not used before.
 
         The engine's session may have been prepared already, by another gateway or as a copy of a
-        prepared session. It is not prepared again then, because its client may have replaced views.
+        prepared session. Then `prepare` is not called again, because the client may have replaced
+        its views.
         """
         tune(spark)
-        if self.prepare is not None and spark.conf.get(settings.PREPARED, None) is None:
+        if self.prepare is not None and spark.conf.get(settings.PREPARED_SETTING, None) is None:
             self.prepare(spark)
-            spark.conf.set(settings.PREPARED, "true")
+            spark.conf.set(settings.PREPARED_SETTING, "true")
 
-    def forget(self, key: SessionKey) -> None:
+    def forget_session(self, key: SessionKey) -> None:
         """Forget a session that its client has ended."""
         with self.lock:
             self.sessions.pop(key, None)
@@ -242,8 +255,14 @@ class Planner:
         self.channel.close()
 
 
-def connect(address: str, channel: Any, key: SessionKey) -> SparkSession:
-    """Return a client of the session that another client has, or will have, at a server."""
+def open_session(address: str, channel: Any, key: SessionKey) -> SparkSession:
+    """Open a session that shares views and settings with the client's session of the same key.
+
+    Args:
+        address: the address of the engine's server.
+        channel: the channel to this server.
+        key: the session of the client, which may not have called the engine yet.
+    """
     # The constructor, unlike `getOrCreate`, makes no session the active one of this program.
     session: Any = SharingSession(SharedChannelBuilder(address, channel, key))
     client = session.client
@@ -260,12 +279,12 @@ def connect(address: str, channel: Any, key: SessionKey) -> SparkSession:
 
 
 def run_statement(spark: SparkSession, statement: SqlStatement) -> DataFrame | None:
-    """Return the result of a statement; None if the engine itself should run it.
+    """Return the result of a statement; None if the engine itself should run the statement.
 
-    The result of EXPLAIN is a row with the text of `Query.explain`; the result of SET a row with
+    The result of EXPLAIN is a row with the text of `Query.explain`. The result of SET is a row with
     the name and the value.
     """
-    setting = settings.read_statement(statement.text)
+    setting = settings.read_set_statement(statement.text)
     if setting is not None:
         return set_option(spark, *setting)
     text, frames = name_frames(spark, statement)
@@ -280,7 +299,7 @@ def run_statement(spark: SparkSession, statement: SqlStatement) -> DataFrame | N
 
 def set_option(spark: SparkSession, name: str, value: str) -> DataFrame:
     """Set an option of matchrec in a session, and return its name and value as a row."""
-    full_name = f"{settings.PREFIX}{name}"
+    full_name = f"{settings.SETTING_PREFIX}{name}"
     spark.conf.set(full_name, value)
     return spark.createDataFrame([(full_name, value)], "key string, value string")
 
@@ -294,15 +313,16 @@ def explain_query(spark: SparkSession, query: Query) -> DataFrame | None:
 
 
 def name_frames(spark: SparkSession, statement: SqlStatement) -> tuple[str, dict[str, Any]]:
-    """Return the text of a statement with its DataFrames as `{name}`, and the DataFrames.
+    """Return the text of a statement with its DataFrames as `{name}`, and the DataFrames by name.
 
-    A client chooses the names so that they occur nowhere else in the text.
+    `SELECT * FROM df1` becomes `SELECT * FROM {df1}`. A client chooses the names so that they occur
+    nowhere else in the text.
     """
     text = statement.text
     frames = {}
     for name, relation in statement.relations.items():
         text = re.sub(rf"(?<![\w`{{]){re.escape(name)}(?![\w`}}])", f"{{{name}}}", text)
-        # A copy. Its ids must differ from the ids of the plans that this program makes around it.
+        # The ids in the copy must differ from those of the plans that this program makes around it.
         plan = CachedRelation(renumber_plans(copy_relation(relation)))
         frames[name] = ConnectDataFrame(plan, cast("Any", spark))
     return text, frames
@@ -311,16 +331,16 @@ def name_frames(spark: SparkSession, statement: SqlStatement) -> tuple[str, dict
 def read_settings(spark: SparkSession) -> dict[str, str]:
     """Return the options of matchrec that a session sets, by their names without the prefix."""
     operation = proto.ConfigRequest.Operation(
-        get_all=proto.ConfigRequest.GetAll(prefix=settings.PREFIX)
+        get_all=proto.ConfigRequest.GetAll(prefix=settings.SETTING_PREFIX)
     )
     pairs = cast("Any", spark).client.config(operation).pairs
     # Spark returns the names without the prefix, and Sail with it.
-    options = {name.removeprefix(settings.PREFIX): value for name, value in pairs}
-    options.pop(settings.PREPARED.removeprefix(settings.PREFIX), None)
+    options = {name.removeprefix(settings.SETTING_PREFIX): value for name, value in pairs}
+    options.pop(settings.PREPARED_SETTING.removeprefix(settings.SETTING_PREFIX), None)
     return options
 
 
 def read_plan(spark: SparkSession, frame: DataFrame) -> ProtoRelation:
-    """Return the relation of a DataFrame."""
+    """Return the relation of a DataFrame, with ids that no plan of the client has."""
     plan = cast("Any", frame)._plan.to_proto(cast("Any", spark).client)
     return renumber_plans(plan.root)

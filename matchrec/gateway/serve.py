@@ -1,7 +1,7 @@
 """`serve`: start a gateway in this program, in front of an engine.
 
 1. A `Listener` says where clients connect, and checks who can connect.
-2. `engines.find_server` finds or starts the server of the engine.
+2. `engines.find_or_start_server` finds or starts the server of the engine.
 3. `start_gateway` runs a `GatewayServer` in a new thread, and returns the `Gateway`.
 """
 
@@ -15,7 +15,7 @@ from threading import Thread
 from pyspark.sql import SparkSession
 
 from matchrec.arguments import FLAG, SESSION, TEXT, ArgumentKind, check_arguments
-from matchrec.gateway.engines import find_server
+from matchrec.gateway.engines import find_or_start_server
 from matchrec.gateway.listener import Listener
 from matchrec.gateway.planner import Planner
 from matchrec.gateway.server import GatewayServer
@@ -146,7 +146,7 @@ def serve(  # noqa: PLR0913 -- public signature
         allow_anyone=allow_anyone,
     )
     listener.check()
-    return start_gateway(listener, find_server(spark, engine))
+    return start_gateway(listener, find_or_start_server(spark, engine))
 
 
 def start_gateway(
@@ -155,13 +155,13 @@ def start_gateway(
     """Start a gateway in a new thread, and return it once it listens.
 
     Args:
-        listener: where it listens.
-        engine: the address of the server behind it.
-        prepare: is called with each new session of a client. Without it, plans without a clause are
-            passed on unread.
+        listener: where the gateway listens.
+        engine: the address of the server behind the gateway.
+        prepare: is called with each new session of a client. If it is None, plans without a clause
+            are forwarded unread.
 
     Raises:
-        MatchRecognizePlanError: it cannot listen there.
+        MatchRecognizePlanError: the gateway cannot listen there.
     """
     server = GatewayServer(listener, engine, Planner(engine, prepare))
     thread = Thread(target=server.run, daemon=True)

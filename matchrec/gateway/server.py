@@ -25,7 +25,7 @@ PLANNING_THREADS = 256
 # Messages may have any length, as in Spark's own server.
 ANY_LENGTH = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
 
-# Two servers must not share a port: a second one would take some of the calls of the first.
+# Two servers must not share a port: a second server would take some of the calls of the first.
 OWN_PORT = ("grpc.so_reuseport", 0)
 
 # The number of seconds for which running calls may go on once the gateway stops.
@@ -54,7 +54,7 @@ class GatewayServer:
     # The address of the engine's server, with its parameters.
     engine: str
     planner: Planner
-    # Is set once the server listens; or has the error for which it cannot.
+    # The running server, once it listens; or the error because of which it cannot listen.
     started: Future[RunningServer] = field(default_factory=Future)
 
     @property
@@ -67,7 +67,7 @@ class GatewayServer:
         asyncio.run(self.serve())
 
     async def serve(self) -> None:
-        """Serve until the server is stopped."""
+        """Serve until the server is stopped. `started` says when it listens, or why it does not."""
         loop = asyncio.get_running_loop()
         must_stop = asyncio.Event()
         threads = ThreadPoolExecutor(PLANNING_THREADS, "matchrec-gateway")

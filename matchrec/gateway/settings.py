@@ -15,12 +15,12 @@ from matchrec.errors import gateway as errors
 from matchrec.spark.request import Options
 
 # The beginning of the names of the settings.
-PREFIX = "matchrec."
+SETTING_PREFIX = "matchrec."
 
 # The setting that marks sessions which have the views of the gateway. It is not an option.
-PREPARED = "matchrec.gateway.prepared"
+PREPARED_SETTING = "matchrec.gateway.prepared"
 
-# The values of each setting. Any whole number is a value of `max_steps`.
+# The values of each option; empty if any whole number is a value.
 CHOICES: dict[str, tuple[str, ...]] = {
     "dialect": get_args(DialectName),
     "algorithm": get_args(Algorithm),
@@ -29,29 +29,29 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "max_steps": (),
 }
 
-# A statement that sets one of them. Sail rejects a value without quotes, so the gateway answers the
+# A statement that sets an option. Sail rejects a value without quotes, so the gateway answers the
 # statement itself, on all engines alike.
-STATEMENT = re.compile(
+SET_STATEMENT = re.compile(
     r"\s*SET\s+matchrec\.(?P<name>\w+)\s*=\s*(?P<quote>['\"]?)(?P<value>[\w ]*)(?P=quote)\s*;?\s*",
     re.IGNORECASE,
 )
 
 
-def is_statement(text: str) -> bool:
+def is_set_statement(text: str) -> bool:
     """Return whether a text sets an option of matchrec, even if its name or value is wrong."""
-    return STATEMENT.fullmatch(text) is not None
+    return SET_STATEMENT.fullmatch(text) is not None
 
 
-def read_statement(text: str) -> tuple[str, str] | None:
-    """Return the name and the value that a statement sets; None if it sets no such option.
+def read_set_statement(text: str) -> tuple[str, str] | None:
+    """Return the option and the value that a statement sets; None if it sets no option of matchrec.
 
     Raises:
         MatchRecognizeError: there is no such option, or it cannot have this value.
 
-    >>> read_statement("SET matchrec.dialect = snowflake")
+    >>> read_set_statement("SET matchrec.dialect = snowflake")
     ('dialect', 'snowflake')
     """
-    match = STATEMENT.fullmatch(text)
+    match = SET_STATEMENT.fullmatch(text)
     if match is None:
         return None
     name, value = match["name"].lower(), match["value"].strip()

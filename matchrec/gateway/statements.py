@@ -1,8 +1,8 @@
 """Find SQL with clauses in the messages of Spark Connect, and replace it by other relations.
 
 Messages have SQL in two forms. A client's `spark.sql(text)` is a command, `SqlCommand`, whose
-answer is a relation. Some clients put the SQL into a plan themselves, as a relation `SQL`. Both can
-be the root of `WithRelations`, which holds the DataFrames that the text names.
+answer is a relation. Some clients put the SQL into a plan themselves, as a relation `SQL`. Both
+forms can be the root of `WithRelations`, which holds the DataFrames that the text names.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class SqlStatement:
 PlanStatement = Callable[[SqlStatement], ProtoRelation | None]
 
 
-def may_hold_clause(serialized: bytes) -> bool:
+def can_message_have_clause(serialized: bytes) -> bool:
     """Return whether a serialized message may hold SQL with a clause or a setting of matchrec.
 
     All calls wait for this test, and a message may have 100 MB. A regular expression would take
@@ -59,7 +59,7 @@ def may_hold_clause(serialized: bytes) -> bool:
 
 
 def expand_plan(plan: Message) -> None:
-    """Decompress a plan in place. Clients since 4.1 compress plans above 10 MB."""
+    """Decompress a plan in place. Clients since Spark 4.1 compress plans above 10 MB."""
     if plan.WhichOneof("op_type") != "compressed_operation":
         return
     operation = plan.compressed_operation
@@ -73,9 +73,12 @@ def expand_plan(plan: Message) -> None:
 
 
 def read_command(plan: Message) -> SqlStatement | None:
-    """Return the statement of a plan that is a SQL command, otherwise None.
+    """Return the statement of a plan that is a SQL command.
 
-    None, too, if the statement has no clause and sets no option of matchrec.
+    None for any other plan, and if the statement has no clause and sets no option of matchrec.
+
+    Raises:
+        MatchRecognizeUnsupportedError: see `read_args`.
     """
     if plan.WhichOneof("op_type") != "command":
         return None
@@ -84,14 +87,18 @@ def read_command(plan: Message) -> SqlStatement | None:
     command = plan.command.sql_command
     if "input" in command.DESCRIPTOR.fields_by_name and command.HasField("input"):
         return read_relation(command.input)
-    return read_text(command.sql, command)
+    return build_statement(command.sql, command)
 
 
 def read_relation(relation: ProtoRelation) -> SqlStatement | None:
-    """Return the statement of a relation that is SQL with a clause or setting, otherwise None."""
+    """Return the statement of a relation that is SQL with a clause or setting, otherwise None.
+
+    Raises:
+        MatchRecognizeUnsupportedError: see `read_args`.
+    """
     relation_type = relation.WhichOneof("rel_type")
     if relation_type == "sql":
-        return read_text(relation.sql.query, relation.sql)
+        return build_statement(relation.sql.query, relation.sql)
     if relation_type != "with_relations":
         return None
     inner = read_relation(relation.with_relations.root)
@@ -105,22 +112,26 @@ def read_relation(relation: ProtoRelation) -> SqlStatement | None:
     return SqlStatement(inner.text, inner.args, {**references, **inner.relations})
 
 
-def read_text(text: str, holder: Message) -> SqlStatement | None:
+def build_statement(text: str, holder: Message) -> SqlStatement | None:
     """Return the statement of a text; None if it has no clause and sets no option of matchrec.
 
     Args:
         text: the SQL text.
         holder: the message that has the values of the text's parameters: `SQL` or `SqlCommand`.
+
+    Raises:
+        MatchRecognizeUnsupportedError: see `read_args`.
     """
-    if may_have_clause(text) or settings.is_statement(text):
+    if may_have_clause(text) or settings.is_set_statement(text):
         return SqlStatement(text, read_args(holder))
     return None
 
 
 def read_args(holder: Message) -> dict[str, Any] | list[Any] | None:
-    """Return the values of the parameters of a SQL text.
+    """Return the values of the parameters of a SQL text: a dict if they are named, else a list.
 
-    Clients before 4.0 send them as literals, newer ones as expressions.
+    None if there are no parameters. Clients before Spark 4.0 send the values as literals, newer
+    clients as expressions.
 
     Raises:
         MatchRecognizeUnsupportedError: a value is an expression that has to be computed.
@@ -146,8 +157,8 @@ def read_literal(name: str, value: Message) -> Any:
     """Return the Python value of a literal.
 
     Args:
-        name: the name of its parameter, or its position, for the error.
-        value: a message, `Expression` or `Literal`.
+        name: the name of the parameter, or its position from 1, for the error.
+        value: a message `Expression` or `Literal`.
 
     Raises:
         MatchRecognizeUnsupportedError: the expression is not a literal.
@@ -160,12 +171,12 @@ def read_literal(name: str, value: Message) -> Any:
     return LiteralExpression._to_value(literal)
 
 
-def replace_statements(message: Message, plan: PlanStatement) -> bool:
+def replace_statements(message: Message, plan_statement: PlanStatement) -> bool:
     """Replace the SQL relations with clauses in a message, wherever they are in it.
 
     Args:
         message: the message. It is changed in place.
-        plan: returns what replaces a statement.
+        plan_statement: returns the relation that replaces a statement; None to leave the statement.
 
     Returns:
         True if a relation was replaced.
@@ -178,7 +189,7 @@ def replace_statements(message: Message, plan: PlanStatement) -> bool:
             expand_plan(current)
         if isinstance(current, proto.Relation):
             statement = read_relation(current)
-            relation = None if statement is None else plan(statement)
+            relation = None if statement is None else plan_statement(statement)
             if relation is not None:
                 replace_relation(current, relation)
                 is_changed = True

@@ -6,8 +6,8 @@ Each client has a table from Java's classes to the exceptions of its language. P
 A status has no error class of Spark: Spark's own client for Java and Scala refuses a class that is
 not in its list. The code of our errors is at the end of their first line.
 
-A status travels in the trailing metadata, which has a limit of some kilobytes. So it holds only the
-beginning of a long message. The client asks for the rest with `FetchErrorDetails`.
+A status is sent in the trailing metadata, which has a limit of some kilobytes. So it holds only the
+beginning of a long message. The client asks for the whole message with `FetchErrorDetails`.
 
 Source: Spark, connect/utils/ErrorUtils.scala.
 """
@@ -57,7 +57,7 @@ JAVA_CLASSES = {
     "SparkRuntimeException": "org.apache.spark.SparkRuntimeException",
 }
 
-# The classes that these extend. A client looks for the first one that it knows.
+# For classes of Java, the classes that they extend. A client looks for the first that it knows.
 PARENTS = {PARSE: (ANALYSIS,)}
 
 
@@ -68,8 +68,8 @@ class ErrorLog:
     # The answers to `FetchErrorDetails`, by the id of the error; the oldest first.
     answers: dict[str, bytes] = field(default_factory=dict)
 
-    def describe(self, error: Exception) -> Any:
-        """Return an error as a status of gRPC, and keep its whole message.
+    def build_status(self, error: Exception) -> Any:
+        """Return an error as a status of gRPC. If its message is long, keep the whole message.
 
         The status has the attributes `code`, `details`, which is the message, and
         `trailing_metadata`.
@@ -85,17 +85,18 @@ class ErrorLog:
             reason=java_class, domain="org.apache.spark", metadata={"classes": json.dumps(classes)}
         )
         if len(message) > LONGEST_MESSAGE:
-            # Only then: with details, PySpark prints a stack trace of Java, and there is none.
+            # Short messages get no id: with an id, PySpark prints a stack trace of Java, and these
+            # errors have none.
             error_id = info.metadata["errorId"] = str(uuid4())
-            self.keep(error_id, classes, message)
+            self.keep_answer(error_id, classes, message)
             message = message[: LONGEST_MESSAGE - 3] + "..."
         packed = PackedMessage()
         packed.Pack(info)
         code = StatusCode.INTERNAL.value[0]
         return rpc_status.to_status(Status(code=code, message=message, details=[packed]))
 
-    def keep(self, error_id: str, classes: list[str], message: str) -> None:
-        """Keep an error for `FetchErrorDetails`. If there are many, drop the oldest."""
+    def keep_answer(self, error_id: str, classes: list[str], message: str) -> None:
+        """Keep the answer to `FetchErrorDetails` for an error. Drop the oldest of many answers."""
         response_class = getattr(proto, "FetchErrorDetailsResponse", None)
         if response_class is None:  # PySpark 3.5
             return

@@ -270,7 +270,7 @@ def test_a_compressed_plan_is_read(client: Any) -> None:
     proto = pytest.importorskip("pyspark.sql.connect.proto")
     if "compressed_operation" not in proto.Plan.DESCRIPTOR.fields_by_name:
         pytest.skip("PySpark compresses plans from 4.1 on")
-    from matchrec.gateway.statements import expand_plan, may_hold_clause, read_command
+    from matchrec.gateway.statements import can_message_have_clause, expand_plan, read_command
 
     command = proto.Command()
     command.sql_command.input.sql.query = FALLS
@@ -280,7 +280,7 @@ def test_a_compressed_plan_is_read(client: Any) -> None:
     plan = proto.Plan()
     plan.compressed_operation.data = sink.getvalue().to_pybytes()
     plan.compressed_operation.op_type = proto.Plan.CompressedOperation.OP_TYPE_COMMAND
-    assert may_hold_clause(plan.SerializeToString())
+    assert can_message_have_clause(plan.SerializeToString())
     expand_plan(plan)
     statement = read_command(plan)
     assert statement is not None

@@ -195,7 +195,7 @@ def test_nothing_is_left_in_the_engine_if_a_client_ends_in_mid_stream(
 def test_an_engine_that_has_ended_is_a_clear_error(
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forward, "PATIENCE", 0.5)
+    monkeypatch.setattr(forward, "RECONNECT_SECONDS", 0.5)
 
     def respond(_messages: list[bytes], _context: Any) -> Iterator[bytes]:
         yield b"first"
@@ -221,7 +221,7 @@ def test_an_engine_that_has_ended_is_a_clear_error(
                 )
                 assert monotonic() - began < 10
             restarted = FakeEngine()
-            monkeypatch.setattr(forward, "PATIENCE", 20.0)
+            monkeypatch.setattr(forward, "RECONNECT_SECONDS", 20.0)
             with run_engine(restarted, port):
                 assert any(is_available(channel) or sleep(0.2) for _ in range(50))
 

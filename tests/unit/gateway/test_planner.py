@@ -102,7 +102,7 @@ def test_sessions_that_are_not_used_for_long_are_forgotten(
 
 def test_nothing_is_left_of_a_session_that_has_ended(plans: Planner, prepared: list[Any]) -> None:
     with plans.use_session(CALLER) as spark:
-        plans.forget(KEY)
+        plans.forget_session(KEY)
         session = weakref.ref(spark)
         assert spark.client is not None  # a statement that runs can go on
     del spark

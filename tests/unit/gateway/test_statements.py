@@ -11,7 +11,7 @@ proto = pytest.importorskip("pyspark.sql.connect.proto")
 from matchrec.gateway.statements import (  # noqa: E402 -- after the check that PySpark has them
     FIRST_PLAN_ID,
     SqlStatement,
-    may_hold_clause,
+    can_message_have_clause,
     read_command,
     renumber_plans,
     replace_statements,
@@ -98,6 +98,6 @@ def test_values_of_parameters_are_read_from_old_and_new_clients() -> None:
 def test_other_commands_are_no_statements() -> None:
     plan = proto.Plan()
     plan.command.sql_command.sql = "SELECT 'a pattern' AS word"
-    assert may_hold_clause(plan.SerializeToString())
+    assert can_message_have_clause(plan.SerializeToString())
     assert read_command(plan) is None
-    assert not may_hold_clause(proto.Plan(root=one_row(1)).SerializeToString())
+    assert not can_message_have_clause(proto.Plan(root=one_row(1)).SerializeToString())

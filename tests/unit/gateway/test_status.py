@@ -40,7 +40,7 @@ def test_each_error_has_a_class_of_java(error: Exception, java_class: str) -> No
 
 
 def test_a_parse_error_is_an_analysis_error_too() -> None:
-    failure = ErrorLog().describe(MatchRecognizeParseError("no such clause"))
+    failure = ErrorLog().build_status(MatchRecognizeParseError("no such clause"))
     ((key, value),) = failure.trailing_metadata
     assert key == "grpc-status-details-bin"
     read = Status.FromString(value)
@@ -57,5 +57,5 @@ def test_a_parse_error_is_an_analysis_error_too() -> None:
 def test_the_number_of_long_messages_is_limited() -> None:
     log = ErrorLog()
     for number in range(status.MOST_DETAILS + 5):
-        log.describe(MatchRecognizePlanError(f"{number} " * status.LONGEST_MESSAGE))
+        log.build_status(MatchRecognizePlanError(f"{number} " * status.LONGEST_MESSAGE))
     assert len(log.answers) == status.MOST_DETAILS
