@@ -19,13 +19,14 @@ For `price > 2 * LAST(A.price)`, where `price` is column 0 and `2 * price` colum
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
 
 from matchrec.conditions.types import BIGINT, Kind, ValueType
+from matchrec.errors.run.origins import OperationOrigin
 from matchrec.plan.expression import Navigation
 
 if TYPE_CHECKING:
@@ -204,6 +205,8 @@ class RunAggregate:
     kind: Kind
     # Whether the current row is left out if it is mapped to a member of the variable.
     excludes_current_row: bool = False
+    # Where the user wrote it, for the message if it overflows; None if that is not known.
+    origin: OperationOrigin | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +294,8 @@ class Arithmetic:
     bits: int = 64
     # The effect of a result that does not fit, and of a divisor that is zero.
     on_error: OnFailure = OnFailure.RAISE
+    # Where the user wrote it, for the message if it fails; None if that is not known.
+    origin: OperationOrigin | None = field(default=None, compare=False)
 
 
 # An expression of a run condition: a literal, a read from the run, or an operation on expressions.

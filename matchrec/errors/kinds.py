@@ -303,6 +303,9 @@ class MatchRecognizeRunError(MatchRecognizeError):
         )
         error.partition = fields["partition"]
         error.row_number = fields["row_number"]
+        if fields["text"] is not None:
+            error.spans = (Span(*fields["span"]),)
+            error.source = Source(fields["text"])
         return error
 
     @classmethod
@@ -323,9 +326,13 @@ def with_fields(error: MatchRecognizeRunError) -> MatchRecognizeRunError:
     names = ("message", "notes", "hint", "code", "row_number")
     fields = {name: getattr(error, name) for name in names}
     fields["partition"] = dict(error.partition)
+    has_text = error.source is not None and error.span is not None
+    fields["text"] = error.source.text if error.source is not None and has_text else None
+    fields["span"] = None if error.span is None else (error.span.start, error.span.end)
     raised = MatchRecognizeRunError(
-        error.message, notes=error.notes, hint=error.hint, code=error.code
+        error.message, error.span, notes=error.notes, hint=error.hint, code=error.code
     )
+    raised.source = error.source
     raised._fields_line = locations.write_fields(fields)
     return raised
 

@@ -37,9 +37,11 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec import memory
+from matchrec.conditions.evaluate.code import list_failing_operations
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
+from matchrec.errors.run.origins import OperationOrigin
 from matchrec.errors.streams import stream_out_of_memory
 from matchrec.jit.cached_function import CachedFunction
 from matchrec.jit.views import read_only
@@ -81,7 +83,8 @@ ERROR_BY_STATUS: dict[int, MakeRunError] = {
     layout.TOO_MANY_STEPS: failures.too_many_steps,
 }
 # The statuses after which `Progress.choice` is the choice whose condition has failed.
-CONDITION_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO, layout.FUNCTION_FAILED)
+ARITHMETIC_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO)
+CONDITION_FAILURES = (*ARITHMETIC_FAILURES, layout.FUNCTION_FAILED)
 
 W = TypeVar("W", bound=layout.Work)
 
@@ -350,6 +353,8 @@ class KernelSearch(ABC, Generic[W]):
             raise RunFailure(make_error, int(progress.row), fields)
         variable = self.rules.program[progress.choice, layout.TEST]
         fields = {"variable": self.task.variables[variable]}
+        if status in ARITHMETIC_FAILURES:
+            fields["origin"] = self.find_failed_operation(variable)
         if status == layout.FUNCTION_FAILED:
             assert self.arrays.python_calls is not None
             error = self.arrays.python_calls.get_failure()
@@ -357,6 +362,24 @@ class KernelSearch(ABC, Generic[W]):
             if isinstance(error, AnsiError):
                 make_error = failures.function_failed_under_ansi
         raise RunFailure(make_error, int(progress.row), fields)
+
+    def find_failed_operation(self, variable: int) -> OperationOrigin | None:
+        """Return where the user wrote the operation that failed last; None if that is not known.
+
+        Args:
+            variable: the variable whose condition has failed.
+        """
+        linked = self.arrays.compiled_task.linked
+        assert linked is not None
+        # The index of the instruction that has failed: see `machine.evaluate_condition`.
+        failed = int(self.arrays.values.stack[0, 0])
+        number = linked.number_failing_operation(variable, failed)
+        # Not the condition of the compiled task, which may be that of an equal query with another
+        # text.
+        condition = self.task.conditions[variable].run_condition
+        if number is None or condition is None:
+            return None
+        return list_failing_operations(condition)[number].origin
 
     def shape_registers(self, runs: int) -> Shapes:
         """Return the shape of the registers of this many runs; empty if the search needs none.

@@ -58,7 +58,7 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
             try:
                 holds = evaluator.find_true_rows(condition.expression, demanded)
             except RowFailure as failure:
-                details = {"variable": condition.variable}
+                details = {"variable": condition.variable, "origin": failure.origin}
                 raise RunFailure(failure.make_error, failure.row, details) from failure
             word, bit = divmod(condition.bit, 64)
             satisfied[:, word] |= np.left_shift(holds, bit, dtype=np.uint64)

@@ -52,9 +52,14 @@ def check_error(error: Exception) -> None:
     assert run_error.notes == (
         r"""in the partition with `key` = 'é"\n\\', id % 1 = 0, row 2 (`id` = 0)""",
     )
-    assert run_error.hint == "write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false"
+    guarded = "A.id / NULLIF(B.id, 0)"
+    assert run_error.hint == f"write {guarded}, or set spark.sql.ansi.enabled to false"
+    assert (run_error.line, run_error.column) == (2, 31)
     expected = (
         f"{run_error.message} [division-by-zero]\n"
+        "  line 2, column 31\n"
+        "      PATTERN (A B) DEFINE B AS A.id / B.id > 0\n"
+        "                                ^^^^^^^^^^^\n"
         f"  note: {run_error.notes[0]}\n"
         f"  help: {run_error.hint}"
     )

@@ -329,3 +329,28 @@ class ConditionCompiler:
             self._emit(op.AVERAGE, self._find_register(count), flag)
         else:
             self._emit(op.REDUCED, flag)
+
+
+# An operation that can overflow or divide by zero during a search.
+FailingOperation = Arithmetic | RunAggregate
+
+
+def list_failing_operations(expression: RunExpression) -> list[FailingOperation]:
+    """Return the operations of a condition that can fail, in the order of their instructions.
+
+    These are arithmetic, and aggregates that the search updates, apart from counts.
+    """
+    operations: list[FailingOperation] = []
+    match expression:
+        case PythonCall() | PythonAggregate():
+            for argument, _ in find_python_arguments(expression, expression.type):
+                if not isinstance(argument, PythonAggregate):
+                    operations += list_failing_operations(argument)
+        case RunOperation() | Arithmetic():
+            for operand in expression.operands:
+                operations += list_failing_operations(operand)
+        case RunAggregate() if expression.function is not Reduction.COUNT:
+            operations.append(expression)
+    if isinstance(expression, Arithmetic):
+        operations.append(expression)
+    return operations

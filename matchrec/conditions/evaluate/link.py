@@ -184,6 +184,26 @@ class LinkedConditions:
         code = self.instructions
         return frozenset(code[code[:, 0] == op.MATHEMATICS, 1].tolist())
 
+    def number_failing_operation(self, variable: int, index: int) -> int | None:
+        """Return which operation of a condition an instruction is, of those that can fail.
+
+        They are counted from 0, in the order of `code.list_failing_operations`.
+
+        Args:
+            variable: the id of the variable.
+            index: the index of the instruction.
+
+        Returns:
+            None if the instruction is another one, or belongs to another condition.
+        """
+        begin, end = self.code_ranges[variable]
+        if not begin <= index < end:
+            return None
+        code = self.instructions[begin : index + 1]
+        is_arithmetic = (code[:, 0] == op.MATHEMATICS) & (code[:, 1] >= op.ARITHMETIC)
+        can_fail = is_arithmetic | np.isin(code[:, 0], (op.REDUCED, op.AVERAGE))
+        return int(can_fail.sum()) - 1 if can_fail[-1] else None
+
 
 def link_conditions(
     conditions: Sequence[RunExpression | None],

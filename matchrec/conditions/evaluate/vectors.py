@@ -42,6 +42,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import Kind
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
+from matchrec.errors.run.origins import OperationOrigin
 
 # Fewer rows fit better into the processor's cache, but then Python takes longer than NumPy.
 ROWS_PER_BLOCK = 1 << 17
@@ -55,12 +56,16 @@ class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
     Attributes:
         make_error: makes the user's error.
         row: the position of the row.
+        origin: where the user wrote the operation; None if that is not known.
     """
 
-    def __init__(self, make_error: MakeRunError, row: int) -> None:
-        super().__init__(make_error, row)
+    def __init__(
+        self, make_error: MakeRunError, row: int, origin: OperationOrigin | None = None
+    ) -> None:
+        super().__init__(make_error, row, origin)
         self.make_error = make_error
         self.row = row
+        self.origin = origin
 
 
 class ColumnFacts(NamedTuple):
@@ -210,10 +215,11 @@ class VectorEvaluator:
         left, right = (self.evaluate(operand, demanded) for operand in expression.operands)
         valid = both(left.valid, right.valid)
         operator = expression.operator
+        origin = expression.origin
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right.values, 0)
             if expression.on_error is OnFailure.RAISE:
-                self.check_rows(failures.division_by_zero, is_zero & valid, demanded)
+                self.check_rows(failures.division_by_zero, is_zero & valid, demanded, origin)
             valid = both(valid, np.logical_not(is_zero))
         limits = find_result_limits(operator, left.limits, right.limits)
         if expression.kind is Kind.FLOATING:
@@ -227,23 +233,30 @@ class VectorEvaluator:
         if expression.on_error is OnFailure.NULL:
             valid = both(valid, np.logical_not(overflows))
         elif expression.on_error is OnFailure.RAISE and overflows.any():
-            self.check_rows(failures.overflow_in_condition, overflows & valid, demanded)
+            self.check_rows(failures.overflow_in_condition, overflows & valid, demanded, origin)
         return NullableVector(values, valid)
 
-    def check_rows(self, make_error: MakeRunError, rows: BoolArray, demanded: BoolArray) -> None:
+    def check_rows(
+        self,
+        make_error: MakeRunError,
+        rows: BoolArray,
+        demanded: BoolArray,
+        origin: OperationOrigin | None,
+    ) -> None:
         """Check that an operation fails on no demanded row.
 
         Args:
             make_error: makes the user's error.
             rows: the rows on which the operation fails.
             demanded: the demanded rows.
+            origin: where the user wrote the operation; None if that is not known.
 
         Raises:
             RowFailure: the operation fails on a demanded row.
         """
         failing = rows & demanded
         if failing.any():
-            raise RowFailure(make_error, self.begin + int(np.argmax(failing)))
+            raise RowFailure(make_error, self.begin + int(np.argmax(failing)), origin)
 
     def connect(
         self, operands: OperandExpressions, demanded: BoolArray, *, decisive: np.bool_

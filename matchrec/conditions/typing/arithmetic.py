@@ -39,6 +39,7 @@ from matchrec.conditions.typing.typer import (
     make_types_error,
 )
 from matchrec.errors.conditions import wrong_aggregate_argument_type
+from matchrec.errors.run.origins import OperationOrigin, make_operation_origin
 from matchrec.plan.operators import OPERATORS
 
 
@@ -54,7 +55,7 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> TypedStep:
         value = step.operands[0]
         if value.type.family not in NUMBERS | {Family.INTERVAL}:
             raise wrong_aggregate_argument_type("-", [value.type.name], step.span)
-        return negate(value, ansi=typer.ansi)
+        return add_origin(negate(value, ansi=typer.ansi), step)
     if step.operator == "DATEDIFF":
         return type_days_between(typer, step)
     left, right = step.operands
@@ -78,10 +79,12 @@ def type_integer_division(typer: Typer, step: TypedOperation) -> TypedStep:
     if left.type.family is not Family.INTEGER or right.type.family is not Family.INTEGER:
         raise make_types_error(step, left.type, right.type)
 
+    origin = find_origin(step, BIGINT.bits)
+
     def calculate(operator: ArithmeticOperator, *operands: RunExpression) -> RunExpression:
         """Return an operation on integers in the session's ANSI mode."""
         on_error = OnFailure.choose_by_mode(ansi=typer.ansi)
-        return Arithmetic(operator, operands, Kind.INTEGER, on_error=on_error)
+        return Arithmetic(operator, operands, Kind.INTEGER, on_error=on_error, origin=origin)
 
     dividend = left.expression
     divisor = right.expression
@@ -122,7 +125,39 @@ def type_number_arithmetic(
     typed = build_number_arithmetic(operator, left_value, right_value, ansi=typer.ansi)
     if typed is None:
         raise make_types_error(step, left.type, right.type)
+    return add_origin(typed, step)
+
+
+def add_origin(typed: TypedStep, step: TypedOperation) -> TypedStep:
+    """Return arithmetic that remembers where the user wrote it.
+
+    Args:
+        typed: the arithmetic with its type. Decimals and floats may have an operation around it.
+        step: the operation as the user wrote it.
+    """
+    expression = typed.expression
+    if isinstance(expression, Arithmetic):
+        origin = find_origin(step, expression.bits)
+        return replace(typed, expression=replace(expression, origin=origin))
     return typed
+
+
+def find_origin(step: TypedOperation, bits: int) -> OperationOrigin | None:
+    """Return where the user wrote an operation on numbers; None if that is not known.
+
+    Args:
+        step: the operation.
+        bits: the width of its result if it is an integer.
+    """
+    first_operand = step.operands[0]
+    is_narrow = first_operand.type.family is Family.INTEGER and bits < BIGINT.bits
+    # A decimal of 19 or more digits is computed outside of the search, which has only BIGINT.
+    wider_type: str | None = f"DECIMAL(20, {first_operand.type.scale})"
+    if is_narrow:
+        wider_type = "BIGINT"
+    elif step.operator == "DIV":
+        wider_type = None  # the search has DIV only for integers
+    return make_operation_origin(step.span, first_operand.span, wider_type)
 
 
 def find_operand_types(

@@ -6,6 +6,8 @@ aggregates from a list of rows, also sums of wide decimals and of intervals.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from matchrec.conditions.aggregate_table import find_entry
 from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.residual import ColumnRead, RunningAggregate, Step, TypedStep
@@ -33,6 +35,7 @@ from matchrec.conditions.types import (
 from matchrec.conditions.typing.numbers import build_decimal_average
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import filter_not_boolean, wrong_aggregate_argument_type
+from matchrec.errors.run.origins import make_operation_origin
 
 
 def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
@@ -104,7 +107,13 @@ def reduce_column(
         type_: its type.
     """
     read = typer.read_column(column, type_)
-    return build_run_aggregate(function, step, read.column, read.kind)
+    total = build_run_aggregate(function, step, read.column, read.kind)
+    if read.kind is Kind.FLOATING or not step.aggregate.arguments:
+        return total  # it cannot overflow
+    # A sum of decimals that an int64 cannot hold is computed by Python.
+    wider_type = f"DECIMAL(20, {type_.scale})"
+    argument_span = step.aggregate.arguments[0].span
+    return replace(total, origin=make_operation_origin(step.span, argument_span, wider_type))
 
 
 def build_run_aggregate(

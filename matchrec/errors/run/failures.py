@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeRunError
+from matchrec.errors.kinds import MatchRecognizeRunError, with_source
 from matchrec.errors.run.location import RowLocation
+from matchrec.errors.run.origins import OperationOrigin
+from matchrec.errors.run.repairs import guard_divisors
+from matchrec.source import Source
 
 
 def skip_to_missing_row(*, variable: str, location: RowLocation) -> MatchRecognizeRunError:
@@ -124,19 +127,40 @@ def column_has_null(*, column: str) -> MatchRecognizeRunError:
     )
 
 
-def overflow_in_condition(*, variable: str, location: RowLocation) -> MatchRecognizeRunError:
-    """Return the error for a number in a condition that overflows its type in ANSI mode."""
-    return MatchRecognizeRunError(
-        f"a number in the condition of `{variable}` is too large for its type",
-        notes=(str(location),),
-        # A decimal of 19 or more digits is computed outside of the search, which has only BIGINT.
-        hint=(
-            "cast an operand to DOUBLE, or to DECIMAL(20, 0), or to DECIMAL(20, 2) if it has two "
-            "decimal places"
-        ),
-        code="overflow-in-condition",
-        location=location,
+def overflow_in_condition(
+    *, variable: str, location: RowLocation, origin: OperationOrigin | None = None
+) -> MatchRecognizeRunError:
+    """Return the error for a number in a condition that overflows its type in ANSI mode.
+
+    Args:
+        variable: the variable of the condition.
+        location: the row.
+        origin: where the user wrote the operation; None if that is not known.
+    """
+    # A decimal of 19 or more digits is computed outside of the search, which has only BIGINT.
+    hint = (
+        "cast an operand to DOUBLE, or to DECIMAL(20, 0), or to DECIMAL(20, 2) if it has two "
+        "decimal places"
     )
+    wider = None if origin is None else origin.write_wider()
+    return _point_at_operation(
+        MatchRecognizeRunError(
+            f"a number in the condition of `{variable}` is too large for its type",
+            None if origin is None else origin.span,
+            notes=(str(location),),
+            hint=hint if wider is None else f"write {wider}",
+            code="overflow-in-condition",
+            location=location,
+        ),
+        origin,
+    )
+
+
+def _point_at_operation(
+    error: MatchRecognizeRunError, origin: OperationOrigin | None
+) -> MatchRecognizeRunError:
+    """Return an error with the text of the query in which its operation is written."""
+    return error if origin is None else with_source(error, Source(origin.text))
 
 
 def window_overflow(*, variables: str, location: RowLocation) -> MatchRecognizeRunError:
@@ -165,14 +189,28 @@ def wrong_window_length(*, words: str, location: RowLocation) -> MatchRecognizeR
     )
 
 
-def division_by_zero(*, variable: str, location: RowLocation) -> MatchRecognizeRunError:
-    """Return the error for a condition that divides by zero in ANSI mode."""
-    return MatchRecognizeRunError(
-        f"the condition of `{variable}` divides by zero",
-        notes=(str(location),),
-        hint="write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false",
-        code="division-by-zero",
-        location=location,
+def division_by_zero(
+    *, variable: str, location: RowLocation, origin: OperationOrigin | None = None
+) -> MatchRecognizeRunError:
+    """Return the error for a condition that divides by zero in ANSI mode.
+
+    Args:
+        variable: the variable of the condition.
+        location: the row.
+        origin: where the user wrote the division; None if that is not known.
+    """
+    guarded = None if origin is None else guard_divisors(origin.operation)
+    repair = "write NULLIF(..., 0) around the divisor" if guarded is None else f"write {guarded}"
+    return _point_at_operation(
+        MatchRecognizeRunError(
+            f"the condition of `{variable}` divides by zero",
+            None if origin is None else origin.span,
+            notes=(str(location),),
+            hint=f"{repair}, or set spark.sql.ansi.enabled to false",
+            code="division-by-zero",
+            location=location,
+        ),
+        origin,
     )
 
 

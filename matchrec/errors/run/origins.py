@@ -76,6 +76,42 @@ class SqlOrigin:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationOrigin:
+    """Where the user wrote an arithmetic operation that a search computes. Picklable."""
+
+    # The text of the query.
+    text: str
+    # Where the operation is in it.
+    span: Span
+    # Where its first operand is.
+    first_operand: Span
+    # A type of the first operand for which the operation does not overflow so soon; None if that is
+    # not known.
+    wider_type: str | None
+
+    @property
+    def operation(self) -> str:
+        """The operation as the user wrote it."""
+        return self.text[self.span.start : self.span.end]
+
+    def write_wider(self) -> str | None:
+        """Return the operation with a CAST to the wider type; None if there is none.
+
+        >>> origin = OperationOrigin("B AS A.v * 7 > v", Span(5, 12), Span(5, 8), "BIGINT")
+        >>> origin.write_wider()
+        'CAST(A.v AS BIGINT) * 7'
+        """
+        if self.wider_type is None:
+            return None
+        operand = self.first_operand
+        value = repairs.remove_parentheses(self.text[operand.start : operand.end])
+        cast = f"CAST({value} AS {self.wider_type})"
+        before = self.text[self.span.start : operand.start]
+        after = self.text[operand.end : self.span.end]
+        return repairs.write_line(f"{before}{cast}{after}")
+
+
+@dataclass(frozen=True, slots=True)
 class ComputationFailure:
     """The parts of an error about an expression that could not be computed."""
 
@@ -121,6 +157,30 @@ def read_users_text(span: Span) -> str | None:
         return None
     source, source_span = read_source.trace_to_author(span)
     return source.text_at(source_span)
+
+
+def make_operation_origin(
+    operation: Span, first_operand: Span | None, wider_type: str | None
+) -> OperationOrigin | None:
+    """Return the origin of an arithmetic operation in the text that is being read.
+
+    Args:
+        operation: where the operation is.
+        first_operand: where its first operand is.
+        wider_type: see `OperationOrigin`.
+
+    Returns:
+        None if the user did not write the operation: it is a part of a function that was rewritten.
+    """
+    read_source = _SOURCE.get()
+    if read_source is None or first_operand is None:
+        return None
+    source, span = read_source.trace_to_author(operation)
+    _, operand_span = read_source.trace_to_author(first_operand)
+    is_inside = span.start <= operand_span.start < operand_span.end <= span.end
+    if not is_inside or operand_span == span:
+        return None
+    return OperationOrigin(source.text, span, operand_span, wider_type)
 
 
 def mark_origin(sql: str, sql_origin: SqlOrigin | None) -> str:
@@ -248,12 +308,12 @@ def find_repair(users_text: str, sentence: str, *, has_try_cast: bool) -> str | 
     cast = _CAST_SENTENCE.search(sentence)
     if cast is None or not has_try_cast:
         return None
-    tried = repairs.try_casts(users_text, cast["type"])
-    if tried is None:
-        tried = repairs.try_cast_beside_number(users_text, cast["type"])
-    if tried is None:
-        tried = f"TRY_CAST(x AS {cast['type']}) instead of the string x"
-    return f"write {tried}, which is NULL for such a value"
+    type_name = cast["type"]
+    for repair in (repairs.try_casts, repairs.try_cast_beside_number, repairs.try_cast_only_value):
+        tried = repair(users_text, type_name)
+        if tried is not None:
+            return f"write {tried}, which is NULL for such a value"
+    return f"write TRY_CAST(... AS {type_name}) around the string, which is NULL for such a value"
 
 
 def explain_implicit_cast(

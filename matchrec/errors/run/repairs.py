@@ -11,7 +11,7 @@ may not import `syntax`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from matchrec.errors.wording import join_lines
 
@@ -20,8 +20,12 @@ from matchrec.errors.wording import join_lines
 _TOKEN = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[\w.]+|::|<=>|[<>!=]=|<>|\|\||\S")
 _COMMENT = re.compile(r"--|/\*")
 _DIVISIONS = frozenset(("/", "%", "DIV"))
+# Functions that divide by their last argument.
+_DIVIDING_CALLS = frozenset(("MOD", "PMOD"))
 _COMPARISONS = frozenset(("=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">="))
 _OPERATORS = _DIVISIONS | _COMPARISONS | {"+", "-", "*", "||"}
+# Functions that cast a string, with the type.
+_CASTING_CALLS = {"TO_DATE": "DATE", "TO_TIMESTAMP": "TIMESTAMP"}
 _TYPE_SYNONYMS = {"INTEGER": "INT", "LONG": "BIGINT", "SHORT": "SMALLINT", "REAL": "FLOAT"}
 # The longest expression that an advice repeats.
 _LONGEST = 100
@@ -32,13 +36,14 @@ def guard_divisors(text: str) -> str | None:
 
     >>> guard_divisors("10/A.a > 1"), guard_divisors("x / (a - b) + y")
     ('10/NULLIF(A.a, 0) > 1', 'x / NULLIF(a - b, 0) + y')
-    >>> guard_divisors("mod(x, y)")
+    >>> guard_divisors("mod(x, y - z) > 1"), guard_divisors("x + y")
+    ('mod(x, NULLIF(y - z, 0)) > 1', None)
     """
     tokens = _read_tokens(text)
     if tokens is None:
         return None
     guarded = _guard_tokens(text, tokens)
-    return None if guarded == text else _write_line(guarded)
+    return None if guarded == text else write_line(guarded)
 
 
 def _guard_tokens(text: str, tokens: Sequence[re.Match[str]]) -> str:
@@ -48,10 +53,15 @@ def _guard_tokens(text: str, tokens: Sequence[re.Match[str]]) -> str:
     index = 0
     while index < len(tokens):
         index += 1
-        if tokens[index - 1][0].upper() not in _DIVISIONS or index == len(tokens):
+        word = tokens[index - 1][0].upper()
+        if index < len(tokens) and word in _DIVIDING_CALLS and tokens[index][0] == "(":
+            operand_end = _find_closing(tokens, index)
+            operand = tokens[_find_last_argument(tokens, index) : operand_end]
+        elif index < len(tokens) and word in _DIVISIONS:
+            operand_end = _find_operand_end(tokens, index)
+            operand = tokens[index:operand_end]
+        else:
             continue
-        operand_end = _find_operand_end(tokens, index)
-        operand = tokens[index:operand_end]
         if not operand or (len(operand) == 1 and operand[0][0][0].isdigit()):
             continue
         is_in_parentheses = operand[0][0] == "(" and _find_closing(operand, 0) == len(operand) - 1
@@ -81,6 +91,8 @@ def try_casts(text: str, type_name: str) -> str | None:
 
     >>> try_casts("CAST(A.w AS INT) > 1", "INT"), try_casts("cast(w AS integer)", "INT")
     ('TRY_CAST(A.w AS INT) > 1', 'TRY_CAST(w AS integer)')
+    >>> try_casts("A.w::INT > 1", "INT"), try_casts("1 < int(lower(w))", "INT")
+    ('TRY_CAST(A.w AS INT) > 1', '1 < TRY_CAST(lower(w) AS INT)')
     >>> try_casts("CAST(w AS STRING) < close", "INT")
     """
     tokens = _read_tokens(text)
@@ -88,16 +100,74 @@ def try_casts(text: str, type_name: str) -> str | None:
         return None
     pieces = []
     end = 0
+    for start, past, value in _find_casts(text, tokens, _name_type(type_name)):
+        if start >= end:
+            pieces += [text[end:start], value]
+            end = past
+    return write_line("".join((*pieces, text[end:]))) if pieces else None
+
+
+def _find_casts(
+    text: str, tokens: Sequence[re.Match[str]], type_name: str
+) -> Iterator[tuple[int, int, str]]:
+    """Yield where each cast to a type begins and ends, and the same cast with TRY_CAST.
+
+    Casts are CAST(w AS INT), w::INT, INT(w), and TO_DATE(w) for a DATE.
+    """
     for index, token in enumerate(tokens[:-1]):
-        if token[0].upper() != "CAST" or tokens[index + 1][0] != "(":
+        word = token[0].upper()
+        following = tokens[index + 1]
+        if word == "::" and index > 0:
+            start = tokens[_find_operand_start(tokens, index)].start()
+            value = text[start : tokens[index - 1].end()]
+            end = _find_type_end(tokens, index + 1)
+            target_name = text[following.start() : end]
+            if _name_type(target_name) == type_name:
+                yield start, end, f"TRY_CAST({value} AS {target_name})"
+        if following[0] != "(":
             continue
         closing = _find_closing(tokens, index + 1)
-        inside = text[tokens[index + 1].end() : tokens[closing].start()]
+        inside = text[following.end() : tokens[closing].start()]
         target = re.search(r"(?is)\bAS\s+(?P<type>[\w\s(),]+)$", inside)
-        if target is not None and _name_type(target["type"]) == _name_type(type_name):
-            pieces += [text[end : token.start()], "TRY_CAST"]
-            end = token.end()
-    return _write_line("".join((*pieces, text[end:]))) if pieces else None
+        if word == "CAST":
+            if target is not None and _name_type(target["type"]) == type_name:
+                yield token.start(), tokens[closing].end(), f"TRY_CAST({inside})"
+        elif _name_type(_CASTING_CALLS.get(word, word)) == type_name:
+            has_format = _find_last_argument(tokens, index + 1) != index + 2
+            if not has_format:
+                end = tokens[closing].end()
+                yield token.start(), end, f"TRY_CAST({inside} AS {type_name})"
+
+
+def try_cast_only_value(text: str, type_name: str) -> str | None:
+    """Return an expression of one value and literals, whose cast of the value may be NULL.
+
+    None if the expression is another one.
+
+    >>> try_cast_only_value("w IN (1, 2)", "INT")
+    'TRY_CAST(w AS INT) IN (1, 2)'
+    >>> try_cast_only_value("A.w NOT BETWEEN 1 AND 2", "INT")
+    'TRY_CAST(A.w AS INT) NOT BETWEEN 1 AND 2'
+    >>> try_cast_only_value("abs(lower(w))", "DOUBLE")
+    'abs(TRY_CAST(lower(w) AS DOUBLE))'
+    >>> try_cast_only_value("power(v, w)", "DOUBLE")
+    """
+    tokens = _read_tokens(text)
+    if not tokens:
+        return None
+    end = _find_operand_end(tokens, 0)
+    is_value = end > 0 and tokens[0][0][0] not in "'(" and not tokens[0][0][0].isdigit()
+    if end < len(tokens):
+        if not is_value or tokens[end][0].upper() not in ("IN", "BETWEEN", "NOT"):
+            return None
+        value = text[tokens[0].start() : tokens[end - 1].end()]
+        return write_line(f"TRY_CAST({value} AS {type_name}){text[tokens[end - 1].end() :]}")
+    is_call = len(tokens) > 3 and tokens[1][0] == "(" and _find_closing(tokens, 1) == end - 1
+    is_call = is_call and tokens[0][0].upper() not in ("CAST", "TRY_CAST")
+    if not is_value or not is_call or _find_last_argument(tokens, 1) != 2:
+        return None
+    value = text[tokens[2].start() : tokens[-2].end()]
+    return write_line(f"{tokens[0][0]}(TRY_CAST({value} AS {type_name}))")
 
 
 def try_cast_beside_number(text: str, type_name: str) -> str | None:
@@ -114,10 +184,22 @@ def try_cast_beside_number(text: str, type_name: str) -> str | None:
         return None
     left, operator, right = operands
     if right[0].isdigit() and not left[0].isdigit():
-        return _write_line(f"TRY_CAST({left} AS {type_name}) {operator} {right}")
+        return write_line(f"TRY_CAST({left} AS {type_name}) {operator} {right}")
     if left[0].isdigit() and not right[0].isdigit():
-        return _write_line(f"{left} {operator} TRY_CAST({right} AS {type_name})")
+        return write_line(f"{left} {operator} TRY_CAST({right} AS {type_name})")
     return None
+
+
+def remove_parentheses(text: str) -> str:
+    """Return an expression without the parentheses around all of it.
+
+    >>> remove_parentheses("(a - b)"), remove_parentheses("(a) - (b)")
+    ('a - b', '(a) - (b)')
+    """
+    tokens = _read_tokens(text)
+    if not tokens or tokens[0][0] != "(" or _find_closing(tokens, 0) != len(tokens) - 1:
+        return text
+    return text[tokens[0].end() : tokens[-1].start()]
 
 
 def split_at_operator(text: str) -> tuple[str, str, str] | None:
@@ -202,6 +284,44 @@ def _find_closing(tokens: Sequence[re.Match[str]], opening: int) -> int:
     return len(tokens) - 1
 
 
+def _find_last_argument(tokens: Sequence[re.Match[str]], opening: int) -> int:
+    """Return the index at which the last argument of a call begins.
+
+    Args:
+        tokens: the tokens.
+        opening: the index of the bracket that opens the arguments.
+    """
+    closing = _find_closing(tokens, opening)
+    start = opening + 1
+    index = start
+    while index < closing:
+        if tokens[index][0] in ("(", "["):
+            index = _find_closing(tokens, index)
+        elif tokens[index][0] == ",":
+            start = index + 1
+        index += 1
+    return start
+
+
+def _find_operand_start(tokens: Sequence[re.Match[str]], end: int) -> int:
+    """Return the index at which the operand begins that ends before an index."""
+    for start in range(end):
+        if _find_operand_end(tokens, start) >= end and _is_word_or_bracket(tokens[start]):
+            return start
+    return end - 1
+
+
+def _find_type_end(tokens: Sequence[re.Match[str]], index: int) -> int:
+    """Return the position after the type that begins with a token: INT, DECIMAL(10, 2)."""
+    has_arguments = index + 1 < len(tokens) and tokens[index + 1][0] == "("
+    return tokens[_find_closing(tokens, index + 1) if has_arguments else index].end()
+
+
+def _is_word_or_bracket(token: re.Match[str]) -> bool:
+    """Return whether an operand can begin with a token, apart from its sign."""
+    return token[0] == "(" or _is_word(token)
+
+
 def _name_type(name: str) -> str:
     """Return the name by which Spark shows a type.
 
@@ -212,7 +332,7 @@ def _name_type(name: str) -> str:
     return _TYPE_SYNONYMS.get(compact, compact)
 
 
-def _write_line(text: str) -> str | None:
+def write_line(text: str) -> str | None:
     """Return an expression on one line; None if it is too long for an advice."""
     line = join_lines(text) if "\n" in text else text
     return line if len(line) <= _LONGEST else None

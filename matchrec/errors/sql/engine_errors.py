@@ -138,7 +138,7 @@ _HINTS_FOR_TYPES = {
     r"extract value from data type|Can't extract a value from": "x[0] and x.y are for arrays, "
     "structs and maps; write FIRST(A.x) or LAST(A.x, 1) for one row of the match",
     r"string '.*' to value of Date": "write a date such as DATE'2026-01-31' instead of the string",
-    r"(?i)divi(?:de|sion) by zero": "write NULLIF(divisor, 0)",
+    r"(?i)divi(?:de|sion) by zero": "write NULLIF(..., 0) around the divisor",
     r"Unsupported CAST|Cannot coerce": "write a CAST around one of the values, so that both have "
     "one type",
 }

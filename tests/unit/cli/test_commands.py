@@ -356,7 +356,7 @@ def test_no_advice_is_in_words_of_python(
 @pytest.mark.parametrize(
     ("value", "reason", "advice"),
     [
-        ("n / (n - n)", "division by zero", "write NULLIF(divisor, 0)"),
+        ("n / (n - n)", "division by zero", "write NULLIF(..., 0) around the divisor"),
         (
             "element_at(array(n), CAST(n - n AS INT))",
             "index 0 is not allowed",

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 from matchrec.conditions.run_condition import (
+    Arithmetic,
+    ArithmeticOperator,
+    BasicOperator,
     Comparison,
     Constant,
     ReadValue,
@@ -21,6 +24,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import Kind
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors.run import failures
+from matchrec.errors.run.origins import OperationOrigin
 from matchrec.jit.cached_function import CACHED_FUNCTIONS
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
 from matchrec.plan.expression import End, Navigation
@@ -29,6 +33,7 @@ from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm, choose_algorithm_and_strategy
 from matchrec.search.task import Capacity
 from matchrec.shortcuts import Shortcuts, use_shortcuts
+from matchrec.source import Span
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.tasks.contiguous import Query, make_query, read_rows, run_algorithm, search
 
@@ -169,10 +174,23 @@ def test_after_an_empty_match_skip_does_not_matter(algorithm: SearchAlgorithm) -
     assert outcome == [(0, 1, 0, ""), (0, 2, 1, "")]
 
 
+# Where sum(A.v) and sum(v) are in a query.
+FIRST_ORIGIN = OperationOrigin("sum(v) - sum(A.v)", Span(9, 17), Span(13, 16), None)
+SECOND_ORIGIN = OperationOrigin("sum(v) - sum(A.v)", Span(0, 6), Span(4, 5), None)
+
+
 @algorithms
-def test_a_condition_that_overflows_names_row_and_variable(algorithm: SearchAlgorithm) -> None:
-    total = RunAggregate(Reduction.SUM, None, 0, Kind.INTEGER)
-    run_conditions = {"B": build_operation(Comparison.GREATER, total, Constant(0, Kind.INTEGER))}
+def test_an_overflow_names_row_variable_and_operation(algorithm: SearchAlgorithm) -> None:
+    first_sum, second_sum = (
+        RunAggregate(Reduction.SUM, variable, 0, Kind.INTEGER, origin=origin)
+        for variable, origin in (("A", FIRST_ORIGIN), (None, SECOND_ORIGIN))
+    )
+    difference = Arithmetic(
+        ArithmeticOperator.SUBTRACT, (second_sum, first_sum), Kind.INTEGER, origin=FIRST_ORIGIN
+    )
+    is_positive = build_operation(Comparison.GREATER, first_sum, Constant(0, Kind.INTEGER))
+    is_larger = build_operation(Comparison.GREATER, difference, Constant(0, Kind.INTEGER))
+    run_conditions = {"B": build_operation(BasicOperator.AND, is_positive, is_larger)}
     rows = make_partitions(np.array([3, 3, 3, 3]), 2, np.array([1, 2, 2**62, 2**62]))
     with pytest.raises(RunFailure) as caught:
         list_matches(
@@ -180,7 +198,7 @@ def test_a_condition_that_overflows_names_row_and_variable(algorithm: SearchAlgo
         )
     failure = pickle.loads(pickle.dumps(caught.value))
     assert failure.make_error == failures.overflow_in_condition
-    assert (failure.row, failure.fields) == (3, {"variable": "B"})
+    assert (failure.row, failure.fields) == (3, {"variable": "B", "origin": SECOND_ORIGIN})
 
 
 LINEAR = ["A* B", "(A+)+ B", "(A | A B)* C", "(A?){30} A{30} B", "A+ B | A", "(A A | A)+ B"]

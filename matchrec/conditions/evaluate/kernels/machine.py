@@ -76,7 +76,8 @@ def evaluate_condition(
     """Evaluate a condition for a candidate row; return HOLDS, HOLDS_NOT or an error.
 
     The most frequent operations are tested first. Some tests cover several operations, whose
-    numbers follow each other. When all instructions have run, one value is left on the stack.
+    numbers follow each other. When all instructions have run, one value is left on the stack. If
+    an instruction fails, its index is left there instead.
 
     Args:
         code: int64[k, 5], instructions: the operation and its arguments. Only a, b, c are used.
@@ -108,6 +109,7 @@ def evaluate_condition(
         elif operation <= op.AVERAGE:  # REDUCED or AVERAGE
             flag = registers[a]
             if flag < 0:
+                values[0] = index
                 return op.OVERFLOW
             top += 1
             valid[top] = flag != 0
@@ -148,11 +150,13 @@ def evaluate_condition(
             top -= b - 1
             status = apply_function(a, b, top, inputs.mathematics, values, valid)
             if status != VALUE:
+                values[0] = index
                 return status
         else:  # CALL
             top -= b - 1
             status = int(inputs.python(a, top, 0))
             if status != VALUE:
+                values[0] = index
                 return status
         index += 1
     return op.HOLDS if valid[0] and values[0] else op.HOLDS_NOT
