@@ -116,7 +116,7 @@ def find_wrong_number_of_statements(
     """
     tokens = read_tokens(source.text)
     if all(token.key == ";" for token in tokens.tokens):
-        return errors.blank_query()
+        return errors.blank_query(source.text)
     semicolon = find_second_statement(tokens)
     if semicolon is None or _SCRIPT.match(source.text):
         return None

@@ -7,6 +7,8 @@ event_input    what both have in common: events with an order and partitions
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pyspark.sql import DataFrame
 
 from matchrec.api.argument_kinds import ARGUMENTS, NAMED_VALUES, PATTERN_OUTPUT, SASE_OUTPUT
@@ -18,18 +20,42 @@ from matchrec.api.sase_query import build_sase_query
 from matchrec.arguments import (
     DATAFRAME,
     FLAG,
+    TEXT,
     NamedArguments,
     PatternOutput,
     SaseOutput,
     check_arguments,
 )
+from matchrec.errors.kinds import locate_errors
+from matchrec.errors.language import SASE
+from matchrec.patterns.sase.parser import reject_sql
 from matchrec.patterns.stages.builder import Pattern
+from matchrec.source import Source
 from matchrec.spark.after.expand import unwind_graph
 from matchrec.spark.environment import check_session
 from matchrec.spark.request import Options
 
 
-@check_arguments(**{**ARGUMENTS, "args": NAMED_VALUES, "output": SASE_OUTPUT})
+def reject_sql_text(argument: str, text: str) -> str:
+    """Return a text of SASE+. SQL is rejected, even if `order_by` is missing, which SQL lacks.
+
+    Args:
+        argument: the name of the argument.
+        text: the text.
+
+    Raises:
+        MatchRecognizeParseError: the text is SQL.
+    """
+    del argument
+    with locate_errors(Source(text), SASE):
+        reject_sql(text)
+    return text
+
+
+SASE_TEXT = replace(TEXT, converter=reject_sql_text)
+
+
+@check_arguments(**{**ARGUMENTS, "text": SASE_TEXT, "args": NAMED_VALUES, "output": SASE_OUTPUT})
 def match_sase(  # noqa: PLR0913 -- public signature
     df: Frame,
     text: str,

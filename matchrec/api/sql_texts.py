@@ -95,7 +95,7 @@ class SqlText(FrontEnd):
         if word.upper() == "SEQ":
             error = errors.sase_without_pattern(span, word=word, call=call)
         else:
-            error = errors.not_a_query(span, word=word, call=call)
+            error = errors.not_a_query(span, is_sase=call == "match_sase")
         raise with_source(error, Source(self.text))
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:

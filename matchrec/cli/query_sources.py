@@ -86,7 +86,7 @@ class QuerySource:
         except MatchRecognizeError as error:
             raise click.UsageError(str(error)) from error
         if not text.strip():
-            raise click.UsageError(str(query_errors.blank_query()))
+            raise click.UsageError(str(query_errors.blank_query(text)))
         self.record(text, text)
         return text
 

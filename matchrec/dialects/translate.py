@@ -37,6 +37,7 @@ from matchrec.dialects.rules.visible_columns import (
 from matchrec.dialects.spellings import edit_spellings
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql import window as errors
+from matchrec.errors.sql.query import blank_query
 from matchrec.plan.earlier_measures import walk_reads_of_earlier_measures
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
@@ -98,6 +99,8 @@ def translate_query(
     notes: list[TranslationNote] = []
     with locate_errors(source):
         tokens = read_product_tokens(text, read)
+        if all(token.key == ";" for token in tokens.tokens):
+            raise blank_query(text)
         if not write.is_written:
             span = tokens[0].span if len(tokens) else tokens.full_span
             raise errors.product_not_written(span, product=write.title)

@@ -204,22 +204,23 @@ def too_many_combinations(*, count: int, limit: int) -> MatchRecognizeUnsupporte
     )
 
 
-def not_a_query(span: Span, *, word: str, call: str) -> MatchRecognizePlanError:
-    """Return the error for a text that does not begin as a query of SQL.
+def not_a_query(span: Span, *, is_sase: bool) -> MatchRecognizePlanError:
+    """Return the error for a clause or a text of SASE+ where a query of SQL belongs.
 
     Args:
-        span: the location in the text of the query.
-        call: the call that takes a clause alone, such as match_recognize.
-        word: the first word of the text.
+        span: the first word of the text.
+        is_sase: whether the text is SASE+.
     """
     surface = current_surface()
+    call = 'match_sase(df, text, order_by="...")' if is_sase else "match_recognize(df, clause)"
+    hint = f"pass it to matchrec.{call}" if surface.is_python else surface.advice_on_clause
+    if not is_sase:
+        around = "write SELECT * FROM t MATCH_RECOGNIZE (...) around it"
+        hint = f"{hint}, or {around}" if surface.is_python or surface.is_cell else around
     return MatchRecognizePlanError(
-        f"a SQL query does not begin with {word}",
+        f"{'SASE+' if is_sase else 'a clause of MATCH_RECOGNIZE'} is not a SQL query",
         span,
-        hint=(
-            f"{surface.advice_on_clause.format(name=call)}, or write SELECT * FROM t "
-            "MATCH_RECOGNIZE (...) around a clause"
-        ),
+        hint=hint,
         code="not-a-query",
     )
 

@@ -13,8 +13,9 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
+from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import join_names, list_candidates
+from matchrec.errors.wording import find_written_part, join_names, list_candidates
 from matchrec.source import Span
 
 
@@ -44,6 +45,30 @@ def unexpected_token(
     )
 
 
+def sql_as_sase(span: Span, *, is_query: bool) -> MatchRecognizeParseError:
+    """Return the error for SQL where a text of SASE+ belongs.
+
+    Args:
+        span: the first word of the SQL.
+        is_query: whether it is a whole query, not a clause of MATCH_RECOGNIZE alone.
+    """
+    surface = current_surface()
+    hint = "leave out --language sase"
+    if surface.is_python and is_query:
+        hint = "pass it to matchrec.sql(spark, query)"
+    elif surface.is_python:
+        hint = "pass it to matchrec.match_recognize(df, clause), which takes no order_by"
+    elif not is_query:
+        hint = f"{hint}, and write SELECT * FROM t MATCH_RECOGNIZE (...) around the clause"
+    return MatchRecognizeParseError(
+        f"{'a SQL query' if is_query else 'a clause of MATCH_RECOGNIZE'} is not SASE+",
+        span,
+        notes=("a text of SASE+ begins with PATTERN SEQ(...)",),
+        hint=hint,
+        code="sql-as-sase",
+    )
+
+
 # The words with which a clause of MATCH_RECOGNIZE or a whole query of SQL begins, but no SASE+.
 _WORDS_OF_CLAUSES = frozenset({"PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "DEFINE"})
 
@@ -56,11 +81,6 @@ def _find_hint(text: str, where: str, expected: str, sequence: str) -> str | Non
         return f"write PATTERN SEQ({sequence})"
     if sequence and "`,`" in expected:
         return f"write SEQ({sequence})"
-    if where == "the query" and word in _WORDS_OF_CLAUSES and expected == "PATTERN":
-        return (
-            "pass a clause of MATCH_RECOGNIZE to matchrec.match_recognize(df, clause), which takes "
-            "no order_by; or write SASE+, which begins with PATTERN SEQ(...)"
-        )
     if where == "WHERE" and "AND" in expected and word in (",", ";"):
         return f"write AND instead of `{text}`"
     if expected == "SEQ" and (word.isidentifier() or word == "("):
@@ -153,10 +173,19 @@ def query_ends_early(span: Span, *, where: str, expected: str) -> MatchRecognize
     )
 
 
-def empty_query(span: Span) -> MatchRecognizeParseError:
-    """Return the error for a text without a query, such as ""."""
+def empty_query(text: str) -> MatchRecognizeParseError:
+    """Return the error for a text without a query, such as "" or a comment.
+
+    Args:
+        text: the text. Only if something is written there, the message shows it.
+    """
+    span = find_written_part(text)
     return MatchRecognizeParseError(
-        "the query is empty", span, hint="write PATTERN SEQ(Shelf a, Exit b)", code="empty-query"
+        "the query is empty",
+        span,
+        notes=("the text has only comments" if span else "",),
+        hint="write PATTERN SEQ(Shelf a, Exit b)",
+        code="empty-query",
     )
 
 

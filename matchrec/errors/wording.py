@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from inspect import isroutine
 from reprlib import Repr
 
+from matchrec.source import Span
+
 # Lists and counts.
 
 
@@ -191,3 +193,13 @@ class _Short(Repr):
 
 SHORT = _Short()
 SHORT.maxstring = SHORT.maxother = 40
+
+
+def find_written_part(text: str) -> Span | None:
+    """Return where the first line is that is not blank, without blanks around; None if none is.
+
+    >>> find_written_part("  -- nothing  "), find_written_part("  ")
+    (Span(start=2, end=12), None)
+    """
+    line = re.search(r"\S(?:.*\S)?", text)
+    return None if line is None else Span(*line.span())

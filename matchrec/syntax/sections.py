@@ -89,7 +89,7 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
             wrong order, PATTERN is missing, or a window has no frame.
     """
     if not clause.tokens:
-        raise errors.empty_clause(clause.inside)
+        raise errors.empty_clause(clause.inside, clause.text)
     reject_unquoted_characters(clause, "MATCH_RECOGNIZE")
     starts = tuple(_find_part_starts(clause))
     if not starts or starts[0].first_word != 0:

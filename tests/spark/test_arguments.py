@@ -490,6 +490,38 @@ def test_a_query_instead_of_a_clause_is_rejected(spark: SparkSession) -> None:
             matchrec.sql(spark, text)
 
 
+def test_sql_is_not_sase(spark: SparkSession) -> None:
+    """The error comes before the one about `order_by`, which SQL does not need."""
+    clause = "ORDER BY id MEASURES A.id AS x PATTERN (A) DEFINE A AS id >= 0"
+    query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
+    for text, call in ((clause, "match_recognize"), (query, "sql")):
+        with pytest.raises(
+            MatchRecognizeError, match=f"is not SASE.*\n.*matchrec.{call}"
+        ) as caught:
+            matchrec.match_sase(spark.range(1), text)  # type: ignore[call-arg]
+        assert (caught.value.code, caught.value.column) == ("sql-as-sase", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "column"), [("", None), ("  \n", None), ("/* all */", 1), ("\n  -- all", 3)]
+)
+def test_an_empty_query(spark: SparkSession, text: str, column: int | None) -> None:
+    calls = (
+        lambda: matchrec.sql(spark, text),
+        lambda: matchrec.sql(spark, text, dialect="oracle"),
+        lambda: matchrec.transpile(text, read="oracle", write="spark"),
+        lambda: matchrec.match_sase(spark.range(1), text, order_by="id"),
+    )
+    for call in calls:
+        with pytest.raises(MatchRecognizeError, match="the query is empty") as caught:
+            call()
+        assert (caught.value.code, caught.value.column) == ("empty-query", column)
+    with pytest.raises(
+        MatchRecognizeError, match=r"missing PATTERN.*\n  note: the clause is empty"
+    ):
+        matchrec.match_recognize(spark.range(1), "")
+
+
 def test_order_by_is_not_for_a_clause(spark: SparkSession) -> None:
     clause = " ORDER BY id PATTERN (A) DEFINE A AS id > 1"
     with pytest.raises(

@@ -14,11 +14,11 @@ from matchrec.spark.errors import users_terms
 # The text, the code, the characters that the caret marks, and the help; None for any help.
 REJECTED = {
     "no text": ("", "empty-query", None, "write SELECT * FROM t MATCH_RECOGNIZE (...)"),
-    "a semicolon": (" ; ", "empty-query", None, "write SELECT * FROM t MATCH_RECOGNIZE (...)"),
+    "a semicolon": (" ; ", "empty-query", ";", "write SELECT * FROM t MATCH_RECOGNIZE (...)"),
     "a comment": (
         "-- nothing\n",
         "empty-query",
-        None,
+        "-- nothing",
         "write SELECT * FROM t MATCH_RECOGNIZE (...)",
     ),
     "two statements": (

@@ -45,11 +45,17 @@ def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
-def empty_clause(span: Span) -> MatchRecognizeParseError:
-    """Return the error for MATCH_RECOGNIZE ()."""
+def empty_clause(span: Span, text: str) -> MatchRecognizeParseError:
+    """Return the error for MATCH_RECOGNIZE (), or for a clause alone that is "".
+
+    Args:
+        span: what is between the parentheses, or all of the clause.
+        text: the whole text. Only if something is written there, the message shows it.
+    """
     return MatchRecognizeParseError(
         "missing PATTERN in MATCH_RECOGNIZE",
-        span,
+        span if text.strip() else None,
+        notes=("the clause is empty",),
         hint="write at least PATTERN (A)",
         code="missing-pattern",
     )

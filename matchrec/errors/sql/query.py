@@ -16,7 +16,13 @@ from matchrec.errors.kinds import (
 from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.misspellings import find_nearest, find_nearest_or_part, find_query_keyword
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
-from matchrec.errors.wording import join_names, quote_in_backticks, show_list, write_name
+from matchrec.errors.wording import (
+    find_written_part,
+    join_names,
+    quote_in_backticks,
+    show_list,
+    write_name,
+)
 from matchrec.source import Span, read_table
 
 
@@ -82,10 +88,19 @@ def dot_before_clause(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def blank_query() -> MatchRecognizeParseError:
-    """Return the error for a text without a statement, such as "" or a comment."""
+def blank_query(text: str) -> MatchRecognizeParseError:
+    """Return the error for a text without a statement, such as "" or a comment.
+
+    Args:
+        text: the text. Only if something is written there, the message shows it.
+    """
+    span = find_written_part(text)
     return MatchRecognizeParseError(
-        "the query is empty", hint="write SELECT * FROM t MATCH_RECOGNIZE (...)", code="empty-query"
+        "the query is empty",
+        span,
+        notes=("the text has only comments" if text.strip(" \t\r\n;") else "",),
+        hint="write SELECT * FROM t MATCH_RECOGNIZE (...)",
+        code="empty-query",
     )
 
 

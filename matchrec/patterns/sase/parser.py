@@ -15,6 +15,7 @@ instead of the unexpected token.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeError
@@ -49,7 +50,30 @@ from matchrec.source import Origin, Source, Span
 from matchrec.syntax.amounts import make_first_matches
 from matchrec.syntax.expressions.intervals import is_interval, read_interval
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import TokenKind
+from matchrec.syntax.tokens import BLANKS, TokenKind
+
+# The beginning of a clause of MATCH_RECOGNIZE. If it begins with PATTERN (...), it has a DEFINE.
+_CLAUSE = re.compile(
+    rf"{BLANKS}(?P<word>PARTITION\s+BY|ORDER\s+BY|MEASURES|ONE\s+ROW\s+PER|ALL\s+ROWS\s+PER|"
+    r"AFTER\s+MATCH|MATCH_RECOGNIZE|PATTERN(?=\s*\(.*\bDEFINE\b))\b",
+    re.IGNORECASE | re.DOTALL,
+)
+# The beginning of a query of SQL with such a clause.
+_QUERY_WITH_CLAUSE = re.compile(
+    rf"{BLANKS}(?P<word>SELECT|WITH|FROM)\b.*\bMATCH_RECOGNIZE\s*\(", re.IGNORECASE | re.DOTALL
+)
+
+
+def reject_sql(text: str) -> None:
+    """Check that a text is not SQL, which other functions take.
+
+    Raises:
+        MatchRecognizeParseError: it begins as a clause of MATCH_RECOGNIZE, or is a query with one.
+    """
+    query = _QUERY_WITH_CLAUSE.match(text)
+    beginning = query or _CLAUSE.match(text)
+    if beginning is not None:
+        raise errors.sql_as_sase(Span(*beginning.span("word")), is_query=query is not None)
 
 
 def parse(text: str, origin: Origin | None = None) -> SaseQuery:
@@ -68,9 +92,10 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
     (['a', 'b', 'c'], 'INTERVAL 12 HOUR')
     """
     with locate_errors(Source(text, origin), SASE):
+        reject_sql(text)
         tokens = read_query_tokens(text)
         if not tokens.tokens:
-            raise errors.empty_query(Span(0, len(text) or 1))
+            raise errors.empty_query(text)
         reader = QueryReader(tokens)
         try:
             return reader.read_query()

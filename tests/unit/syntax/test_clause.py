@@ -202,12 +202,15 @@ WORDS = (
 
 
 def find_span(written: str) -> Span:
-    """Return the span of the clause, or of the error."""
+    """Return the span of the clause, or of the error.
+
+    A text of blanks has no span that a message could show.
+    """
     try:
         clause = parse_clause(written)
         lower_clause(clause)
     except MatchRecognizeError as error:
-        return error.span or Span(-1, -1)
+        return error.span or (Span(-1, -1) if written.strip() else Span(0, 0))
     return clause.span
 
 

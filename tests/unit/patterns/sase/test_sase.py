@@ -136,11 +136,14 @@ WORDS = (
 
 
 def outcome(text: str) -> Span:
-    """Return the whole of a query, or the place of its error."""
+    """Return the whole of a query, or the place of its error.
+
+    A text of blanks has no place that a message could show.
+    """
     try:
         compile_text(text)
     except MatchRecognizeError as error:
-        return error.span or Span(-1, -1)
+        return error.span or (Span(-1, -1) if text.strip() else Span(0, 0))
     return Span(0, len(text))
 
 
