@@ -15,6 +15,7 @@ from matchrec.errors.warning_classes import NanosecondsWarning as NanosecondsWar
 from matchrec.errors.warning_classes import NeverTrueWarning as NeverTrueWarning
 from matchrec.errors.warning_classes import NextRowWarning as NextRowWarning
 from matchrec.errors.warning_classes import NoConditionsWarning as NoConditionsWarning
+from matchrec.errors.warning_classes import NoEffectWarning as NoEffectWarning
 from matchrec.errors.warning_classes import NoOrderWarning as NoOrderWarning
 from matchrec.errors.warning_classes import ProductWarning as ProductWarning
 from matchrec.errors.warning_classes import RejectedRuleWarning as RejectedRuleWarning

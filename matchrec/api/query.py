@@ -41,6 +41,7 @@ from matchrec.errors.inspection import missing_clause
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import current_surface
 from matchrec.errors.warn_caller import warn_caller
+from matchrec.errors.warnings import match_with_between, per_without_aggregates
 from matchrec.source import replace_control_characters
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.environment import check_session, translate_stream_errors
@@ -229,6 +230,8 @@ class Query:
         from matchrec.explain.explanation import Explanation
         from matchrec.spark.counters import Counters, check_can_count, count_without_rows
 
+        if aggregates is None and per != "partition":
+            warn_caller(per_without_aggregates())
         if analyze:
             check_can_count(self._spark, current_surface().analyze_option)
         counters = Counters() if analyze else None
@@ -492,6 +495,8 @@ class Query:
         from matchrec.explain.charts.plot import plot
         from matchrec.explain.charts.series import ChartSource
 
+        if between is not None and match is not None:
+            warn_caller(match_with_between())
         with self._parse(self.options) as parsed:
             clauses = parsed.evaluate()
             if not clauses:

@@ -148,4 +148,4 @@ class ClauseText(FrontEnd):
         from matchrec.api.transpile import convert_query
 
         query = f"SELECT * FROM {events} MATCH_RECOGNIZE ({self.text})"
-        return convert_query(query, dialect, write, events)
+        return convert_query(query, dialect, write)

@@ -16,6 +16,8 @@ from matchrec.dialects.writing.read_queries import read_pattern, read_sase
 from matchrec.errors import arguments as argument_errors
 from matchrec.errors import calls as errors
 from matchrec.errors.language import current_surface, use_surface
+from matchrec.errors.warn_caller import warn_caller
+from matchrec.errors.warnings import argument_not_for_conversion
 from matchrec.patterns.sase import Streams
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.clauses import MatchOutput
@@ -80,7 +82,7 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
     query: str | Pattern,
     read: str,
     write: str,
-    events: str,
+    events: str = "events",
     order_by: str | Sequence[str] = (),
     partition_by: str | Sequence[str] = (),
     type_column: str = "event_type",
@@ -103,6 +105,15 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
     """
     if isinstance(query, str):
         reject_file_name(query)
+    if isinstance(query, Pattern) or read in PRODUCTS:
+        warn_about_unused_arguments(
+            is_pattern=isinstance(query, Pattern),
+            events=events != "events",
+            order_by=bool(order_by),
+            partition_by=bool(partition_by),
+            type_column=type_column != "event_type",
+            output=output != "matches",
+        )
     if isinstance(query, str) and read in PRODUCTS:
         translation = translate_query(query, PRODUCTS[read], PRODUCTS[write])
         notes = (*find_frame_notes(query, write), *translation.notes)
@@ -118,6 +129,21 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
     )
     reading = read_sase(query, streams) if isinstance(query, str) else read_pattern(query, streams)
     return convert_to_sql(reading, events, PRODUCTS[write])
+
+
+def warn_about_unused_arguments(*, is_pattern: bool, **is_passed: bool) -> None:
+    """Warn about each argument of `convert_query` that the query does not use.
+
+    Args:
+        is_pattern: whether the query is a Pattern; otherwise it is SQL.
+        is_passed: by the name of an argument, whether its value differs from the default.
+    """
+    for argument, passed in is_passed.items():
+        if not passed:
+            continue
+        warning = argument_not_for_conversion(argument=argument, is_pattern=is_pattern)
+        if warning is not None:
+            warn_caller(warning)
 
 
 def find_frame_notes(query: str, write: str) -> list[TranslationNote]:

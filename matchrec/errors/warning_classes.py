@@ -96,6 +96,10 @@ class DaysInHoursWarning(MatchRecognizeWarning):
     """
 
 
+class NoEffectWarning(MatchRecognizeWarning):
+    """An argument of a call has no effect, because of the pattern or of the other arguments."""
+
+
 class TiesWarning(MatchRecognizeWarning):
     """Rows of a partition have the same ORDER BY values, but differ in columns that the query
     reads.

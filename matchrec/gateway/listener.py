@@ -11,6 +11,8 @@ from pathlib import Path
 import grpc
 
 from matchrec.errors import gateway as errors
+from matchrec.errors.warn_caller import warn_caller
+from matchrec.errors.warnings import anyone_on_this_machine, anyone_with_token
 
 # `serve` and `matchrec serve` show the same values in the signature and in --help.
 DEFAULT_HOST = "127.0.0.1"
@@ -44,6 +46,8 @@ class Listener:
     def check(self) -> None:
         """Check that other machines need a token, and that TLS has both files.
 
+        Warn if `allow_anyone` has no effect.
+
         Raises:
             MatchRecognizePlanError: TLS lacks a file, a file cannot be read, clients cannot send
                 the token, or other machines could connect without one.
@@ -57,6 +61,10 @@ class Listener:
             raise errors.token_not_allowed()
         if self.token is None and not self.allow_anyone and not is_loopback(self.host):
             raise errors.serving_without_token(self.host)
+        if self.allow_anyone and self.token is not None:
+            warn_caller(anyone_with_token())
+        elif self.allow_anyone and is_loopback(self.host):
+            warn_caller(anyone_on_this_machine(host=self.host))
 
     def bind(self, server: grpc.aio.Server) -> int:
         """Let a gRPC server listen, and return the port.

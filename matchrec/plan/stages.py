@@ -165,6 +165,31 @@ class Timeouts:
     neighbour_windows: tuple[NeighbourWindow, ...]
 
 
+class IdleReason(Enum):
+    """Why a window that the user wrote excludes no match."""
+
+    # The gap of a stage that occurs only once.
+    ONE_REPETITION = "one repetition"
+    # A gap that is not shorter than the window of the whole match.
+    LONGER_THAN_MATCH = "longer than the match"
+    # A window from the event before, at a stage that takes only the first event of a match.
+    FIRST_EVENT = "first event"
+    # The window of the whole match, if a match has only one event.
+    ONE_EVENT = "one event"
+
+
+@dataclass(frozen=True, slots=True)
+class IdleWindow:
+    """A window that the user wrote and that excludes no match, so that a warning is due."""
+
+    reason: IdleReason
+    # The label of the stage in messages, such as "stage `b`".
+    stage: str
+    # The lengths of this window and of the window of the whole match, as text.
+    length: str
+    match_length: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Staging:
     """The steps of a plan, and everything else that only the plan of a `Pattern` has."""
@@ -178,6 +203,8 @@ class Staging:
     skip: Skip | None = None
     # The windows at whose end a run times out; None if such runs are not output.
     timeouts: Timeouts | None = None
+    # The windows without effect, for warnings.
+    idle_windows: tuple[IdleWindow, ...] = ()
 
 
 def walk_steps(steps: Steps) -> Iterator[RepeatedPart | ForbiddenEvent]:

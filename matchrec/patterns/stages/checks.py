@@ -182,7 +182,7 @@ def check_neighbour_windows(stages: tuple[Stage, ...]) -> None:
     """Check windows between neighbouring events against the window of the whole match.
 
     A longer window of `within(..., "previous_to_current")` is rejected, as in Flink. A longer `gap`
-    is allowed, and has no effect.
+    is allowed, and has no effect: see `idle_windows`.
 
     Raises:
         MatchRecognizeError: a window is too long, or one is a time and another one a number.

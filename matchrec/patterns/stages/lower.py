@@ -19,6 +19,7 @@ from matchrec.patterns.stages.definitions import (
     make_order_column,
     write_conditions,
 )
+from matchrec.patterns.stages.idle_windows import find_idle_windows
 from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan import clauses
 from matchrec.plan.expression import (
@@ -110,6 +111,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
                 neighbour_windows=tests.build_neighbour_windows(),
                 skip=skip,
                 timeouts=tests.build_timeouts(match_window) if query.timeouts else None,
+                idle_windows=tuple(find_idle_windows(pattern._stages)),
             ),
         )
         check_plan(plan)

@@ -9,6 +9,7 @@ from matchrec.errors.warning_classes import MatchRecognizeWarning
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.warning_rules.anchors import warn_about_anchors
 from matchrec.plan.warning_rules.comparisons import warn_about_comparisons
+from matchrec.plan.warning_rules.idle_windows import warn_about_idle_windows
 from matchrec.plan.warning_rules.omissions import (
     warn_about_conditions,
     warn_about_lost_braces,
@@ -25,7 +26,11 @@ from matchrec.plan.warning_rules.skipped_rows import warn_about_skipped_rows
 WarningRule = Callable[[MatchPlan], Iterator[MatchRecognizeWarning]]
 
 # The rules for plans in every language.
-RULES: tuple[WarningRule, ...] = (warn_about_comparisons, warn_about_skipped_rows)
+RULES: tuple[WarningRule, ...] = (
+    warn_about_comparisons,
+    warn_about_skipped_rows,
+    warn_about_idle_windows,
+)
 
 # The rules for plans in SQL.
 RULES_OF_SQL: tuple[WarningRule, ...] = (

@@ -12,6 +12,7 @@ import pytest
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.gateway.listener import Listener, is_loopback
 from matchrec.gateway.server import OWN_PORT
+from matchrec.warnings import NoEffectWarning
 
 KEYS = Path(__file__).parents[2] / "spark" / "gateway"
 
@@ -30,6 +31,13 @@ def test_other_machines_need_a_token() -> None:
     Listener("127.0.0.1").check()
     with pytest.raises(MatchRecognizePlanError, match="without a token is not allowed"):
         Listener("0.0.0.0").check()
+
+
+def test_to_allow_anyone_without_effect() -> None:
+    with pytest.warns(NoEffectWarning, match="because clients must send the token anyway"):
+        Listener("0.0.0.0", token="secret", allow_anyone=True).check()
+    with pytest.warns(NoEffectWarning, match="because other machines cannot reach 127.0.0.1"):
+        Listener("127.0.0.1", allow_anyone=True).check()
 
 
 def test_the_files_of_tls_must_be_readable(tmp_path: Path) -> None:

@@ -50,7 +50,12 @@ def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
     warning_classes = {class_ for class_ in classes if issubclass(class_, Located)}
     of_plans = {Located, kinds.MatchRecognizeWarning}
     of_queries = {kinds.ProductWarning, kinds.UnboundedStateWarning}
-    of_calls = {kinds.DaysInHoursWarning, kinds.RejectedRuleWarning, kinds.UntunedSessionWarning}
+    of_calls = {
+        kinds.DaysInHoursWarning,
+        kinds.NoEffectWarning,
+        kinds.RejectedRuleWarning,
+        kinds.UntunedSessionWarning,
+    }
     of_runs, of_frames = {kinds.TiesWarning}, {kinds.NanosecondsWarning}
     assert warning_classes - shown == of_plans | of_queries | of_calls | of_runs | of_frames
 

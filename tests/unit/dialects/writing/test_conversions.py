@@ -20,12 +20,13 @@ def answer(record_text: str) -> str:
     head, _, text = record_text.partition("\n")
     read, write, *options = head.split()
     options_by_name = dict(option.split("=") for option in options)
+    events = "t" if read == "sase" else "events"  # SQL names its tables itself
     try:
         return matchrec.transpile(
             text,
             read=read,
             write=write,
-            events="t",
+            events=events,
             order_by=options_by_name.get("order", ()),
             partition_by=options_by_name.get("partition", ()),
             type_column=options_by_name.get("type", "event_type"),

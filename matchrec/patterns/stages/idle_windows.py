@@ -1,0 +1,53 @@
+"""Find the windows of a Pattern that exclude no match. The user gets a warning for each.
+
+    Pattern.begin("a").times(1, gap=5)                          there is no second repetition
+    Pattern.begin("a").one_or_more(gap=9).within(5)             the match is shorter than the gap
+    Pattern.begin("a").within(5, "previous_to_current")         no event comes before the first one
+    Pattern.begin("a").within(5)                                a match has only one event
+
+Flink CEP accepts these windows without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matchrec.patterns.stages.checks import find_match_window
+from matchrec.patterns.stages.tree import Stage, walk_stages
+from matchrec.plan.stages import IdleReason, IdleWindow
+
+
+def find_idle_windows(stages: tuple[Stage, ...]) -> Iterator[IdleWindow]:
+    """Yield the windows that exclude no match.
+
+    >>> from matchrec.patterns.stages.builder import Pattern
+    >>> pattern = Pattern.begin("a").next("b").times(1, gap=5)
+    >>> [(window.reason, window.stage) for window in find_idle_windows(pattern._stages)]
+    [(<IdleReason.ONE_REPETITION: 'one repetition'>, 'stage `b`')]
+    """
+    match_window = find_match_window(stages)
+    for stage in walk_stages(stages):
+        gap = stage.repetition_window
+        if gap is None:
+            continue
+        if stage.most == 1:
+            yield IdleWindow(IdleReason.ONE_REPETITION, stage.label, str(gap))
+        elif match_window is not None and gap >= match_window:
+            yield IdleWindow(IdleReason.LONGER_THAN_MATCH, stage.label, str(gap), str(match_window))
+    first = find_first_event(stages)
+    if first is not None and first.neighbour_window is not None:
+        yield IdleWindow(IdleReason.FIRST_EVENT, first.label, str(first.neighbour_window))
+    has_one_event = first is stages[0] and len(stages) == 1
+    if match_window is not None and has_one_event:
+        yield IdleWindow(IdleReason.ONE_EVENT, stages[0].label, str(match_window))
+
+
+def find_first_event(stages: tuple[Stage, ...]) -> Stage | None:
+    """Return the stage that takes only the first event of a match; None if it takes more.
+
+    In a group that is repeated, the first stage also takes later events of the match.
+    """
+    first = stages[0]
+    if first.most != 1:
+        return None
+    return find_first_event(first.stages) if first.is_group else first
