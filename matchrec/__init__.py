@@ -36,6 +36,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from matchrec.loading import explain_missing_spark, pause_garbage_collection
+from matchrec.signatures import simplify_signatures
 
 if TYPE_CHECKING:
     from matchrec import warnings as warnings
@@ -111,6 +112,10 @@ _HOMES = {
     "matchrec.spark.request": ("Options",),
 }
 
+# The classes whose instances users make by a call of the class. All others are results of
+# functions, or begin with a method, as `Pattern.begin` does.
+_MADE_BY_USERS = ("Counters", "Options")
+
 __all__ = [name for names in _HOMES.values() for name in names]
 
 
@@ -126,7 +131,10 @@ def __getattr__(name: str) -> Any:
         raise explain_missing_name(name)
     with pause_garbage_collection(), explain_missing_spark():
         home = import_module(next(home for home, names in _HOMES.items() if name in names))
-    value = globals()[name] = getattr(home, name)
+    value = getattr(home, name)
+    if not name.startswith("MatchRecognize"):
+        value = simplify_signatures(value, is_made_by_users=name in _MADE_BY_USERS)
+    globals()[name] = value
     return value
 
 

@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "arguments": {"errors"},
     "warnings": {"errors"},
     "loading": set(),
+    "signatures": set(),
     "memory": set(),
     "shortcuts": set(),
     "jit": {"loading"},

@@ -382,16 +382,16 @@ def query(*args: Any, **kwargs: Any) -> Query:  # noqa: D417 -- the overloads ha
     return build_clause_query(**bind_call(match_recognize, "query", args, kwargs))
 
 
-# The keyword arguments of all overloads of `query`, with their defaults. `order_by` has one because
-# only SASE+ queries and Patterns have this argument.
+# The keyword arguments of all overloads of `query`, each with its type and its default. `order_by`
+# has a default because only SASE+ queries and Patterns have this argument.
 KEYWORDS_OF_QUERY = {
-    "dialect": "spark",
-    "options": None,
-    "order_by": (),
-    "partition_by": (),
-    "type_column": "event_type",
-    "output": "matches",
-    "timeouts": False,
+    "dialect": ("DialectName", "spark"),
+    "options": ("Options | None", None),
+    "order_by": ("ColumnsOrSql", ()),
+    "partition_by": ("ColumnsOrSql", ()),
+    "type_column": ("str", "event_type"),
+    "output": ("SaseOutput | PatternOutput", "matches"),
+    "timeouts": ("bool", False),
 }
 
 
@@ -401,15 +401,17 @@ def make_query_signature() -> Signature:
     The first two arguments are positional, because their names differ between the overloads.
     """
     parameters = [
-        Parameter("spark_or_df", Parameter.POSITIONAL_ONLY),
-        Parameter("query_or_pattern", Parameter.POSITIONAL_ONLY),
-        Parameter("args", Parameter.POSITIONAL_OR_KEYWORD, default=None),
+        Parameter("spark_or_df", Parameter.POSITIONAL_ONLY, annotation="SparkSession | Frame"),
+        Parameter("query_or_pattern", Parameter.POSITIONAL_ONLY, annotation="str | Pattern"),
+        Parameter(
+            "args", Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation="Arguments | None"
+        ),
     ]
     parameters += [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=default)
-        for name, default in KEYWORDS_OF_QUERY.items()
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=type_)
+        for name, (type_, default) in KEYWORDS_OF_QUERY.items()
     ]
-    parameters.append(Parameter("frames", Parameter.VAR_KEYWORD))
+    parameters.append(Parameter("frames", Parameter.VAR_KEYWORD, annotation="FrameOrLiteral"))
     return Signature(parameters, return_annotation="Query")
 
 

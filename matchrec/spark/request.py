@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType
 
 from matchrec import arguments
+from matchrec.arguments import Algorithm, Sort, Transport
 from matchrec.compile.rule_set import Version
 from matchrec.conditions.functions.calendar import has_fixed_offset
 from matchrec.conditions.functions.function import SessionSettings
@@ -94,17 +95,17 @@ class Options:
     [Row(n=2)]
     """
 
-    algorithm: arguments.Algorithm = "auto"
-    sort: arguments.Sort = "auto"
-    transport: arguments.Transport = "auto"
+    algorithm: Algorithm = "auto"
+    sort: Sort = "auto"
+    transport: Transport = "auto"
     max_steps: int | None = None
     counters: Counters | None = None
 
 
 OPTIONS: dict[str, arguments.ArgumentKind] = {
-    "algorithm": arguments.make_word_kind(get_args(arguments.Algorithm)),
-    "sort": arguments.make_word_kind(get_args(arguments.Sort)),
-    "transport": arguments.make_word_kind(get_args(arguments.Transport)),
+    "algorithm": arguments.make_word_kind(get_args(Algorithm)),
+    "sort": arguments.make_word_kind(get_args(Sort)),
+    "transport": arguments.make_word_kind(get_args(Transport)),
     "max_steps": MAX_STEPS,
     "counters": COUNTERS,
 }

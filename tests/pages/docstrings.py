@@ -40,4 +40,4 @@ class Docstrings(Extension):
 
 def write_annotation(expression: object) -> str | None:
     """Return an annotation or a default as the source writes it."""
-    return None if expression is None else str(expression).replace("arguments.", "")
+    return None if expression is None else str(expression)

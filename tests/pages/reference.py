@@ -177,7 +177,7 @@ def list_fields(class_: type) -> dict[str, Value]:
             default = ast.unparse(statement.value) if statement.value else None
             if default and default.startswith("field("):
                 default = None
-            type_ = ast.unparse(statement.annotation).replace("arguments.", "")
+            type_ = ast.unparse(statement.annotation)
             for protocol, public_class in PROTOCOLS.items():
                 type_ = type_.replace(protocol, public_class)
             result[statement.target.id] = Value(type_, default)

@@ -295,12 +295,23 @@ def test_a_missing_argument_has_advice(spark: SparkSession) -> None:
 
 
 def test_signatures_name_all_arguments() -> None:
-    shown = str(inspect.signature(matchrec.query)).replace("'Query'", "Query")
-    assert shown == (
-        "(spark_or_df, query_or_pattern, /, args=None, *, dialect='spark', options=None,"
-        " order_by=(), partition_by=(), type_column='event_type', output='matches',"
-        " timeouts=False, **frames) -> Query"
-    )
+    assert str(inspect.signature(matchrec.query)).splitlines() == [
+        "(",
+        "    spark_or_df: SparkSession | Frame,",
+        "    query_or_pattern: str | Pattern,",
+        "    /,",
+        "    args: Arguments | None = None,",
+        "    *,",
+        "    dialect: DialectName = 'spark',",
+        "    options: Options | None = None,",
+        "    order_by: ColumnsOrSql = (),",
+        "    partition_by: ColumnsOrSql = (),",
+        "    type_column: str = 'event_type',",
+        "    output: SaseOutput | PatternOutput = 'matches',",
+        "    timeouts: bool = False,",
+        "    **frames: FrameOrLiteral,",
+        ") -> Query",
+    ]
     keywords = {
         argument.arg
         for overloaded in list_definitions(matchrec.query)

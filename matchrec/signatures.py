@@ -1,0 +1,131 @@
+"""Signatures that people can read: of the public functions and classes, in `help` and in notebooks.
+
+`inspect` shows an annotation that Python has not evaluated as a string in quotes, and a signature
+of any length in one line:
+
+    (spark: 'SparkSession', query: 'str', args: 'Arguments | None' = None, *, dialect: ...
+
+`simplify_signatures` gives a function a signature that prints as in its source:
+
+    (
+        spark: SparkSession,
+        query: str,
+        args: Arguments | None = None,
+        *,
+        dialect: ...
+    )
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from inspect import Parameter, Signature
+from types import FunctionType
+from typing import TypeVar
+
+from typing_extensions import override
+
+T = TypeVar("T")
+
+# A signature with more characters has a line for each parameter.
+WIDTH = 72
+
+
+class Annotation(str):
+    """The text of a type, which prints without quotes."""
+
+    __slots__ = ()
+
+    @override
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class ReadableSignature(Signature):
+    """A signature that prints with a line for each parameter if it is long."""
+
+    __slots__ = ()
+
+    @override
+    def __str__(self) -> str:
+        line = super().__str__()
+        if len(line) <= WIDTH:
+            return line
+        text = "".join(f"    {item},\n" for item in list_items(self))
+        end = "" if self.return_annotation is self.empty else f" -> {self.return_annotation}"
+        return f"(\n{text}){end}"
+
+
+def list_items(signature: Signature) -> Iterator[str]:
+    """Yield the parameters as they are written between the parentheses, `/` and `*` included.
+
+    >>> list(list_items(inspect.signature(lambda a, /, b, *, c=3: 0)))
+    ['a', '/', 'b', '*', 'c=3']
+    """
+    before = None
+    for parameter in signature.parameters.values():
+        if before is Parameter.POSITIONAL_ONLY is not parameter.kind:
+            yield "/"
+        if parameter.kind is Parameter.KEYWORD_ONLY and before not in (
+            Parameter.VAR_POSITIONAL,
+            Parameter.KEYWORD_ONLY,
+        ):
+            yield "*"
+        yield str(parameter)
+        before = parameter.kind
+    if before is Parameter.POSITIONAL_ONLY:
+        yield "/"
+
+
+def simplify_signatures(value: T, *, is_made_by_users: bool = True) -> T:
+    """Give a public function, or a class and its methods, signatures that people can read.
+
+    Args:
+        value: the function or class, which is returned. Any other value is not changed.
+        is_made_by_users: False for a class whose instances functions return. `help` then does not
+            show how to call it.
+    """
+    if isinstance(value, FunctionType):
+        set_signature(value)
+    elif isinstance(value, type):
+        for class_ in value.__mro__:
+            if class_.__module__.startswith("matchrec."):
+                for member in vars(class_).values():
+                    function = member.__func__ if isinstance(member, staticmethod) else member
+                    if isinstance(function, FunctionType):
+                        set_signature(function)
+        if is_made_by_users:
+            call = make_readable(inspect.signature(value))
+        else:
+            call = ReadableSignature()
+        type.__setattr__(value, "__signature__", call)
+    return value
+
+
+def set_signature(function: FunctionType) -> None:
+    """Give a function a readable signature, if it has none yet."""
+    signature = inspect.signature(function)
+    if not isinstance(signature, ReadableSignature):
+        vars(function)["__signature__"] = make_readable(signature)
+
+
+def make_readable(signature: Signature) -> ReadableSignature:
+    """Return a signature whose annotations print without quotes.
+
+    >>> def search(rows: list[str], limit: int = 5) -> str | None: ...
+    >>> inspect.signature(search)
+    <Signature (rows: 'list[str]', limit: 'int' = 5) -> 'str | None'>
+    >>> make_readable(inspect.signature(search))
+    <ReadableSignature (rows: list[str], limit: int = 5) -> str | None>
+    """
+    parameters = [
+        parameter.replace(annotation=unquote(parameter.annotation))
+        for parameter in signature.parameters.values()
+    ]
+    return ReadableSignature(parameters, return_annotation=unquote(signature.return_annotation))
+
+
+def unquote(annotation: object) -> object:
+    """Return an annotation that prints without quotes."""
+    return Annotation(annotation) if isinstance(annotation, str) else annotation

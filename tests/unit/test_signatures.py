@@ -1,0 +1,76 @@
+"""The signatures that `help` shows."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+import re
+
+import pytest
+
+import matchrec
+from matchrec.signatures import make_readable
+
+# What Python shows for a string as an annotation, for a default that is no value, and for an object
+# without a text of its own.
+UNREADABLE = re.compile(r"""[:>] '[^']|<factory>|<object|~T|\b(?:arguments|matchrec)\.\w+\.""")
+
+
+def list_functions(value: object) -> list[object]:
+    """Return a function, or the public functions of a class."""
+    if not isinstance(value, type):
+        return [value]
+    return [
+        member
+        for name, member in inspect.getmembers(value, inspect.isfunction)
+        if not name.startswith("_")
+    ]
+
+
+PUBLIC = [name for name in matchrec.__all__ if not name.startswith("MatchRecognize")]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_help_shows_readable_signatures(name: str) -> None:
+    value = getattr(matchrec, name)
+    for function in list_functions(value):
+        for line in str(inspect.signature(function)).splitlines():  # type: ignore[arg-type]
+            assert not UNREADABLE.search(line), line
+            assert len(line) <= 80
+
+
+def test_help_shows_a_line_for_each_parameter() -> None:
+    lines = pydoc.plain(pydoc.render_doc(matchrec.match_recognize)).splitlines()
+    start = lines.index("match_recognize(")
+    assert lines[start : start + 9] == [
+        "match_recognize(",
+        "    df: Frame,",
+        "    clause: str,",
+        "    args: NamedArguments | None = None,",
+        "    *,",
+        "    dialect: DialectName = 'spark',",
+        "    options: Options | None = None,",
+        ") -> DataFrame",
+        "    Run a MATCH_RECOGNIZE clause over a DataFrame, and return its rows.",
+    ]
+
+
+def test_help_shows_how_to_make_options_but_no_results() -> None:
+    options = pydoc.plain(pydoc.render_doc(matchrec.Options))
+    assert "\n |  Options(\n |      *,\n |      algorithm: Algorithm = 'auto',\n" in options
+    query = pydoc.plain(pydoc.render_doc(matchrec.Query)).splitlines()
+    assert " |  A query that has not run, from `query`. Nothing is read" in query[3]
+
+
+def test_parameters_that_are_only_positional_or_only_keywords() -> None:
+    def search(a: int, /, *names: str, option_with_a_long_name: str = "and a long default") -> int:
+        return a
+
+    assert str(make_readable(inspect.signature(search))).splitlines() == [
+        "(",
+        "    a: int,",
+        "    /,",
+        "    *names: str,",
+        "    option_with_a_long_name: str = 'and a long default',",
+        ") -> int",
+    ]
