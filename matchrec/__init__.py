@@ -26,6 +26,13 @@
     matchrec.tune(spark)                     set two settings that make a session faster
     matchrec.warnings                        the classes of warnings
 
+The examples in the documentation of these names need these lines first:
+
+    import matchrec
+    from matchrec import AfterMatch, Pattern
+
+    spark = matchrec.session()
+
 In a notebook, `%load_ext matchrec` adds the cell magic `%%matchrec`.
 """
 

@@ -36,7 +36,8 @@ def enable(
     Args:
         spark: any session of the application.
         dialect: the product whose SQL the queries are written in, as in `sql`.
-        options: how the queries run. Counters are not allowed, because they belong to one query.
+        options: how the queries run. None means the defaults. Counters are not allowed, because
+            they belong to one query.
 
     >>> matchrec.enable(spark)
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
@@ -60,6 +61,9 @@ def enable(
 @check_arguments(**ARGUMENTS)
 def disable(spark: SparkSession) -> None:
     """Restore `spark.sql` as it was before `enable`. Do nothing if `enable` was not called.
+
+    Args:
+        spark: any session of the application.
 
     >>> matchrec.enable(spark)
     >>> matchrec.disable(spark)

@@ -72,18 +72,18 @@ def match_sase(  # noqa: PLR0913 -- public signature
     Args:
         df: the events, as a DataFrame of Spark, pandas, Polars or Arrow.
         text: the SASE+ query.
-        args: the values of the `:name` parameters in the text.
+        args: a dict with the values of the `:name` parameters in the text, or None if it has none.
         order_by: what sorts the events, as SQL over one row, or as Columns of the DataFrame. WITHIN
             measures along the first item.
         partition_by: what divides the events into partitions, as SQL over one row, or as Columns of
-            the DataFrame.
+            the DataFrame. Without it, all events are one partition.
         type_column: the column whose value is the type of an event.
         output: what the result contains. "matches" returns one row for each match: the partition
             columns, then the columns of RETURN, or without RETURN an array of events for each
             variable. "non_overlapping" returns the same columns, but of overlapping matches only
             the one that is complete first. "graph" returns the shared buffer of all matches, one
             row for each pointer; `explode_graph` turns it into matches.
-        options: how the query runs.
+        options: how the query runs. None means the defaults.
 
     Returns:
         A DataFrame with the matches, in no particular order. Nothing runs until you call an action.
@@ -126,11 +126,12 @@ def match_pattern(  # noqa: PLR0913 -- public signature
     Args:
         df: the events, as a DataFrame of Spark, pandas, Polars or Arrow.
         pattern: the Pattern.
-        args: the values of the `:name` parameters in conditions.
+        args: a dict with the values of the `:name` parameters in conditions, or None if they have
+            none.
         order_by: what sorts the events, as SQL over one row, or as Columns of the DataFrame. The
             first item is the time, along which windows measure.
         partition_by: what divides the events into partitions, as SQL over one row, or as Columns of
-            the DataFrame.
+            the DataFrame. Without it, all events are one partition.
         output: what the result contains. "matches" returns one row for each match: the partition
             columns, `match_number`, `start_time`, `end_time`, and for each stage an array of its
             events, which may be empty. "events" returns one row for each event of each match, with
@@ -138,7 +139,7 @@ def match_pattern(  # noqa: PLR0913 -- public signature
         timeouts: also return the runs that began a match and whose window ended before the match
             was complete. For such a run, `match_number` is NULL, and `timed_out_at` is the end of
             the window. For a match, `timed_out_at` is NULL.
-        options: how the query runs.
+        options: how the query runs. None means the defaults.
 
     Returns:
         A DataFrame with the matches, and with `timeouts` the runs that timed out. Nothing runs

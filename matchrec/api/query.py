@@ -135,6 +135,12 @@ class Query:
     def show(self, n: int = 20, truncate: bool | int = True, vertical: bool = False) -> None:
         """Print the first rows of the result, as `DataFrame.show` does.
 
+        Args:
+            n: the largest number of rows to print.
+            truncate: the largest number of characters of a value. True means 20, and False means
+                that values are not cut.
+            vertical: print one value a line instead of a table.
+
         >>> matchrec.query(spark, "SELECT 1 AS one").show()
         +---+
         |one|
@@ -217,8 +223,8 @@ class Query:
         Args:
             analyze: also run the query, drop its rows, and show its counters.
             aggregates: the argument of `aggregate`, to explain that call instead of the query.
-            per: the argument of `aggregate`, to explain that call instead of the query.
-            clause: explain only this clause, if there are several.
+            per: the argument of `aggregate`, with `aggregates`.
+            clause: explain only this clause, as for `why`. None means all.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain())
@@ -477,9 +483,10 @@ class Query:
                 result, or the events in its arrays, must also have this column.
             between: the two columns with the beginning and the end of a match, if they have other
                 names.
-            match: the column with the match number.
-            page: the number of the page to draw.
-            panels: the number of panels on a page.
+            match: the column with the match number, if the result has one row for each row of a
+                match. None means the column `match_number`, `match_num`, `match_no` or `match`.
+            page: the number of the page to draw, from 1.
+            panels: the largest number of panels on a page.
 
         Raises:
             MatchRecognizePlanError: a column is missing.
@@ -510,8 +517,9 @@ class Query:
         """Write the query in the SQL of a product, with notes on what differs.
 
         Args:
-            write: the product.
-            events: the name of the table with the rows, for a query without FROM.
+            write: the product, as for `transpile`.
+            events: the name of the table with the rows, for a clause, SASE+ or a Pattern. SQL text
+                names its tables itself.
 
         Returns:
             The text and the notes, which print as SQL with comments.

@@ -98,8 +98,8 @@ def match_rules(  # noqa: PLR0913 -- public signature
             result gives the reasons.
         event_columns: the columns of the input that the events of matches have, or None for all.
             With fewer columns, matches of many rows are cheaper.
-        options: how the query runs. `max_steps` applies to each rule. `transport` and `counters`
-            are not allowed here.
+        options: how the query runs. None means the defaults. `max_steps` applies to each rule.
+            `transport` and `counters` are not allowed here.
 
     Raises:
         MatchRecognizeError: a rule has a mistake.

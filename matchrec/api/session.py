@@ -37,12 +37,12 @@ def session(
         engine: where the session runs: `"sail"`, `"spark"`, or the address of a Spark Connect
             server, `"sc://host:port"`. Without it, the running session is returned. If none is
             running, SPARK_REMOTE and `spark-submit` decide first, then what is installed.
-        cores: how many tasks run at once. It is not allowed with the address of a server, or if
-            `spark-submit` has chosen the master.
+        cores: how many tasks run at once. None means one for each core of the machine. It is not
+            allowed with the address of a server, or if `spark-submit` has chosen the master.
         memory: a limit such as `"4g"`. On Spark, it is the heap of the JVM. On Sail, it limits the
             memory of Sail's own operators, such as joins. On both engines, the search needs further
-            memory. It is not allowed with the address of a server, or in a program that
-            `spark-submit` has started.
+            memory. None leaves the limit to the engine. It is not allowed with the address of a
+            server, or in a program that `spark-submit` has started.
 
     Raises:
         MatchRecognizePlanError: the running session has another engine or other limits than you

@@ -135,10 +135,11 @@ def sql(
     Args:
         spark: the session. You may leave it out if a session is running.
         query: the text of the query.
-        args: the values of the `:name` parameters.
+        args: a dict with the values of the `:name` parameters, or a list with a value for each `?`.
+            None means that the query has no parameters.
         dialect: the product whose SQL the query is written in: "spark", "standard", "databricks",
             "snowflake", "oracle", "trino", "flink", "bigquery" or "azure".
-        options: how the query runs.
+        options: how the query runs. None means the defaults.
         frames: the DataFrames that the query names as `{name}`, as in `spark.sql`. Frames of
             pandas, Polars and Arrow are accepted, too.
 
@@ -181,9 +182,10 @@ def match_recognize(
         df: a DataFrame of Spark, pandas, Polars or Arrow. A frame of another library than Spark is
             sent to the running session, or to a new one of `matchrec.session()`.
         clause: the text between the parentheses, from PARTITION BY to DEFINE.
-        args: the values of the `:name` parameters in the clause.
+        args: a dict with the values of the `:name` parameters in the clause, or None if it has
+            none.
         dialect: the product whose SQL the clause is written in, as in `sql`.
-        options: how the query runs.
+        options: how the query runs. None means the defaults.
 
     Returns:
         The rows of the clause, always as a DataFrame of Spark. Nothing runs until you call an
@@ -325,13 +327,15 @@ def query(*args: Any, **kwargs: Any) -> Query:  # noqa: D417 -- the overloads ha
         clause: the text between the parentheses of MATCH_RECOGNIZE.
         text: a SASE+ query.
         pattern: a Pattern.
-        args: the values of the parameters, by their names.
-        dialect: the product whose SQL the query or the clause is written in.
+        args: the values of the parameters, as in `sql`.
+        dialect: the product whose SQL the query or the clause is written in, as in `sql`.
         order_by: the columns or SQL expressions that sort the events of SASE+ or a Pattern.
-        partition_by: the columns or SQL expressions that partition the events.
+        partition_by: the columns or SQL expressions that partition the events. Without it, all
+            events are one partition.
         type_column: the column with the types of events, for SASE+.
-        output: what the result of SASE+ or a Pattern contains.
-        timeouts: also return the runs of a Pattern that timed out.
+        output: what the result of SASE+ or a Pattern contains, as in `match_sase` and
+            `match_pattern`.
+        timeouts: also return the runs of a Pattern that timed out, as in `match_pattern`.
         options: how the query runs. None means the defaults.
         frames: the DataFrame or value for each `{name}` of the SQL query.
 

@@ -112,7 +112,8 @@ def sweep(
     Args:
         df: the rows to search: a DataFrame of Spark, or a frame of pandas, Polars or Arrow.
         clause: the text between the parentheses of MATCH_RECOGNIZE, with `:name` parameters.
-        grid: the values of each parameter. They may have up to 1,000 combinations.
+        grid: a dict with a list of values for each parameter, such as `{"days": [1, 2]}`. The
+            lists may have up to 1,000 combinations.
         dialect: the product whose SQL the clause is written in, as in `sql`.
         options: how the query runs. None means the defaults.
 

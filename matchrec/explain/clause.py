@@ -131,7 +131,7 @@ class ExplainedClause:
 
     @property
     def dot(self) -> str:
-        """The program in Graphviz's language."""
+        """The automaton in Graphviz's language."""
         task = self.compiled_query.task
         return draw_dot(task.pattern.program, write_formulas(self.plan, task))
 

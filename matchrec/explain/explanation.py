@@ -107,7 +107,7 @@ class Explanation:
         return "\n\n".join(texts)
 
     def dot(self) -> str:
-        """Return the programs of all clauses in Graphviz's language, one graph after the other.
+        """Return the automaton of each clause in Graphviz's language, one graph after the other.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain().dot())

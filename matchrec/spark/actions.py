@@ -68,8 +68,11 @@ def progress(spark: SparkSession) -> Iterator[None]:
     line disappears at the end of the block. Elsewhere, for example if stderr is a file, it does
     nothing.
 
-    On Spark, the line has the share of finished tasks in all running stages of the application. On
-    Sail, it has the number of rows that the search has read.
+    On Spark, the line shows the share of finished tasks in all running stages of the application.
+    On Sail, it shows the number of rows that the search has read.
+
+    Args:
+        spark: the session that runs the queries.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> found = matchrec.match_recognize(ticks, '''

@@ -69,6 +69,9 @@ class Counters:
     def values(self, timeout: float = 10) -> dict[str, int | float]:
         """Return the name and the value of each counter, over all clauses of the query.
 
+        Counters whose names end with `_seconds` are times, added up over all tasks. All others are
+        numbers of rows, partitions, matches and so on.
+
         Args:
             timeout: how many seconds to wait for an action to finish.
 

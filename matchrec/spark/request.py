@@ -76,14 +76,17 @@ class Options:
 
     Attributes:
         algorithm: how the search looks for matches. "auto" chooses the algorithm that is expected
-            to be fastest.
+            to be fastest. "backtracking" follows one run at a time, and goes back if it fails.
+            "breadth_first" advances all runs together, row by row.
         sort: who sorts the rows. "auto": the Python workers if they can, else the engine.
             "engine": Spark or Sail. "worker": the Python workers. "ranges": the Python workers, and
             large partitions are cut into ranges for several tasks.
-        transport: how rows reach the Python workers.
-        max_steps: the largest number of steps in one partition. A step is one test of a
-            condition that depends on the run. None means no limit.
-        counters: an object that counts the work of the search. See `Counters`.
+        transport: how Spark sends rows to the Python workers. "arrow": as Arrow data. "pandas": as
+            pandas data. "auto": as Arrow data, but in a stream as pandas data.
+        max_steps: the largest number of steps in one partition, after which the query ends with an
+            error. A step is one test of a condition that depends on the run. None means no limit.
+        counters: an object that counts the work of the search. See `Counters`. None means that
+            nothing is counted.
 
     Raises:
         MatchRecognizePlanError: an option has any other value.

@@ -109,6 +109,9 @@ def tune(spark: SparkSession) -> TuningReport:
     `tune` changes no setting that you have set, in the program or in a file, and none that the
     session's version of Spark lacks. The settings apply to all queries of the session.
 
+    Args:
+        spark: the session.
+
     Returns:
         A report of both settings: the value before, the value now, and the reason.
 

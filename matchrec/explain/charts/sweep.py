@@ -45,7 +45,9 @@ class Sweep(PicturedText):
         - `rows`: the number of rows in all matches;
         - `median_rows`: the median number of rows of a match;
         - `median_span`: the median distance from the first to the last row of a match, along the
-          first ORDER BY column.
+          first ORDER BY column. It is a number in the unit of the column, or a timedelta if the
+          column has dates or times; on Sail, dates give a number of days. It is None if there are
+          no matches, or if values of the column have no distance.
         """
         return (*self.parameters, *FIGURE_COLUMNS)
 

@@ -202,7 +202,9 @@ class Pattern:
         """Let the last stage take one or more events.
 
         Args:
-            gap: the time from each of these events to the next must be less than this.
+            gap: the time from each of these events to the next must be less than this: a string
+                such as `"10 minutes"`, a timedelta, or a number in the unit of the `order_by`
+                column. None means no limit.
 
         >>> Pattern.begin("a").followed_by("b").one_or_more("10 minutes")
         Pattern.begin('a').followed_by('b').one_or_more(gap='10 minutes')
@@ -218,7 +220,9 @@ class Pattern:
         Args:
             least: the smallest number of events.
             most: the largest number of events. None means `least`.
-            gap: the time from each of these events to the next must be less than this.
+            gap: the time from each of these events to the next must be less than this: a string
+                such as `"10 minutes"`, a timedelta, or a number in the unit of the `order_by`
+                column. None means no limit.
 
         >>> Pattern.begin("a").times(2, 4)
         Pattern.begin('a').times(2, 4)
@@ -232,7 +236,9 @@ class Pattern:
 
         Args:
             least: the smallest number of events.
-            gap: the time from each of these events to the next must be less than this.
+            gap: the time from each of these events to the next must be less than this: a string
+                such as `"10 minutes"`, a timedelta, or a number in the unit of the `order_by`
+                column. None means no limit.
 
         >>> Pattern.begin("a").times_or_more(2)
         Pattern.begin('a').times_or_more(2)
@@ -289,7 +295,8 @@ class Pattern:
         """Limit the time between events: it must be less than the window.
 
         Args:
-            window: the limit, such as `"10 minutes"`.
+            window: the limit: a string such as `"10 minutes"`, a timedelta, or a number in the
+                unit of the `order_by` column.
             kind: "first_to_last" limits the time between the first and the last event of a match.
                 If a pattern has several such windows, the smallest counts. "previous_to_current"
                 limits the time between each event of the last stage and the event accepted before
