@@ -162,7 +162,7 @@ class RuleMatches:
         """
         if missing := [name for name in self.rows.columns if name not in df.columns]:
             raise errors.not_rows_of_rule_set(missing=missing)
-        return RuleMatches(self._built.over(df), self._rejected)
+        return RuleMatches(self._built.replace_rows(df), self._rejected)
 
     def cache(self) -> Self:
         """Cache the result of the search, so that only the first action searches.

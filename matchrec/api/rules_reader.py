@@ -249,7 +249,7 @@ class RulesReader:
             source=lowered.source,
             language=PATTERN_CALLS,
             version=written_rule.version,
-            columns=column_texts,
+            condition_columns=column_texts,
         )
         return rule, frame
 

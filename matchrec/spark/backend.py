@@ -1,7 +1,7 @@
 """What differs between Spark, Spark Connect and Sail: a class for each of them.
 
 The rest of matchrec never asks which engine a session belongs to. It calls a method of `Backend`,
-whose defaults are what Spark itself does. Each subclass overrides what it does differently:
+which is the class for Spark itself. Each subclass overrides what its engine does differently:
 
     Backend        here             Spark, with session and engine in this program
     SparkConnect   `connect`        Spark behind a server, which analyses a plan for every action
@@ -99,15 +99,15 @@ class Backend:
         return find_plain_sql(self.spark)(text, args, **frames)
 
     def detach_from_views(self, rows: DataFrame) -> DataFrame:
-        """Return the result of a text such that users can work with it once its views are gone.
+        """Return the result of a text in a form that can be used once its views are gone.
 
-        `writeTo` and `mergeInto` analyse the text of a DataFrame again. They do not if the
-        DataFrame is a projection.
+        `writeTo` and `mergeInto` analyse the text of a DataFrame again, unless the DataFrame is a
+        projection.
         """
         return rows.select("*")
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
-        """Return a DataFrame once the engine has analysed it and found no mistake in it.
+        """Let the engine analyse a DataFrame to find mistakes in it, and return the DataFrame.
 
         Args:
             runner: the runner of the texts of the user's query.
@@ -121,9 +121,9 @@ class Backend:
 
     @property
     def asks_for_schemas(self) -> bool:
-        """Return whether reading the schema of a new DataFrame costs a question to a server.
+        """Return whether reading the schema of a new DataFrame sends a request to a server.
 
-        `set_schema` saves the question.
+        `set_schema` saves the request.
         """
         return False
 
@@ -135,7 +135,7 @@ class Backend:
 
     @contextmanager
     def translate_server_errors(self) -> Iterator[None]:
-        """Replace errors of the server that no user understands, raised in the `with` block."""
+        """Replace errors of the server that users would not understand, in the `with` block."""
         yield
 
     def find_fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
@@ -210,8 +210,8 @@ class Backend:
         """Send rows by Arrow in the `with` block, so that a missing number of pandas becomes NULL.
 
         Without Arrow, PySpark makes it NaN, the greatest of all numbers. Only one thread can be in
-        the block at a time. Otherwise the second thread would take the value that the first one has
-        set for the user's, and restore it at the end.
+        the block at a time. Otherwise a second thread would read the value that the first thread
+        has set, and restore this value at the end instead of the user's.
         """
         with _arrow_setting_lock:
             value_before = str(self.spark.conf.get(ARROW_SETTING))
@@ -234,8 +234,8 @@ class Backend:
     def rewrite_plan(self, plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
         """Return a plan for which the engine computes Spark's values.
 
-        A condition must also still guard the expressions after it in AND: they are not computed on
-        rows for which it is false.
+        The operands of AND stay guarded by the operands before them: an operand is not computed on
+        rows for which an earlier one is false.
         """
         from matchrec.spark.eager_operators import write_out_eager_operators
 
@@ -246,9 +246,9 @@ class Backend:
         return settings
 
     def evaluates_eagerly(self, plan: MatchPlan) -> bool:
-        """Return whether an operand of AND may fail on a row for which an earlier one is false.
+        """Return whether an operand of AND can fail on a row for which an earlier one is false.
 
-        Spark does not evaluate the operand on such a row.
+        Spark does not evaluate an operand on such a row.
         """
         return False
 
@@ -256,7 +256,7 @@ class Backend:
         """Check types that the engine's analysis accepts, although no row can be computed.
 
         Raises:
-            MatchRecognizeError: there is such a type, or one that Spark would not accept.
+            MatchRecognizeError: the plan has such a type, or a type that Spark would not accept.
         """
         from matchrec.spark.errors.operand_kinds import find_unreadable_literals
 
@@ -312,10 +312,7 @@ class Backend:
 
     @property
     def running_frame(self) -> str:
-        """Return the frame, as SQL, that functions like `row_number` need in their window.
-
-        "" if they need none.
-        """
+        """Return the frame, as SQL, that functions like `row_number` need; "" if they need none."""
         return ""
 
     def write_window_keys(self, keys: str) -> str:
@@ -325,7 +322,7 @@ class Backend:
             keys: the keys as SQL; "" for a window without keys.
 
         Returns:
-            SQL for the same partitions. "" if the window needs no PARTITION BY.
+            SQL for the same partitions; "" if the window needs no PARTITION BY.
         """
         return keys
 
@@ -350,7 +347,7 @@ class Backend:
     def watch_rows(
         self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]
     ) -> DataFrame:
-        """Prepare to explain why a query fails, and which expression over the input has failed.
+        """Prepare to explain why a query fails, and which expression over the input failed.
 
         Args:
             rows: the rows that are sent to the workers.
@@ -396,10 +393,10 @@ class Backend:
         return Observation(name)
 
     def make_observable(self, result: DataFrame) -> DataFrame:
-        """Return the result of a text such that an action on it fills the observations in it.
+        """Return the result of a text in a form whose actions fill the observations in it.
 
-        An action on the result itself does not fill those that are below the names of views. An
-        action on a projection of the result does.
+        An action on the result itself does not fill observations in views that the text names. An
+        action on a projection of the result fills them.
         """
         return result.select("*")
 

@@ -2,19 +2,19 @@
 
 `build_clause_result` builds the whole DataFrame of a clause at once and runs no job, so that every
 mistake in the query is reported when the user writes it. `api.clause.Clause.evaluate` calls it, and
-`api.evaluate` puts the result in the place of the clause in the query around it.
+`api.evaluate` replaces the clause in the query around it by the result.
 
-It takes these steps:
+`build_clause_result` takes these steps:
 
 - `compile_request` compiles the plan to a `CompiledQuery`, and prepares the rows in Spark.
 - `check_unused_outputs` lets Spark check the output columns that nobody uses.
 - `choose_ranges` chooses how large partitions are cut into ranges, if that is possible and pays.
-- `plan_result` builds the DataFrame. For that, `plan_reads` builds the DataFrame of what the
-  workers will read of the matches, and `project` adds the columns of the result, which Spark
-  computes over the reads.
+- `plan_result` builds the DataFrame. First, `plan_reads` builds the DataFrame of the reads that the
+  workers return. Then `project_result` adds the columns of the result, which Spark computes over
+  the reads.
 
-If something goes wrong once a job runs, `Backend.watch_rows` and `Backend.watch_matches` make it
-possible to say which expression failed, and `watch_ties` says which rows have no order.
+If a job fails, the marks that `Backend.watch_rows` and `Backend.watch_matches` have made show which
+expression failed. After a job, `spark.ties` says which rows have no order.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ KNOWN_TYPES = {BOOLEAN: BooleanType(), INT: IntegerType(), BIGINT: LongType(), D
 
 @dataclass(frozen=True)
 class ClauseResult:
-    """The DataFrame of a clause, and how it was made, which `explain` shows."""
+    """The DataFrame of a clause, and what it was built from, which `explain` shows."""
 
     dataframe: DataFrame
-    # The clause, compiled.
+    # The compiled clause: the only rule of its request.
     compiled: CompiledRules
     # How partitions are cut into ranges, or why they are not.
     ranges: Ranges | WholePartitions
@@ -101,9 +101,9 @@ class ClauseResult:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the names of all columns of the clause, also of those that nobody uses.
+        """Return the names of all columns of the clause, including those that nobody uses.
 
-        There are none if its rows are only counted.
+        Empty if the query around the clause only counts its rows.
         """
         names = [output.name for output in self.query.all_outputs]
         return tuple(name for name in names if name != PLACEHOLDER_COLUMN)
@@ -128,7 +128,7 @@ def build_clause_result(request: MatchRequest) -> ClauseResult:
 
 
 def check_unused_outputs(compiled: CompiledRules) -> None:
-    """Check the output columns of a clause that nobody uses. Spark checks them over no rows.
+    """Check the output columns of a clause that nobody uses. Spark analyses them over no rows.
 
     Raises:
         MatchRecognizeError: a column is not supported.
@@ -146,7 +146,9 @@ def check_unused_outputs(compiled: CompiledRules) -> None:
     if infer_result_fields(request, clause.query.unused_outputs, unused_query, schema) is not None:
         return
     no_rows = request.runner.spark.createDataFrame([], schema)
-    analyse_result(request, unused_query, project(request.relation, unused_query, no_rows), schema)
+    analyse_result(
+        request, unused_query, project_result(request.relation, unused_query, no_rows), schema
+    )
 
 
 def plan_result(compiled: CompiledRules, ranges: Ranges | WholePartitions) -> ClauseResult:
@@ -168,7 +170,7 @@ def plan_result(compiled: CompiledRules, ranges: Ranges | WholePartitions) -> Cl
     fields = preparation.find_fields(compiled_query.sent_columns.columns, compiled.fields)
     schema = build_read_schema(compiled_query, fields)
     reads = plan_reads(request, compiled_query, preparation, schema, ranges)
-    dataframe = project(request.relation, compiled_query, reads)
+    dataframe = project_result(request.relation, compiled_query, reads)
     if compiled_query.result_form is ResultForm.COMPUTED:
         result_fields = infer_result_fields(request, clause.query.outputs, compiled_query, schema)
         if result_fields is None:
@@ -236,7 +238,7 @@ def find_measure_type(
     """Return the type of a measure that Spark computes; None if only the session knows it.
 
     Args:
-        output: the measure; or another output column, whose type is not known.
+        output: the measure, or an output column that is not a measure: its type is not known.
         column: the measure as SQL over reads.
         reads: the fields of the reads in this SQL, in the order of its pieces.
     """
@@ -263,7 +265,9 @@ def find_measure_type(
 def choose_ranges(compiled: CompiledRules) -> Ranges | WholePartitions:
     """Return how the partitions of a clause are cut into ranges, or why they are not.
 
-    They are cut if that is possible and pays. Raises as `find_ranges`.
+    They are cut if cutting is possible and pays, or if the user asks for it.
+
+    Raises as `find_ranges`.
     """
     request = compiled.request
     preparation = compiled.preparation
@@ -280,7 +284,7 @@ def choose_ranges(compiled: CompiledRules) -> Ranges | WholePartitions:
 def describe_range_savings(result: ClauseResult) -> str:
     """Describe what cutting partitions into ranges would save; "" if they cannot be cut.
 
-    It runs a job that counts rows.
+    Runs jobs that count rows.
     """
     request = result.request
     preparation = result.compiled.preparation
@@ -296,8 +300,12 @@ def describe_range_savings(result: ClauseResult) -> str:
     return show_range_sizes(all_rows.count(), range_sizes)
 
 
-def show_range_sizes(rows: int, range_sizes: Sequence[int]) -> str:
+def show_range_sizes(row_count: int, range_sizes: Sequence[int]) -> str:
     """Describe how many rows are shuffled if partitions are cut into ranges of these sizes.
+
+    Args:
+        row_count: the number of rows that are shuffled without ranges.
+        range_sizes: the number of rows of each range.
 
     >>> show_range_sizes(1000, [30, 20]).partition("; ")[0]
     'ranges: 50 of 1,000 rows are sent, in 2 ranges of at most 30 rows'
@@ -308,7 +316,7 @@ def show_range_sizes(rows: int, range_sizes: Sequence[int]) -> str:
     """
     sent_rows = sum(range_sizes)
     verb = "is" if sent_rows == 1 else "are"
-    text = f"{sent_rows:,} of {show_count(rows, 'row')} {verb} sent"
+    text = f"{sent_rows:,} of {show_count(row_count, 'row')} {verb} sent"
     if range_sizes:
         largest = show_count(max(range_sizes), "row")
         text += f", in {show_count(len(range_sizes), 'range')} of at most {largest}"
@@ -322,14 +330,14 @@ def plan_reads(
     schema: StructType,
     ranges: Ranges | WholePartitions,
 ) -> DataFrame:
-    """Return the DataFrame of what the workers will read of the matches. Nothing runs.
+    """Return the DataFrame of the reads that the workers return. Nothing runs.
 
-    If the options have counters, they get values once the DataFrame has run.
+    If the options have counters, the counters get values once the DataFrame has run.
 
     Args:
         request: the request, with the options.
         compiled_query: the query to match.
-        preparation: prepares the rows. It has cut the partitions.
+        preparation: the preparation of the rows, which cuts partitions if `ranges` say so.
         schema: the schema of the reads.
         ranges: how partitions are cut, for the counters.
     """
@@ -349,8 +357,10 @@ def plan_reads(
     )
 
 
-def project(relation: Relation, compiled_query: CompiledQuery, matched: DataFrame) -> DataFrame:
-    """Return the result: compute its columns over what the workers read.
+def project_result(
+    relation: Relation, compiled_query: CompiledQuery, matched: DataFrame
+) -> DataFrame:
+    """Return the result of a query: compute its columns over the reads.
 
     Args:
         relation: the input of the query.
@@ -374,7 +384,7 @@ def select_result_columns(
         runner: runs texts of the query.
         compiled_query: the query.
         matched: the reads and the aggregates of all output rows.
-        slots: for each read the number of the column that holds it.
+        slots: for each read the number of the column of the workers' rows that holds it.
     """
     items = build_result_items(compiled_query, slots)
     if compiled_query.result_form is ResultForm.COMPUTED:
@@ -404,8 +414,8 @@ def build_result_items(compiled_query: CompiledQuery, slots: Sequence[int]) -> l
 def write_output(output: ResultColumn, compiled_query: CompiledQuery, slots: Sequence[int]) -> str:
     """Return an output column as SQL over the columns of the workers.
 
-    If it computes something, a comment shows what the user calls each read, because Spark's errors
-    print the SQL.
+    If the SQL is more than a read, a comment shows what the user calls each read, because Spark's
+    errors print the SQL.
 
     Args:
         output: the column.

@@ -1,9 +1,10 @@
 """Write the queries that Spark runs before the match: they compute the columns that are sent.
 
-Columns of values are sent, and columns of bits, which hold the truth values of conditions. There
-are two forms of the query, and a third one for streams (`streaming.prepare.EventPreparation`).
-`column_names` names the columns. A preparation also plans what the workers return: everything here
-builds DataFrames, and nothing runs before a user collects one. The examples are the queries of
+Spark sends columns of values, and columns of bits, which hold the truth values of conditions. A
+`Preparation` writes the query of these columns, and makes the DataFrame of the rows that the
+workers return. Nothing runs before a user collects a DataFrame. There are two forms of the query,
+and a third form for streams (`streaming.prepare.EventPreparation`). `column_names` names the
+columns. The examples below are the queries of
 
     PARTITION BY sym ORDER BY ts MEASURES LAST(A.price * 2) AS x PATTERN (A B+)
     DEFINE A AS price > 10, B AS price < PREV(price)
@@ -22,8 +23,8 @@ of a partition, and bit 1 is `price > 10`. The workers compare a price with the 
   start, so that Spark decides which keys are equal.
 - If only Spark can compute a value of several rows, lag and lead over the same window read the rows
   at a fixed distance, each of them once. The workers compute all other values of neighbouring rows.
-- A column keeps its name from the inner query on. Spark would send a renamed column through the
-  shuffle a second time.
+- A column has the same name in the inner query and the outer one. Spark would send a renamed column
+  through the shuffle a second time.
 
 If the workers sort the rows, an `UnsortedPreparation` makes one projection and a shuffle by the
 keys. The keys and the order are sent too, because the workers sort by them:
@@ -85,18 +86,21 @@ if TYPE_CHECKING:
 UTC_NAMES = {"utc", "etc/utc", "gmt", "etc/gmt", "z", "+00:00"}
 
 RowColumns = tuple[RowColumn, ...]
+
+# The field of each column, as the session has analysed it or as it was inferred.
 KnownFields = Mapping[RowColumn, StructField]
 
 
 @dataclass(frozen=True)
 class Preparation(ABC):
-    """What Spark runs before the match: it computes the columns and bits of some queries.
+    """What Spark runs before the match to compute the columns and bits of some queries.
 
-    It only says how rows are computed. The types of the columns are not part of it: the session
-    finds them, see `analyse_columns`.
+    A preparation does not store the types of its columns: `analyse_columns` returns them.
     """
 
+    # The input.
     relation: Relation
+    # The queries, and what Spark computes for all of them.
     joined: JoinedQueries
     # Tests of partition columns, as SQL. Only rows that pass all of them are sent.
     key_filters: tuple[str, ...] = ()
@@ -118,7 +122,7 @@ class Preparation(ABC):
     def plan_query(
         self, request: MatchRequest, compiled_query: CompiledQuery, schema: StructType, name: str
     ) -> DataFrame:
-        """Return the DataFrame of what the workers will read of the matches. Nothing runs.
+        """Return the DataFrame of the reads that the workers return for one query. Nothing runs.
 
         Args:
             request: the request of the query, with its options.
@@ -164,7 +168,7 @@ class Preparation(ABC):
         return self.map_fields(row_fields, columns)
 
     def remember_fields(self, row_fields: Iterable[StructField]) -> None:
-        """Add the analysed fields of the rows with all columns to what is known of the input."""
+        """Store the analysed fields of the rows with all columns in `Relation.analysed_fields`."""
         texts = self.name_columns(self.joined.columns).texts
         self.relation.analysed_fields.update(
             {texts[field.name]: field for field in row_fields if field.name in texts}
@@ -190,8 +194,8 @@ class Preparation(ABC):
             self._rows[columns] = self.finish_rows(self.relation.runner.sql(query), columns)
         return self._rows[columns]
 
-    def finish_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:  # noqa: ARG002 -- others do
-        """Return the rows of a query with what the query does not do, such as a shuffle.
+    def finish_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:  # noqa: ARG002 -- for subclasses
+        """Return the rows after steps that the query does not contain, such as a shuffle.
 
         Args:
             rows: the rows of the query that `build_query` returns for the columns.
@@ -205,7 +209,7 @@ class Preparation(ABC):
     def build_query(self, columns: RowColumns) -> Template:
         """Return the query of these columns, of the bits, and of what else the workers need."""
 
-    def infer_fields(self, columns: RowColumns) -> list[StructField] | None:  # noqa: ARG002 -- others do
+    def infer_fields(self, columns: RowColumns) -> list[StructField] | None:  # noqa: ARG002 -- for subclasses
         """Return the fields of the rows with these columns; None if only the session knows them."""
         return None
 
@@ -213,25 +217,27 @@ class Preparation(ABC):
         """Return the field of each column.
 
         Args:
-            row_fields: the fields of the DataFrame of these columns.
+            row_fields: the fields of the DataFrame of these columns: those of the columns, in the
+                same order, then those of bits.
             columns: the columns.
         """
-        return dict(zip(columns, row_fields, strict=False))  # the fields of bits follow
+        return dict(zip(columns, row_fields, strict=False))
 
     def find_fields(
         self, columns: RowColumns, known_fields: KnownFields
     ) -> tuple[StructField, ...]:
-        """Return the fields of these columns. If one is not known yet, the session analyses them.
+        """Return the fields of these columns, in the same order.
+
+        If the field of one column is not known yet, the session analyses all of them.
 
         Args:
             columns: the columns.
             known_fields: what `analyse_columns` has returned.
         """
-        fields = known_fields
-        if not fields.keys() >= set(columns):
+        if not known_fields.keys() >= set(columns):
             rows = self.build_rows(columns)
-            fields = self.map_fields(self.relation.runner.find_fields(rows), columns)
-        return tuple(fields[column] for column in columns)
+            known_fields = self.map_fields(self.relation.runner.find_fields(rows), columns)
+        return tuple(known_fields[column] for column in columns)
 
     def name_columns(self, columns: RowColumns) -> ColumnNames:
         """Return the names of everything that Spark computes for these columns and the bits."""
@@ -244,7 +250,7 @@ class Preparation(ABC):
 
         Args:
             columns: the columns that are sent.
-            conditions: the conditions that the query computes.
+            conditions: the conditions whose truth values the query computes as separate columns.
             texts: SQL over one row that the query computes in addition.
         """
         texts_of_clauses = (
@@ -255,7 +261,7 @@ class Preparation(ABC):
         return name_values(columns, conditions, (*texts_of_clauses, *texts), self.joined.origins)
 
     def build_source(self, names: ColumnNames) -> Template:
-        """Return the query of what Spark computes over one row, without rows that are left out."""
+        """Return the query of all values of one row, which leaves out irrelevant rows."""
         query = self.relation.write_query(map(str, names.select_texts()))
         tests = [names.by_text[key_filter] for key_filter in self.key_filters]
         if self.joined.row_filters:
@@ -281,7 +287,12 @@ class Preparation(ABC):
         return Sorting(keys, order)
 
     def write_key(self, names: ColumnNames, key: str) -> str:
-        """Return a key as SQL in which equal values have the same bits."""
+        """Return a key as SQL in which equal values have the same bits.
+
+        Args:
+            names: the names of what Spark computes.
+            key: an expression of PARTITION BY or ORDER BY, as SQL over the input.
+        """
         return normalize_value(names.by_text[key], self.relation.find_type(key))
 
 
@@ -293,7 +304,7 @@ class PartitionPreparation(Preparation):
     def plan_query(
         self, request: MatchRequest, compiled_query: CompiledQuery, schema: StructType, name: str
     ) -> DataFrame:
-        """Return the DataFrame of what the workers will read of the matches. Nothing runs."""
+        """Return the DataFrame of the reads that the workers return for one query. Nothing runs."""
         columns = compiled_query.sent_columns.columns
         counted_schema = None if request.options.counters is None else build_output_schema(schema)
         worker = QueryWorker(compiled_query, self.build_task_input(columns), counted_schema)
@@ -338,8 +349,8 @@ class PartitionPreparation(Preparation):
         """Return the names and types that the sent columns have while the query is planned.
 
         A session may analyse a DataFrame again when it runs, and find that a view has other types
-        by then. So the workers compare the columns that arrive with these. There are none if the
-        session analyses a DataFrame only once, when it is made.
+        by then. So the workers compare the columns that arrive with the planned columns. The result
+        is empty if the session analyses a DataFrame only once, when it is made.
         """
         runner = self.relation.runner
         if not self.backend.analyses_again:
@@ -401,7 +412,7 @@ class SortedPreparation(PartitionPreparation):
             else "FALSE"
             for condition in self.joined.row_conditions
         ]
-        # The first bit marks the first row of a partition, which only the window tells.
+        # The first bit marks the first row of a partition, which only the window can find.
         return pack_bit_columns(["FALSE", *tests], wire.name_bits)
 
     def number_rows(self, names: ColumnNames) -> Template:
@@ -487,13 +498,13 @@ class UnsortedPreparation(PartitionPreparation):
             return None
         items = self.select_unpacked(columns)
         texts = self.name_columns(columns).texts
-        known_fields = {**self.relation.analysed_fields, **self.relation.known_fields}
+        input_fields = {**self.relation.analysed_fields, **self.relation.known_fields}
         fields = []
         for item in items:
-            field = known_fields.get(texts[item.name])
-            if field is None or field.metadata or is_nested(field.dataType):
+            input_field = input_fields.get(texts[item.name])
+            if input_field is None or input_field.metadata or is_nested(input_field.dataType):
                 return None
-            fields.append(StructField(item.name, field.dataType, field.nullable))
+            fields.append(StructField(item.name, input_field.dataType, input_field.nullable))
         conditions = self.joined.row_conditions
         tests = (*conditions, *self.joined.row_filters)
         if self.key_filters or not all(self.is_known_test(test) for test in tests):
@@ -525,7 +536,7 @@ class UnsortedPreparation(PartitionPreparation):
         return rows
 
     def write_shuffle_keys(self, columns: RowColumns) -> list[str]:
-        """Return the PARTITION BY keys as SQL over the columns, with the same bits if equal."""
+        """Return the PARTITION BY keys as SQL over the columns. Equal keys have the same bits."""
         names = self.name_columns(columns)
         return [self.write_key(names, key.text) for key in self.joined.partition_keys]
 
@@ -536,13 +547,13 @@ class UnsortedPreparation(PartitionPreparation):
 
     def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """Return the field of each column. The fields of a struct are put together again."""
-        fields_by_name = {field.name: field for field in row_fields}
+        fields_by_name = {row_field.name: row_field for row_field in row_fields}
         for struct in self.find_structs(columns):
             struct_fields = []
-            for name, part in zip(struct.fields, struct.field_columns, strict=True):
-                field = fields_by_name[part]
+            for name, field_column in zip(struct.fields, struct.field_columns, strict=True):
+                sent_field = fields_by_name[field_column]
                 struct_fields.append(
-                    StructField(name, field.dataType, field.nullable, field.metadata)
+                    StructField(name, sent_field.dataType, sent_field.nullable, sent_field.metadata)
                 )
             struct_type = StructType(struct_fields)
             fields_by_name[struct.name] = StructField(struct.name, struct_type, nullable=False)
@@ -558,10 +569,11 @@ class UnsortedPreparation(PartitionPreparation):
         if self.watches_ties:
             tie_watch = watch_ties(self.relation.runner.spark, self.joined, sorting)
             sorting = replace(sorting, tie_counter=tie_watch)
+        tasks = self.relation.tasks if sorting.keys else 1
         return TaskInput(
             sorting=sorting,
             structs=self.find_structs(columns),
-            task_count=(self.relation.tasks if sorting.keys else None) or 1,
+            task_count=tasks or 1,
             planned_columns=self.plan_columns(columns),
             order_columns=self.list_order_columns(names),
         )
@@ -608,6 +620,6 @@ class CutPreparation(UnsortedPreparation):
         return self.shuffle_rows(rows, [*shuffle_keys, wire.RANGE])
 
     def build_sorting(self, names: ColumnNames) -> Sorting:
-        """Return the columns by which a worker sorts: a range is a partition to the worker."""
+        """Return the columns by which a worker sorts. The worker sees each range as a partition."""
         sorting = super().build_sorting(names)
         return replace(sorting, keys=(*sorting.keys, wire.RANGE))

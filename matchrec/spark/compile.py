@@ -1,18 +1,20 @@
 """Compile rules over a relation: `compile_request` is the one way from plans to compiled queries.
 
-A clause, a rule set, coverage and the trace of a search all go through it. A `MatchRequest` has
-what the compiler must know of the input and of the session. The functions here take one step for
-all rules. Errors about one rule name it. They call the package `compile` for each rule, which needs
-no session.
+A clause, a rule set, coverage and the trace of a search are all compiled here. A `MatchRequest` has
+what the compiler must know of the input and of the session. Each function takes one step for all
+rules: it calls the package `matchrec.compile`, which needs no session, for each of them. An error
+about one rule of several names the rule.
 
-After sending the rows, Spark's sort is the largest cost of a query. A worker sorts in compiled
-code, so that Spark only shuffles the rows and computes no window. The worker then computes the
-conditions that read neighbouring rows, too. Two things must hold for the workers to sort:
+Sending the rows to the workers is the largest cost of a query, and Spark's sort is the second
+largest. A worker sorts in compiled code, so that Spark only shuffles the rows and computes no
+window. The worker then also computes the conditions that read neighbouring rows. The workers sort
+if both of these are true:
 
 - The worker orders and compares values of the types of keys and order exactly as Spark does. If
   not, Spark sorts.
-- No value of several rows is needed that only Spark can compute. If one is, Spark sorts, and
-  computes all values of neighbouring rows over the window by which it sorts.
+- The workers can compute every value of several rows that the rules need. If only Spark can
+  compute one of them, Spark sorts, and computes all values of neighbouring rows over the window by
+  which it sorts.
 """
 
 from __future__ import annotations
@@ -50,10 +52,11 @@ class CompiledRule:
     """A rule of a request, compiled. A clause is the only rule of its request."""
 
     rule: Rule
-    # Its query, with the parts of its conditions.
+    # The plan of the rule, with its conditions divided into parts.
     query: SplitQuery
-    # The parts that Spark does not compute, typed.
+    # The parts of conditions that Spark does not compute, with their types.
     conditions: TypedConditions
+    # What the workers run, and the columns of the result.
     compiled_query: CompiledQuery
 
 
@@ -62,9 +65,9 @@ class CompiledRules:
     """The rules of a request, compiled, and the query in Spark that computes their rows."""
 
     request: MatchRequest
-    # Computes the columns and bits of all rules in Spark.
+    # The query in Spark that computes the columns and bits of all rules.
     preparation: Preparation
-    # The fields of the columns that the rules may use, as the session has analysed them.
+    # The field of each column that a rule may use, as the session has analysed it.
     fields: KnownFields
     # In the order of the request.
     rules: tuple[CompiledRule, ...]
@@ -77,18 +80,19 @@ class CompiledRules:
 
 @dataclass(frozen=True)
 class KeptClause:
-    """What is kept of a compiled clause for later queries with the same text."""
+    """The parts of a compiled clause that later queries with the same text use again."""
 
     joined: JoinedQueries
     sorter: Sorter
+    # As in `CompiledRules`.
     fields: KnownFields
-    # As in `Relation`.
+    # `Relation.analysed_fields` of the input for which the clause was compiled.
     analysed_fields: Mapping[str, StructField]
     compiled_rule: CompiledRule
 
 
 def compile_request(request: MatchRequest) -> CompiledRules:
-    """Compile the rules of a request, or use again what an equal request was compiled to.
+    """Compile the rules of a request, or reuse the compiled clause of an equal request.
 
     Runs no job.
 
@@ -150,11 +154,12 @@ def reuse_clause(request: MatchRequest, kept: KeptClause) -> CompiledRules | Non
 def can_be_kept(request: MatchRequest) -> bool:
     """Return whether the compiled rules of a request can be used for an equal request.
 
-    They can for a clause over a table or a DataFrame, with these exceptions:
+    The compiled clause of a query over a table or a DataFrame can be used again, unless
 
-    - The session computes the constants of windows when a clause is compiled. They may be
-      parameters, whose values must not be kept.
-    - Counters are an object of the user, which must not live as long as the session.
+    - it has constants that are lengths of windows: the session computes them when the clause is
+      compiled, and they may be parameters, whose values must not be kept;
+    - the options have counters: they are an object of the user, which must not live as long as the
+      session.
     """
     if request.is_rule_set or request.is_stream or request.purpose is not Purpose.RESULT:
         return False
@@ -181,7 +186,7 @@ def compile_rules(request: MatchRequest) -> CompiledRules:
     - If Spark must compute conditions on neighbouring rows, although the workers were proposed,
       they are split, prepared, analysed and typed once more, for Spark.
     - `build_compiled_rules` lists the columns that are sent, chooses the strategy of each search
-      with the reason, and returns the compiled queries.
+      with the reason, and returns the compiled rules.
 
     `compile_stream` takes the same steps for a stream, where nobody sorts.
 
@@ -291,7 +296,7 @@ def propose_sorter(request: MatchRequest) -> Sorter:
 def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter:
     """Choose who sorts the rows, if the workers are proposed.
 
-    This decides by the form of the conditions, the options, and the types of keys and order.
+    The choice depends on the form of the conditions, the options, and the types of keys and order.
 
     Args:
         request: the rules and their relation.
@@ -361,8 +366,9 @@ def find_scope(kind: SorterKind, query: ResolvedQuery) -> RowScope:
         return RowScope.SPARK
     if kind is not SorterKind.STREAM:
         return RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
-    # If matches are contiguous, the search reads the neighbouring rows. With event selection nobody
-    # can: `compile_stream` rejects the columns of several rows that SPARK makes.
+    # Over a stream, the search reads the neighbouring rows if matches are contiguous. With event
+    # selection nobody can read them: `compile_stream` rejects the columns of several rows that
+    # RowScope.SPARK leads to.
     return RowScope.SPARK if query.plan.needs_event_selection else RowScope.SEARCH
 
 
@@ -424,9 +430,11 @@ def join_rules(request: MatchRequest, queries: Sequence[SplitQuery]) -> JoinedQu
 def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool:
     """Return whether all rows must be sent, even those that no match needs.
 
-    - Every event of a stream moves the watermark.
-    - An engine that evaluates all parts of an AND could raise an error in a filter. Spark does not,
-      because it evaluates only the first part on such rows.
+    There are two cases:
+
+    - The input is a stream: every event moves the watermark.
+    - The filter could raise an error, because the engine evaluates all operands of an AND. Spark
+      does not evaluate an operand on rows for which an earlier one is false.
     """
     if request.is_stream:
         return True
@@ -450,9 +458,9 @@ def build_preparation(request: MatchRequest, joined: JoinedQueries, sorter: Sort
 def find_key_filters(request: MatchRequest, plan: MatchPlan) -> tuple[str, ...]:
     """Return tests on partition columns, as SQL, that the query makes on the result anyway.
 
-    Input rows that fail them need not be sent. Floating-point columns have no tests, because rows
-    of one partition may have different NaNs: some sessions order one NaN before all numbers, and
-    another one after them.
+    Input rows that fail a test need not be sent. Floating-point columns have no tests, because rows
+    of one partition may have different NaNs: some sessions order one NaN before all numbers and
+    another NaN after them.
     """
     if not request.use.column_tests or not current_shortcuts().partition_filters:
         return ()
@@ -478,7 +486,7 @@ def analyse_columns(request: MatchRequest, preparation: Preparation) -> KnownFie
     try:
         return preparation.analyse_columns()
     except QUERY_ERRORS:
-        # Analyse each rule by itself. Then the error names the one that is wrong.
+        # Analyse each rule by itself, so that the error names the wrong rule.
         for rule, query in zip(request.rules, preparation.joined.queries, strict=True):
             with request.locate_rule_errors(rule):
                 single = replace(preparation, joined=join_query(query), key_filters=())
@@ -528,9 +536,9 @@ def build_compiled_rules(
 
     Args:
         request: the rules.
-        preparation: computes their rows in Spark.
+        preparation: the query in Spark that computes their rows.
         fields: the fields of their columns.
-        conditions: the typed conditions of each rule.
+        conditions: the typed conditions of each rule, in the order of the rules.
 
     Raises:
         MatchRecognizeError: a type is not supported, the options do not allow a rule, or workers
@@ -562,9 +570,9 @@ def build_compiled_rules(
 
 
 def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
-    """Return the query of a clause's output columns that nobody uses; None if all are used.
+    """Return a compiled query of a clause's output columns that nobody uses; None if all are used.
 
-    It is compiled only for its errors, and never runs.
+    The query is compiled only to find errors in these columns, and never runs.
 
     Raises:
         MatchRecognizeError: a column is not supported.
@@ -594,7 +602,7 @@ def compile_unused_outputs(compiled: CompiledRules) -> CompiledQuery | None:
 
 
 def check_types(request: MatchRequest, joined: JoinedQueries) -> None:
-    """Check types that the engine accepts and Spark does not.
+    """Check that no rule has a type that the engine accepts and Spark does not.
 
     Raises:
         MatchRecognizeError: a rule has such a type.
@@ -605,7 +613,7 @@ def check_types(request: MatchRequest, joined: JoinedQueries) -> None:
 
 
 def check_dividing_columns(query: SplitQuery, conditions: TypedConditions) -> None:
-    """Check that workers can divide partitions by the columns by which a rule does so.
+    """Check that workers can compare the columns by which a rule of a set divides partitions.
 
     Raises:
         MatchRecognizeError: only Spark can compare the values of a column.

@@ -1,28 +1,28 @@
 """Cut partitions into ranges of their order, so that several tasks share a large partition.
 
-If a window bounds matches, rows that are further apart than the window are in no common match. Then
-a partition can be cut wherever no match lies on both sides:
+If a window bounds matches, two rows that are further apart than the window are never in the same
+match. So a partition can be cut wherever no match has rows on both sides:
 
 1. Divide the order into stretches, several to a window: `Ranges.write_stretch_number`.
-2. Let Spark count the rows of each stretch, and note which of the conditions that every match
-   needs hold for some row in it: `Ranges.find_kept_stretches`.
-3. Find the stretches in which a match may begin, in `worker.ranges`. Rows that no match can have
-   are not shuffled. Between stretches that no match joins, the partition is cut.
+2. Let Spark count the rows of each stretch, and find out which of the conditions that every match
+   needs hold for some row in the stretch: `Ranges.find_kept_stretches`.
+3. Find the stretches in which a match may begin, in `worker.ranges`. Rows that cannot be in a match
+   are not shuffled. The partition is cut between stretches that no match can join.
 4. Join the rows with the stretches that are kept: `Ranges.assign`. The join is broadcast.
 
 For instance, if every match needs one condition, and a window is two stretches long:
 
     stretch       0  1  2  3  4  5  6  7  8  9 10 11 12
-    condition        x  x                       x         it holds for some row
-    begin         b  b  b                 b  b  b         it holds here or in the next two
-    range         0  0  0  0  0  -  -  -  1  1  1  1  1   rows in - are not shuffled
+    condition        x  x                       x         x: the condition holds for some row
+    begin         b  b  b                 b  b  b         b: it holds here or in the next two
+    range         0  0  0  0  0  -  -  -  1  1  1  1  1   -: the rows are not shuffled
 
 Nothing is assumed about the data: if matches may begin everywhere, there is one range, and the rows
-were read once more than necessary. If partitions have keys, only large ones are cut.
+were read once more than necessary. If the query has PARTITION BY, only large partitions are cut.
 
-Sources: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using Joins", PVLDB 16(5),
-2023, on buckets as wide as the window. docs/contributing/decisions/partitions.md
-says what was tried before.
+Source: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using Joins", PVLDB 16(5),
+2023, on buckets as wide as the window. docs/contributing/decisions/partitions.md says what was
+tried before.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ STRETCHES_PER_WINDOW = 2
 
 MICROSECONDS_PER_DAY = MICROSECONDS["DAY"]
 
-# In positions. Partitions are not cut by windows of this length or a greater one.
+# A number of positions: partitions are not cut by windows that are as long as this or longer.
 LONGEST_WINDOW = 2**60
 
-# The nodes of Spark's plans that it costs little to run three times.
+# The nodes of Spark's plans that are cheap enough to run three times.
 CHEAP_NODES = {
     *("Filter", "Project", "SubqueryAlias", "View", "LogicalRelation", "DataSourceV2Relation"),
     *("DataSourceV2ScanRelation", "HiveTableRelation", "InMemoryRelation", "Range"),
@@ -94,12 +94,12 @@ class Ranges:
 
     # Converts values of the first ORDER BY column to positions.
     order: OrderNumbers
-    # Every row of a match is less than this many positions after the first one.
+    # Every row of a match is less than this many positions after the first row of the match.
     window: int
-    # A mask of conditions in the first column of bits. In every match, each of them holds for some
-    # row.
+    # A mask of bits in the first column of bits: the conditions that hold for some row of every
+    # match.
     needed_mask: int
-    # The mask of the conditions among these that hold for the first row of every match.
+    # The part of this mask for the conditions that hold for the first row of every match.
     first_row_mask: int
 
     def describe(self, plan: MatchPlan) -> str:
@@ -108,7 +108,7 @@ class Ranges:
         return f"cut into ranges of {order} for several tasks; no match spans two ranges"
 
     def assign(self, runner: Runner, rows: DataFrame, keys: list[str], order: str) -> DataFrame:
-        """Return the rows that may be in a match, with the number of their range.
+        """Return the rows that may be in a match, with the number of their range in a new column.
 
         1. Give each row the class of its key, and its position along ORDER BY.
         2. Give each row of a large class the number of its stretch.
@@ -171,7 +171,10 @@ class Ranges:
         """Return the stretches whose rows are kept, each with the number of its range.
 
         Args:
-            in_stretches: all rows, with the number of their stretch.
+            in_stretches: all rows, with the class of their key and the number of their stretch.
+
+        Returns:
+            A DataFrame with the columns KEY_CLASS, STRETCH and RANGE of `worker.wire`.
         """
         from matchrec.worker.ranges import RangeWorker
 
@@ -276,7 +279,7 @@ def check_may_stay_whole(request: MatchRequest, reason: str) -> None:
 def plan_ranges(
     request: MatchRequest, plan: MatchPlan, compiled_query: CompiledQuery
 ) -> Ranges | WholePartitions:
-    """Return how partitions could be cut, or the reason they cannot; options do not matter."""
+    """Return how partitions can be cut, or the reason they cannot. Ignores the option `sort`."""
     reason = next(find_obstacles(plan, compiled_query), None)
     if reason is not None:
         return WholePartitions(reason)
@@ -297,7 +300,7 @@ def plan_ranges(
 
 
 def find_obstacles(plan: MatchPlan, compiled_query: CompiledQuery) -> Iterator[str]:
-    """Yield the reasons why ranges would not yield the rows that the whole partition yields."""
+    """Yield the reasons why the result of ranges could differ from that of whole partitions."""
     if plan.within is None:
         yield NO_WINDOW
     if compiled_query.task.max_steps is not None:
@@ -330,7 +333,12 @@ def find_costs(
 
 
 def find_window(plan: MatchPlan, order: OrderNumbers) -> int | None:
-    """Return the number of positions that a match spans less than; None if it is not known."""
+    """Return a number of positions such that every match spans fewer; None if it is not known.
+
+    Args:
+        plan: the plan, which has a window.
+        order: converts values of the first ORDER BY column to positions.
+    """
     assert plan.within is not None
     if plan.within.distance is not None:
         limit = plan.within.distance.limit
@@ -343,7 +351,7 @@ def find_window(plan: MatchPlan, order: OrderNumbers) -> int | None:
 
 
 def count_positions(length: Amount, order: OrderNumbers) -> int | None:
-    """Return the least number of positions that is at least a length.
+    """Convert the length of a window to positions, rounded up to the longest that it can be.
 
     Returns None if the order has no such lengths: a length of time along numbers, or a number
     along instants.

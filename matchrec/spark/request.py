@@ -64,7 +64,7 @@ MAX_STEPS = arguments.ArgumentKind(
 
 
 def are_counters(value: object) -> bool:
-    """Return whether a value is Counters. Queries without counters never load their module."""
+    """Return whether a value is Counters. A query without counters never loads their module."""
     from matchrec.spark.counters import Counters
 
     return isinstance(value, Counters)
@@ -133,14 +133,14 @@ class Rule:
 
     name: str  # empty for a query
     plan: MatchPlan
-    # The text of the rule and its language, which messages show. None for a rule without a text of
-    # its own.
+    # The text of the rule, which messages show; None for the only clause of a query.
     source: Source | None = None
+    # The language of this text; None for the language of the text around the rule.
     language: Language | None = None
     # The time for which the rule is valid; None for a rule without times.
     version: Version | None = None
     # If the rule is a Pattern: its conditions that are Columns of PySpark, as Spark prints them.
-    columns: tuple[str, ...] = ()
+    condition_columns: tuple[str, ...] = ()
 
     @contextmanager
     def name_in_errors(self) -> Iterator[None]:
@@ -157,7 +157,7 @@ class Purpose(Enum):
 
     # The rows of their results.
     RESULT = "result"
-    # Figures of how far each starting row comes: see `compile.coverage`.
+    # Counts of the starting rows that reach each variable of PATTERN: see `compile.coverage`.
     COVERAGE = "coverage"
     # The search of one partition, all of whose rows are shown: see `spark.collected_partition`.
     TRACE = "trace"
@@ -253,7 +253,7 @@ class MatchRequest:
             rule.version is not None and not rule.version.covers_all_time for rule in self.rules
         )
 
-    # What the options ask for. Other modules ask here, and compare no values of options.
+    # The meaning of the options, so that no other module compares their values.
 
     @property
     def workers_must_sort(self) -> bool:
@@ -282,16 +282,16 @@ class MatchRequest:
 
     @contextmanager
     def locate_rule_errors(self, rule: Rule) -> Iterator[None]:
-        """Turn Spark's errors that are raised inside into errors that show their place in a rule.
+        """Turn Spark's errors in the `with` block into errors that show their location in a rule.
 
         Raises:
-            MatchRecognizeError: Spark or matchrec rejects something inside.
+            MatchRecognizeError: Spark or matchrec rejects something in the block.
         """
         with rule.name_in_errors(), explain_refusals(rule.plan, self.relation, self.columns):
             yield
 
     def check_plan(self, plan: MatchPlan) -> None:
-        """Check what a rule asks of its input and of the options.
+        """Check that a rule fits its input and the options.
 
         Raises:
             MatchRecognizeError: the options, the order or a length do not suit the rule.
@@ -374,7 +374,8 @@ def rewrite_rule(rule: Rule, relation: Relation, columns: InputColumns, backend:
             return find_refusal([name], relation) is None
 
     with rule.name_in_errors():
-        # Not kept, because a variable of the session may have the name of a measure by now.
+        # This plan is not kept, because a variable of the session may have the name of a measure by
+        # the next query.
         plan = inline_earlier_measures(rule.plan, columns, is_known)
         if rule.name:  # the rules of a set are read anew for each query
             return replace(rule, plan=rewrite_conditions(plan, relation, columns, backend))

@@ -1,7 +1,8 @@
 """The partition and the row that a question about a clause names: `Target`.
 
-`TargetFinder` writes the values of a target as SQL, in tests of whether a row of the input belongs
-to it. If there is no such partition or row, its errors list those that are near.
+A question is a call such as `why` with `partition={"sym": "X"}, row=5`. `TargetFinder` writes the
+values of a target as SQL tests of whether a row of the input belongs to the target. If the input
+has no such partition or row, its errors list partitions or rows that are near.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ OrderValues = tuple[tuple[str, ...], ...]
 class Target:
     """The partition and the row of a clause that a question is about."""
 
-    # The values of the partition, by the names of their columns; None for the only partition. The
-    # user may also have passed a value alone: `TargetFinder` rejects it.
+    # The values of the partition, by the names of their columns; None for the only partition. If
+    # the user has passed something else, such as a value without a name, `TargetFinder` rejects it.
     partition: Mapping[str, object] | None = None
     # The values of the first ORDER BY columns; None for all rows.
     row: tuple[object, ...] | None = None
@@ -55,7 +56,7 @@ def is_plain(value: object) -> bool:
 class TargetFinder:
     """Finds the partition and the rows of a target in the input of a clause."""
 
-    # The clause with its input. It is the only rule of the request.
+    # The request whose only rule is the clause.
     request: MatchRequest
     # The plan of the clause, as it runs.
     plan: MatchPlan
@@ -63,7 +64,7 @@ class TargetFinder:
 
     @cached_property
     def key_texts(self) -> dict[str, str]:
-        """Return SQL of the keys that divide the plan's input, by their names."""
+        """Return SQL of the partition keys, by their names."""
         key_texts = {}
         for key in self.plan.partition_keys:
             name = key.name or self.request.columns.find_by_text(key.text) or key.text
@@ -80,20 +81,23 @@ class TargetFinder:
     def collect_key_values(self) -> dict[str, str]:
         """Return the values of the partition as SQL literals, by the names of the keys.
 
-        They are in the order of the clause's keys. The dict is empty if the target names no
-        partition and there is only one. Runs jobs: one finds out whether there is only one, others
-        check the types of values.
+        The values are in the order of the clause's keys. The dict is empty if the target names no
+        partition and the input has only one. Runs jobs: one counts the partitions if the target
+        names none, others check the types of values.
 
         Raises:
             MatchRecognizeError: there are several partitions and none is named, or the target does
                 not name the columns of the keys.
         """
-        partition, folded = self.target.partition, self.request.columns.fold_name
+        partition = self.target.partition
+        folded = self.request.columns.fold_name
         if partition is None:
             some_keys = self.find_some_keys()
             if len(some_keys) > 1:
-                lines, example = errors.format_rows(some_keys), self.write_example(some_keys[0])
-                raise errors.several_partitions(some=lines, example=example)
+                lines = errors.format_rows(some_keys)
+                raise errors.several_partitions(
+                    some=lines, example=self.write_example(some_keys[0])
+                )
             return {}
         self.reject_values_without_names(partition)
         key_names = {folded(name): name for name in self.key_texts}
@@ -117,7 +121,10 @@ class TargetFinder:
     def reject_values_without_names(self, value: object) -> None:
         """Raise an error for `partition="X"` and other partitions that are not a dict.
 
-        Runs a job if the value is not that of the keys.
+        Runs a job to find an example, unless the value can be one.
+
+        Raises:
+            MatchRecognizeError: the value is not a dict.
         """
         if isinstance(value, Mapping):
             return
@@ -149,14 +156,17 @@ class TargetFinder:
         if not some_keys:
             return errors.no_rows()
         partition = self.target.partition or {}
-        target_text = ", ".join(f"{name} = {value}" for name, value in partition.items())
-        lines, example = errors.format_rows(some_keys), self.write_example(some_keys[0])
-        return errors.unknown_partition(partition=target_text, some=lines, example=example)
+        return errors.unknown_partition(
+            partition=", ".join(f"{name} = {value}" for name, value in partition.items()),
+            some=errors.format_rows(some_keys),
+            example=self.write_example(some_keys[0]),
+        )
 
     def find_some_keys(self) -> list[dict[str, str | None]]:
-        """Return the keys of some partitions, as dicts of texts; none if nothing divides the rows.
+        """Return the values of the keys of some partitions as texts, by their names. Runs a job.
 
-        They are sorted; numbers in texts are compared as numbers. Runs a job.
+        The list is sorted; numbers in texts are compared as numbers. It is empty if the clause has
+        no PARTITION BY.
         """
         if not self.key_texts:
             return []
@@ -169,7 +179,7 @@ class TargetFinder:
         return [dict(zip(self.key_texts, row, strict=True)) for row in rows]
 
     def write_example(self, keys: Mapping[str, str | None]) -> str:
-        """Return how a user would name the partition of some keys."""
+        """Return how a user would name the partition with these keys, as Python code."""
         find_type = self.request.relation.find_type
         number_keys = [
             name
@@ -178,14 +188,14 @@ class TargetFinder:
         ]
         return errors.write_partition_example(keys, number_keys)
 
-    def write_similar_example(self, known: Mapping[str, object]) -> str:
+    def write_similar_example(self, named_values: Mapping[str, object]) -> str:
         """Return how a user would name a partition that has some values, or else any partition.
 
         Args:
-            known: the values by the names of their keys; others may be missing.
+            named_values: the values of some keys, by the names of the keys.
         """
         some_keys = self.find_some_keys()
-        texts = {name: str(value) for name, value in known.items()}
+        texts = {name: str(value) for name, value in named_values.items()}
         similar = [keys for keys in some_keys if keys | texts == keys]
         examples = similar or some_keys
         return self.write_example(examples[0]) if examples else ""
@@ -193,10 +203,10 @@ class TargetFinder:
     # The rows that the target names.
 
     def build_target_tests(self, key_tests: tuple[str, ...]) -> tuple[RowColumn, RowColumn]:
-        """Return a test of whether the target names a row, and one of whether the row is before it.
+        """Return a test of whether the target names a row, and a test of whether it is before it.
 
-        A row is before the target if its first ORDER BY value is, or is NULL. Runs jobs, which
-        check the types of values.
+        A row is before the target if its first ORDER BY value comes first in the order, or is NULL.
+        Runs jobs, which check the types of values.
 
         Args:
             key_tests: what `write_key_tests` has returned.
@@ -215,7 +225,7 @@ class TargetFinder:
         first_text, first_value = comparisons[0]
         operator = ">" if self.plan.order_by[0].descending else "<"
         is_before = f"coalesce(({first_text} {operator} {first_value}), TRUE)"
-        return (build_row_column(is_target), build_row_column(is_before))
+        return build_row_column(is_target), build_row_column(is_before)
 
     def find_target_rows(
         self, order_values: OrderValues, is_target: BoolArray, rows_before: int
@@ -223,16 +233,16 @@ class TargetFinder:
         """Return the positions of the rows that the target names.
 
         Args:
-            order_values: of all rows.
-            is_target: whether the target names a row.
-            rows_before: the number of rows before those that the target names.
+            order_values: the ORDER BY values of all rows of the partition.
+            is_target: bool[n], whether the target names each row.
+            rows_before: the number of rows before the target.
 
         Raises:
-            MatchRecognizeError: there is no such row. The error lists rows that are near.
+            MatchRecognizeError: the target names no row. The error lists rows that are near.
         """
         assert self.target.row is not None, "the target names all rows"
         if not is_target.any():
-            first_near = max(0, rows_before - 2)
+            first_near = max(0, rows_before - 2)  # two rows before the target, two after it
             near_values = order_values[first_near : rows_before + 2]
             nearest = find_nearest_values(near_values, rows_before - first_near, self.target.row[0])
             near_rows = [dict(zip(self.order_texts, values, strict=True)) for values in near_values]
@@ -263,7 +273,7 @@ class TargetFinder:
         return substitutes.write_text(text, self.request.relation.find_type(text))
 
     def write_comparable(self, text: str) -> str:
-        """Return SQL of the value of an expression as it is compared with `write_value`.
+        """Return SQL of an expression in the form in which `write_value` writes values.
 
         Bytes and nested values are compared by their texts.
         """
@@ -283,10 +293,10 @@ class TargetFinder:
             argument: the argument that has the value, for messages.
             text: the expression.
             value: the value.
-            key_tests: tests of rows that have values like this one, for messages.
+            key_tests: tests of the rows from which a message takes an example of a right value.
 
         Raises:
-            MatchRecognizePlanError: the value is not one of the expression's type.
+            MatchRecognizePlanError: the expression's type does not have this value.
         """
         type_ = self.request.relation.find_type(text)
         literal_text = write_literal(convert_instant(value, type_), argument)
@@ -304,18 +314,19 @@ class TargetFinder:
     ) -> None:
         """Check that Spark can cast a literal to the type of an expression. Runs a job.
 
-        The error shows a value of the expression. Without any, nothing is checked.
+        The error shows a value of the expression as an example. If no row has one, nothing is
+        checked.
 
         Args:
             argument: the argument that has the value.
             text: the expression.
             value: the value.
             literal_text: the value as a literal.
-            key_tests: tests that the row with the shown value passes. If the target names a row,
-                the value is of the same partition.
+            key_tests: tests that the row of the example passes. If the target names a row, the
+                example is of the same partition.
 
         Raises:
-            MatchRecognizePlanError: Spark cannot cast it.
+            MatchRecognizePlanError: Spark cannot cast the literal.
         """
         type_name = self.request.relation.find_type(text).simpleString()
         items = [
@@ -345,7 +356,7 @@ def find_nearest_values(
 ) -> tuple[str, ...]:
     """Return the ORDER BY values of the row that is closest to a target.
 
-    If the first value is neither a number nor a time, it is the row before the target.
+    If the first value is neither a number nor a time, the row before the target counts as closest.
 
     Args:
         near_values: the rows before the target, followed by those after it; at least one row.

@@ -21,7 +21,7 @@ from matchrec.output.rows import OutputRows
 from matchrec.plan.text import quote_name
 from matchrec.search.matches import Matches
 from matchrec.spark import read_types, substitutes
-from matchrec.spark.clause_result import project
+from matchrec.spark.clause_result import project_result
 from matchrec.spark.collected_partition import CollectedPartition
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.worker.arrays import write_batches
@@ -60,7 +60,7 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsBy
         one_row = spark.range(0, 1, 1, 1)
         sent = one_row.mapInArrow(return_packed_batch, substitutes.build_sent_schema(schema))
     matched = substitutes.decode_columns(sent, schema)
-    result = project(partition.relation, compiled_query, matched)
+    result = project_result(partition.relation, compiled_query, matched)
     measure_names = {measure.name for measure in partition.plan.measures}
     measure_fields = [field for field in result.schema.fields if field.name in measure_names]
     texts = result.selectExpr(MATCH_INDEX, *[write_quoted_text(field) for field in measure_fields])

@@ -1,4 +1,4 @@
-"""Aggregates that only Spark knows, computed over the rows of each match.
+"""Compute the aggregates that only Spark knows, over the rows of each match.
 
 An output row has the rows of its match as an array of structs. There are two ways to aggregate it:
 
@@ -6,8 +6,8 @@ folds    Spark's functions over arrays take the values of the aggregate from the
          them (`folds.FOLDS`). No row leaves its match, so the rows stay in order, and nothing is
          shuffled.
 groups   The array is exploded, and its rows are aggregated by GROUP BY. Spark may merge parts of a
-         group in any order, so only aggregates are left to it whose result does not depend on the
-         order of rows (`GROUP_AGGREGATES`).
+         group in any order, so this is done only for aggregates whose result does not depend on
+         the order of rows (`GROUP_AGGREGATES`).
 """
 
 from __future__ import annotations
@@ -44,12 +44,13 @@ from matchrec.worker.wire import SelectItem
 
 NAN = "double('NaN')"
 
-# In Sail's error if a struct that an aggregate returns has two fields of the same name.
+# A part of Sail's error if a struct that an aggregate returns has two fields of the same name.
 SAME_NAME = "duplicate unqualified field name"
 
-# Columns that only this module uses: the number of an output row, and a struct of what is
-# evaluated on a row of a match. Once rows are grouped, the latter is the array of these structs.
+# Columns that only this module uses. The number of an output row.
 OUTPUT_ROW = "__id"
+# The values of expressions on one row of a match, as a struct. Once rows are grouped, this column
+# has the array of the structs.
 ROW_VALUES = "__taken"
 
 # The names of the aggregates that GROUP BY may compute.
@@ -58,10 +59,10 @@ GROUP_AGGREGATES = frozenset(map(str.lower, read_words("ANY ORDER")))
 
 @dataclass(frozen=True)
 class MatchAggregates:
-    """The aggregates of a query that Spark computes, and the output rows that have them."""
+    """The aggregates of a query that Spark computes, and the rows to compute them from."""
 
     runner: Runner
-    # The output of the workers.
+    # The output of the workers: one row for each output row of the query.
     matched: DataFrame
     compiled_query: CompiledQuery
     # The columns of the other reads, which are kept.
@@ -77,8 +78,8 @@ class MatchAggregates:
     def compute(self) -> DataFrame:
         """Return the kept reads and the aggregates.
 
-        1. Compute all aggregates by groups. This is a plan that usually does not run: Spark says
-           which types the results have, and rejects what it does not allow.
+        1. Plan to compute all aggregates by groups. Spark analyses this plan, which usually does
+           not run: it returns the types of the results, and rejects what it does not allow.
         2. Choose the aggregates that can be folds.
         3. Compute these as folds, then the others, if there are any, by groups.
 
@@ -93,9 +94,9 @@ class MatchAggregates:
             fold = choose_fold(self.aggregates[index], result_types[index])
             if fold is not None:
                 folds[index] = fold
-        others = [index for index in indices if index not in folds]
         if not folds:
             return grouped
+        others = [index for index in indices if index not in folds]
         if not others:
             return self.compute_folds(folds, result_types, self.kept_columns)
         folded = self.compute_folds(folds, result_types, (*self.kept_columns, self.rows))
@@ -110,7 +111,7 @@ class MatchAggregates:
         except AnalysisException as error:
             if SAME_NAME not in str(error):
                 raise
-            # Sail calls an aggregate of a struct by its fields, which two aggregates may share
+            # Sail names an aggregate of a struct by its fields, which two aggregates may share.
             fields = [
                 self.compute_groups(self.matched, (), [index]).schema.fields[-1]
                 for index in indices
@@ -158,10 +159,10 @@ class MatchAggregates:
     def describe_values(
         self, arrays: DataFrame, index: int, fold: Fold, result_type: types.DataType
     ) -> FoldedValues:
-        """Return the values of an aggregate.
+        """Return a description of the values of an aggregate, for its fold.
 
         Args:
-            arrays: has a column with the array of the values, see `collect_values`.
+            arrays: the rows with the array of the values in a column, see `collect_values`.
             index: the index of the aggregate.
             fold: how it is computed.
             result_type: the type of its result.
@@ -182,10 +183,10 @@ class MatchAggregates:
         )
 
     def collect_values(self, folds: Mapping[int, Fold], kept_columns: Sequence[str]) -> DataFrame:
-        """Return, for each aggregate, a column with the array of its values.
+        """Return the rows with a column for each aggregate: the array of its values.
 
         Functions over arrays accept neither subqueries nor Python functions. If a term has one,
-        the rows leave the arrays and are grouped again.
+        the arrays are exploded to rows, and the rows are grouped again.
 
         Args:
             folds: the folds, by the indices of the aggregates.
@@ -265,11 +266,11 @@ class MatchAggregates:
 def aggregate_matches(
     runner: Runner, matched: DataFrame, compiled_query: CompiledQuery
 ) -> DataFrame:
-    """Compute the aggregates of each match. The array of its rows is dropped.
+    """Compute the aggregates of each match, and drop the array of its rows.
 
     Args:
         runner: runs texts of the query.
-        matched: the output of the workers. All reads but the array are kept.
+        matched: the output of the workers. All reads except the array are kept.
         compiled_query: the query, which has aggregates.
 
     Raises:
@@ -301,10 +302,10 @@ def choose_fold(aggregate: RowAggregate, result_type: types.DataType) -> Fold | 
 
 
 def write_row_terms(aggregate: RowAggregate, fold: Fold) -> list[str]:
-    """Return SQL of what is evaluated on each row for a fold.
+    """Return SQL of the expressions that are evaluated on each row for a fold.
 
-    These are the arguments that may differ from row to row, and what orders the rows. If there are
-    several, they are named: arguments a0, a1, ..., ordering o0, o1, ...
+    They are the arguments that may differ from row to row, and the sort keys. If there are several
+    expressions, they are named: a0, a1, ... for arguments, o0, o1, ... for sort keys.
     """
     row_arguments = fold.count_row_arguments(len(aggregate.arguments))
     terms = [write_term(argument) for argument in aggregate.arguments[:row_arguments]]
@@ -373,7 +374,7 @@ def write_term(term: RowTerm) -> str:
 
 
 def find_origin(aggregate: RowAggregate) -> SqlOrigin:
-    """Return where the user wrote an aggregate, for the errors of Spark."""
+    """Return the origin of an aggregate, for the errors of Spark."""
     clause = name_part("MEASURES")
     return make_origin(f"`{aggregate.call.function}` in {clause}", clause, aggregate.call.span)
 
@@ -384,7 +385,7 @@ def find_origin(aggregate: RowAggregate) -> SqlOrigin:
 def explode_rows(frame: DataFrame, kept_columns: Sequence[str], rows: str) -> DataFrame:
     """Return the rows of all matches, each with the number of its output row.
 
-    An output row without rows of a match becomes one row of NULL.
+    An output row whose array is empty becomes one row of NULL.
 
     Args:
         frame: the output rows.
@@ -436,8 +437,8 @@ def write_first(field: types.StructField) -> str:
 def can_be_key(field: types.StructField) -> bool:
     """Return whether to group by a column as well, so that its schema still excludes NULL.
 
-    A column is no key if grouping changes its values (-0.0 becomes 0.0), or if Spark does not
-    allow it (maps, variants).
+    A column cannot be a key if grouping changes its values (-0.0 becomes 0.0), or if Spark does not
+    allow its type as a key (maps, variants).
     """
     is_atomic = isinstance(field.dataType, types.AtomicType)
     is_excluded = field.dataType.typeName() in ("float", "double", "variant")

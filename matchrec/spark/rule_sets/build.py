@@ -2,10 +2,11 @@
 
 As for one query (`spark.clause_result`), everything is built at once and no job runs. All rules
 share one plan: the workers get the rows once, and return rows of all rules, see
-`worker.rule_batches`.
-Spark analyses the measures of all rules together. Only if it rejects them, each rule is analysed by
-itself, to find the one that is wrong. Over a stream, one operator holds the state of all rules, so
-there is one shuffle and one watermark.
+`worker.rule_batches`. Over a stream, one operator holds the state of all rules, so there is one
+shuffle and one watermark.
+
+Spark analyses the measures of all rules together. If Spark rejects them, it analyses each rule by
+itself, to find the rule that is wrong.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from matchrec.errors.rule_sets import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.analysis_log import silence_analysis
-from matchrec.spark.clause_result import build_result_items, project, select_result_columns
+from matchrec.spark.clause_result import build_result_items, project_result, select_result_columns
 from matchrec.spark.compile import CompiledRule, CompiledRules, compile_request
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.order_numbers import OrderNumbers, find_order_numbers
@@ -52,57 +53,62 @@ StructFields = Sequence[StructField]
 # rows that holds the read: `__r0`, `__r1`, ...
 Slots = tuple[tuple[int, ...], ...]
 
-# The names of our columns in results.
-NAMES = ("rule", "match_number", "start_time", "end_time", "events", "message")
-VERSION = "rule_version"
+# The names of our columns in results. Only rules with versions have the last column.
+RESULT_COLUMNS = ("rule", "match_number", "start_time", "end_time", "events", "message")
+VERSION_COLUMN = "rule_version"
 
-# The number of digits of a rule's identity. It is short, because each array of a bucket's state is
-# named by one.
+# The number of digits of a rule's identity. An identity is short, because it is in the name of each
+# array of a bucket's state.
 IDENTITY_DIGITS = 12
 
 
 # The schema of the workers' rows.
 
 
-def find_slots(rule_set: RuleSet, inputs: StructFields) -> tuple[Slots, StructFields]:
-    """Return the slots of the reads of all rules, and the fields of the slots.
+def assign_slots(rule_set: RuleSet, sent_fields: StructFields) -> tuple[Slots, StructFields]:
+    """Assign a slot to each read of all rules.
 
     Rules share slots: a set needs as many slots of a type as the rule with the most reads of it.
 
     Args:
         rule_set: the rules.
-        inputs: the fields of the columns that are sent to the workers.
+        sent_fields: the fields of the columns that are sent to the workers.
+
+    Returns:
+        The slots, and the field of each slot.
     """
-    fields: list[StructField] = []
+    slot_fields: list[StructField] = []
     # The slot of the nth read of a type, by the type and n.
     slots_by_type: dict[tuple[str, int], int] = {}
     slots_of_rules = []
     for rule in rule_set.rules:
         read_counts: Counter[str] = Counter()  # of this rule, by type
         slots = []
-        for field in build_read_schema(rule.compiled_query, inputs).fields:
-            type_text = f"{field.dataType.json()} {field.metadata}"
-            slot = slots_by_type.setdefault((type_text, read_counts[type_text]), len(fields))
-            if slot == len(fields):
-                fields.append(
-                    StructField(wire.name_read(slot), field.dataType, metadata=field.metadata)
+        for read in build_read_schema(rule.compiled_query, sent_fields).fields:
+            type_text = f"{read.dataType.json()} {read.metadata}"
+            slot = slots_by_type.setdefault((type_text, read_counts[type_text]), len(slot_fields))
+            if slot == len(slot_fields):
+                slot_fields.append(
+                    StructField(wire.name_read(slot), read.dataType, metadata=read.metadata)
                 )
             read_counts[type_text] += 1
             slots.append(slot)
         slots_of_rules.append(tuple(slots))
-    return tuple(slots_of_rules), fields
+    return tuple(slots_of_rules), slot_fields
 
 
-def build_row_schema(rule_set: RuleSet, inputs: StructFields, slots: StructFields) -> StructType:
+def build_row_schema(
+    rule_set: RuleSet, sent_fields: StructFields, slot_fields: StructFields
+) -> StructType:
     """Return the schema of the workers' rows, before types that Arrow cannot carry are replaced.
 
     Args:
         rule_set: the rules.
-        inputs: the fields of the columns that are sent to the workers.
-        slots: the fields of the slots.
+        sent_fields: the fields of the columns that are sent to the workers.
+        slot_fields: the fields of the slots.
     """
-    order_type = inputs[rule_set.order].dataType
-    event_types = {name: inputs[column].dataType for name, column in rule_set.events.items()}
+    order_type = sent_fields[rule_set.order].dataType
+    event_types = {name: sent_fields[column].dataType for name, column in rule_set.events.items()}
     event_type = make_struct_type(event_types | {VARIABLE: StringType()})
     numbers = [
         StructField(name, IntegerType(), nullable=False)
@@ -110,7 +116,7 @@ def build_row_schema(rule_set: RuleSet, inputs: StructFields, slots: StructField
     ]
     keys = []
     for index, column in enumerate(rule_set.keys):
-        key = inputs[column]
+        key = sent_fields[column]
         keys.append(
             StructField(wire.name_rule_key(index), key.dataType, metadata=find_padding(key))
         )
@@ -121,7 +127,7 @@ def build_row_schema(rule_set: RuleSet, inputs: StructFields, slots: StructField
         wire.MATCHED_ROWS: ArrayType(event_type, containsNull=False),
         wire.FAILURE_MESSAGE: StringType(),
     }
-    return StructType([*numbers, *keys, *make_struct_type(match_types), *slots])
+    return StructType([*numbers, *keys, *make_struct_type(match_types), *slot_fields])
 
 
 @dataclass(frozen=True)
@@ -140,20 +146,20 @@ class BuiltRuleSet:
 
     @property
     def queries(self) -> Mapping[str, SplitQuery]:
-        """Return the query of each rule, by the name of the rule."""
+        """Return the split query of each rule, by the name of the rule."""
         return {compiled.rule.name: compiled.query for compiled in self.compiled.rules}
 
     @property
     def times(self) -> OrderNumbers:
         """Return the converter of the times by which rows are ordered and rules are valid.
 
-        The rules must have versions.
+        Only rules with versions have such times.
         """
         times = find_order_numbers(self.rows.schema[wire.FIRST_ROW_ORDER].dataType)
         assert times is not None, "`match_rules` has checked the type"
         return times
 
-    def over(self, rows: DataFrame) -> BuiltRuleSet:
+    def replace_rows(self, rows: DataFrame) -> BuiltRuleSet:
         """Return the rule set over other rows of the workers, which may be of another session."""
         request = self.request.use_session(rows.sparkSession)
         return replace(self, rows=rows, compiled=replace(self.compiled, request=request))
@@ -163,7 +169,10 @@ class BuiltRuleSet:
 
 
 def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
-    """Build all rules of a request, which has the columns of their events.
+    """Compile all rules of a request, and build the DataFrame of the workers' rows. Runs no job.
+
+    Args:
+        request: the rules, with the columns of their events.
 
     Raises:
         MatchRecognizeError: a rule is wrong, or cannot run with others.
@@ -185,11 +194,11 @@ def check_shared_plan(request: MatchRequest) -> None:
         MatchRecognizeError: Spark rejects an expression in them.
     """
     first_plan = request.rules[0].plan
-    # Errors are explained by a plan. This one has no conditions and measures, which are not shared.
+    # `explain_refusals` needs a plan. This plan has only what all rules share.
     shared_plan = MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
     with explain_refusals(shared_plan, request.relation, request.columns):
         texts = [expression.text for expression in shared_plan.sorted_by]
-        _ = request.relation.select(texts).schema  # which is when Spark analyses them
+        _ = request.relation.select(texts).schema  # lets Spark analyse them
 
 
 def link_rules(compiled: CompiledRules) -> RuleSet:
@@ -243,7 +252,8 @@ def link_rules(compiled: CompiledRules) -> RuleSet:
 def compute_identity(request: MatchRequest, compiled: CompiledRule, version: Version) -> str:
     """Return the identity of a rule: a digest of everything that its search depends on.
 
-    Other rules do not change it. So the state of a stream knows which rules are still the same.
+    The identity does not depend on other rules. By it, the state of a stream finds out which rules
+    are still the same.
 
     Args:
         request: all rules.
@@ -257,7 +267,7 @@ def compute_identity(request: MatchRequest, compiled: CompiledRule, version: Ver
         version.rule,
         version.since,
         query.resolved_plan,
-        compiled.rule.columns,
+        compiled.rule.condition_columns,
         query.plan,
         column_types,
         compiled.conditions.run_conditions,
@@ -275,7 +285,7 @@ def plan_output_rows(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFr
     """
     preparation = compiled.preparation
     fields = preparation.find_fields(rule_set.columns, compiled.fields)
-    slots, slot_fields = find_slots(rule_set, fields)
+    slots, slot_fields = assign_slots(rule_set, fields)
     schema = build_row_schema(rule_set, fields, slot_fields)
     output = RuleSetOutput(rule_set, slots, build_output_schema(schema), compiled.request.on_error)
     name = f"match_recognize[{len(rule_set.rules)} rules]"
@@ -309,7 +319,7 @@ def select_rows_of_kind(
     Args:
         built: the rule set.
         kind: the kind.
-        columns: the columns of the workers' rows, by their names in the result.
+        columns: the other columns of the workers' rows, by their names in the result.
     """
     names = list_key_names(built)
     keys = [
@@ -331,7 +341,7 @@ def check_results(built: BuiltRuleSet) -> None:
 
 
 def check_measures(built: BuiltRuleSet) -> None:
-    """Check the measures of all rules. Spark analyses them together, because each analysis costs.
+    """Let Spark check the measures of all rules, together, because each analysis takes time.
 
     Raises:
         MatchRecognizeError: Spark rejects a measure.
@@ -346,7 +356,7 @@ def check_measures(built: BuiltRuleSet) -> None:
         if items:
             runner.analyse(runner.select(built.rows, items))
     except QUERY_ERRORS:
-        # Analyse each rule by itself. Then the error names the one that is wrong.
+        # Analyse each rule by itself, so that the error names the wrong rule.
         for rule_number in rule_numbers:
             build_rule_result(built, rule_number)
         raise
@@ -356,11 +366,11 @@ def check_measures(built: BuiltRuleSet) -> None:
 
 
 def build_rule_result(built: BuiltRuleSet, rule_number: int) -> DataFrame:
-    """Return the result that a rule would have as a separate query.
+    """Return the result that a version of a rule would have as a separate query.
 
     Args:
         built: the rule set.
-        rule_number: the index of a version of a rule in the rule set.
+        rule_number: the index of the version in `rule_set.rules`.
 
     Raises:
         MatchRecognizeError: Spark rejects a measure.
@@ -380,7 +390,7 @@ def build_rule_result(built: BuiltRuleSet, rule_number: int) -> DataFrame:
                 f"{wire.name_read(slot)} AS {wire.name_read(index)}"
                 for index, slot in enumerate(built.slots[rule_number])
             ]
-            return project(request.relation, compiled_query, rule_rows.selectExpr(*reads))
+            return project_result(request.relation, compiled_query, rule_rows.selectExpr(*reads))
         slots = built.slots[rule_number]
         result = select_result_columns(request.runner, compiled_query, rule_rows, slots)
         return request.runner.analyse(result)
@@ -421,12 +431,12 @@ def list_rule_items(built: BuiltRuleSet, rule_number: int) -> list[SelectItem]:
 def list_rule_columns(built: BuiltRuleSet) -> Iterator[SelectItem]:
     """Yield the columns that name a row's rule and, if rules have versions, its version.
 
-    A version is named by the time from which it is valid.
+    The time from which a version is valid is its name.
     """
     versions = [rule.version for rule in built.rule_set.rules]
     literals_by_column = {"rule": [quote_string(version.rule) for version in versions]}
     if built.rule_set.has_versions:
-        literals_by_column[VERSION] = [
+        literals_by_column[VERSION_COLUMN] = [
             built.times.write_literal(version.since) for version in versions
         ]
     for name, literals in literals_by_column.items():
@@ -447,10 +457,11 @@ def check_input_names(built: BuiltRuleSet) -> None:
         MatchRecognizeError: a partition column or a column of events has such a name.
     """
     folded = built.request.columns.fold_name
-    our_names = (*NAMES, VERSION) if built.rule_set.has_versions else NAMES
-    our_folded_names = {folded(name) for name in our_names}
+    our_names = {folded(name) for name in RESULT_COLUMNS}
+    if built.rule_set.has_versions:
+        our_names.add(folded(VERSION_COLUMN))
     for name in list_key_names(built):
-        if folded(name) in our_folded_names:
+        if folded(name) in our_names:
             raise column_name_taken(what="partition column", name=name)
     for name in built.request.event_columns or ():
         if folded(name) == folded(VARIABLE):
