@@ -7,11 +7,11 @@ Spark's analysis rejects both. So these operations are rejected before a query r
     day IN (1, 2)             date and numbers
     IF(price, 1, 2)           a number that is used as a condition
 
-A string that is compared with a number, and does not look like one, is rejected on each engine,
-because no row can be compared with it: `price > 'abc'`.
+A string that is compared with a number, and does not look like a number, is rejected on each
+engine, because no row can be compared with it: `price > 'abc'`.
 
-The kind of an operand is known if it is a column, a literal, or an operation or an aggregate of
-these. Other operands are not checked.
+The kind of an operand's type (number, date, ...) is known if the operand is a column, a literal, or
+an operation or an aggregate of these. Other operands are not checked.
 """
 
 from __future__ import annotations
@@ -105,10 +105,11 @@ NUMBERS_IN_LETTERS = frozenset(("nan", "inf", "infinity"))
 class OperandKinds:
     """Finds the kinds of the types of operands over an input."""
 
+    # The input.
     relation: Relation
 
     def find(self, scalar: Scalar) -> TypeKind | None:
-        """Return the kind of an expression's type; None if its form does not tell."""
+        """Return the kind of an expression's type; None if its form does not show it."""
         if isinstance(scalar, Operation):
             return self._find_kind_of_operation(scalar)
         if not scalar.references:
@@ -141,11 +142,11 @@ class OperandKinds:
 
     @cached_property
     def column_types(self) -> dict[str, DataType]:
-        """The types of the columns, by their names in small letters."""
+        """Return the types of the columns of the input, by their names in lower case."""
         return {field.name.lower(): field.dataType for field in self.relation.rows.schema.fields}
 
     def _find_kind_of_operation(self, operation: Operation) -> TypeKind | None:
-        """Return the kind of the value of an operation; None if its form does not tell."""
+        """Return the kind of the value of an operation; None if its form does not show it."""
         operator = operation.operator
         operands = operation.operands
         entry = OPERATORS.get(operator)
@@ -168,7 +169,7 @@ class OperandKinds:
         return None
 
     def find_common(self, operands: Iterable[Scalar]) -> TypeKind | None:
-        """Return the kind that all operands have that are not NULL; None if there is none."""
+        """Return the common kind of all operands that are not NULL; None if kinds differ."""
         kinds = {self.find(operand) for operand in operands} - {TypeKind.NULL}
         return kinds.pop() if len(kinds) == 1 else None
 
@@ -176,7 +177,7 @@ class OperandKinds:
 def find_kind_of_sum(
     operator: str, left: TypeKind | None, right: TypeKind | None
 ) -> TypeKind | None:
-    """Return the kind of a sum or a difference with a time; None if the kinds do not tell.
+    """Return the kind of a sum or a difference that begins with a time; None if it is not known.
 
     >>> find_kind_of_sum("-", TypeKind.DATE, TypeKind.DATE).name
     'INTERVAL'
@@ -228,7 +229,7 @@ def list_operations(plan: MatchPlan) -> Iterator[tuple[str, Operation]]:
 def group_operands(operation: Operation) -> Iterator[tuple[Scalar, ...]]:
     """Yield the groups of operands that must have one type.
 
-    For `CASE v WHEN a THEN x ELSE y END` they are `v, a` and `x, y`.
+    For `CASE v WHEN a THEN x ELSE y END` the groups are `v, a` and `x, y`.
     """
     operator = operation.operator
     if operator in DAYS_ADDED:
@@ -259,9 +260,9 @@ def find_incompatible_operands(
                 yield make_error(operation, (condition,), clause, kinds)
         for operands in group_operands(operation):
             if are_incompatible(operation, {kinds.find(operand) for operand in operands}):
-                is_call = operation.operator in DAYS_ADDED
-                shown = operation.operands if is_call else operands
-                yield make_error(operation, shown, clause, kinds)
+                has_other_operands = operation.operator in DAYS_ADDED
+                shown_operands = operation.operands if has_other_operands else operands
+                yield make_error(operation, shown_operands, clause, kinds)
 
 
 def are_incompatible(operation: Operation, kinds: Set[TypeKind | None]) -> bool:
@@ -269,7 +270,7 @@ def are_incompatible(operation: Operation, kinds: Set[TypeKind | None]) -> bool:
 
     Args:
         operation: the operation.
-        kinds: the kinds of operands that must have one type; None among them for an unknown kind.
+        kinds: the kinds of the operands that must have one type, with None for an unknown kind.
     """
     if operation.operator in ("DATEDIFF", *DAYS_ADDED):
         return bool(kinds & NEVER_CONVERTED_TO_TIMES)
@@ -283,7 +284,8 @@ def make_error(
 ) -> MatchRecognizeError:
     """Return the error of an operation whose operands have incompatible types.
 
-    The difference of two dates is an interval, also if the engine makes a number of it.
+    The error shows the difference of two dates as an interval, even if the engine says that it is a
+    number.
     """
     typed_operands = []
     for operand in operands:
@@ -299,13 +301,15 @@ def make_error(
 def find_unreadable_literals(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Yield the errors of strings that are used as numbers or times and look like neither.
 
-    In ANSI mode such a comparison fails on each row. In other modes it is NULL, so it is no error.
+    In ANSI mode a comparison with such a string fails on each row. Without ANSI mode the comparison
+    is NULL, so there are no errors.
     """
     kinds = OperandKinds(relation)
     for clause, operation in list_operations(plan):
         error = find_unreadable_literal(operation, clause, kinds)
         if error is None and has_unreadable_days(operation):
             error = make_error(operation, operation.operands, clause, kinds)
+        # Most plans have no such string, and then the session is not asked for its settings.
         if error is not None and relation.runner.settings["spark.sql.ansi.enabled"] == "true":
             yield error
 
@@ -313,7 +317,10 @@ def find_unreadable_literals(plan: MatchPlan, relation: Relation) -> Iterator[Ma
 def find_unreadable_literal(
     operation: Operation, clause: str, kinds: OperandKinds
 ) -> MatchRecognizeError | None:
-    """Return the error of a string in a comparison that cannot be converted; None if all can be."""
+    """Return the error of a string in a comparison that cannot be converted.
+
+    Returns None if all strings may be converted, or if nothing shows that they must be.
+    """
     if operation.operator not in COMPARING_OPERATORS:
         return None
     compared_operand = find_number_or_time(operation.operands, kinds)
@@ -334,7 +341,7 @@ def find_unreadable_literal(
 
 
 def has_unreadable_days(operation: Operation) -> bool:
-    """Return whether an operation adds a string to a date that is no number of days or months."""
+    """Return whether an operation adds a string that is not a number to a date."""
     if operation.operator not in DAYS_ADDED or len(operation.operands) != 2:
         return False
     string = read_string_literal(operation.operands[1])
@@ -342,9 +349,9 @@ def has_unreadable_days(operation: Operation) -> bool:
 
 
 def find_number_or_time(operands: Iterable[Scalar], kinds: OperandKinds) -> Scalar | None:
-    """Return the first operand that is a number or a time, or None.
+    """Return the first operand that is a number or a time; None if no operand is.
 
-    Strings that are compared with it are converted to its type.
+    Strings that are compared with this operand are converted to its type.
     """
     for operand in operands:
         kind = kinds.find(operand)
@@ -362,7 +369,11 @@ def read_string_literal(scalar: Scalar) -> str | None:
 
 
 def may_be_number_or_time(text: str, *, is_number: bool) -> bool:
-    """Return whether a string may be read as a number, or else as a time.
+    """Return whether a string looks as if it could be converted to a number, or to a time.
+
+    Args:
+        text: the string.
+        is_number: whether it must be a number; otherwise it must be a time.
 
     >>> may_be_number_or_time("nan", is_number=True), may_be_number_or_time("abc", is_number=True)
     (True, False)

@@ -5,8 +5,8 @@
 
 1. `find_smallest_refused` goes down from the expression to the smallest operation that the engine
    refuses, although it accepts all operands of that operation.
-2. `RefusedOperation` finds out from the words of the refusal what it is about: the type of a CAST,
-   the number of arguments, or the types of the operands. The engine is asked for these types.
+2. `RefusedOperation` finds out from the words of the refusal whether it is about the type of a
+   CAST, the number of arguments, or the types of the operands. The engine returns these types.
 3. The error is written from the operation and the types, so it is the same on each engine.
 """
 
@@ -64,10 +64,10 @@ ABOUT_TYPE_NAME = re.compile(r"Unsupported data type|UNSUPPORTED_DATATYPE|found 
 # The largest number of arguments with which a call is tried.
 MOST_ARGUMENTS = 5
 
-# Operators with tests, which must be conditions, and results, which must have one type.
+# Operators with tests and results: a test must be a condition, and all results must have one type.
 CONDITIONALS = ("IF", "CASE")
 
-# Operators in words that are not written as calls.
+# Operators that are words and not written as calls.
 OPERATOR_WORDS = ("AND", "OR", "NOT", "IN", "LIKE", "DIV", "CASE", "CAST", "BETWEEN", "NEG")
 
 
@@ -76,11 +76,11 @@ def explain_operation(
 ) -> MatchRecognizeError | None:
     """Return the error for the operation that an engine refuses in an expression.
 
-    None if the expression has no structure, or if the refusal has another reason.
+    Returns None if the expression was not parsed, or if the refusal has another reason.
 
     Args:
         expression: the expression that the engine refuses.
-        refusal: what the engine says about it.
+        refusal: the engine's error about the expression.
         relation: the input.
     """
     if expression.scalar is None:
@@ -111,7 +111,7 @@ class RefusedOperation:
     branches: Branches | None
     # The words of the operator, such as the type of a CAST.
     words: tuple[str, ...]
-    # Where the user wrote it, and the clause.
+    # The location of the operation in the user's text, and its clause.
     span: Span
     clause: str
     # The engine's refusal.
@@ -129,11 +129,11 @@ class RefusedOperation:
 
     @property
     def is_about_arguments(self) -> bool:
-        """Return whether it is a call, and the refusal is about the number of arguments."""
+        """Return whether this is a call, and the refusal is about the number of arguments."""
         return is_call(self.name) and ABOUT_ARGUMENTS.search(str(self.refusal)) is not None
 
     def explain_type_name(self) -> MatchRecognizeError | None:
-        """Return the error for a CAST to a type that does not exist; else None."""
+        """Return the error for a CAST to a type that does not exist; None for other refusals."""
         is_cast = self.name in ("CAST", "TRY_CAST")
         if not is_cast or not self.words or not ABOUT_TYPE_NAME.search(str(self.refusal)):
             return None
@@ -143,7 +143,7 @@ class RefusedOperation:
         return unknown_type(self.span, name=type_name[0], clause=self.clause)
 
     def explain_argument_count(self) -> MatchRecognizeError | None:
-        """Return the error for a call with a wrong number of arguments; else None."""
+        """Return the error for a wrong number of arguments; None for other refusals."""
         if not self.is_about_arguments:
             return None
         counts = read_argument_counts(read_sentence(self.refusal)) or find_accepted_counts(
@@ -159,7 +159,7 @@ class RefusedOperation:
     def explain_types(self) -> MatchRecognizeError | None:
         """Return the error for operands with wrong types.
 
-        None if the refusal has another reason, or if the type of an operand is not known.
+        Returns None if the refusal has another reason, or if the type of an operand is not known.
         """
         if not self.is_about_arguments and not ABOUT_TYPES.search(str(self.refusal)):
             return None
@@ -192,11 +192,11 @@ def read_operation(
 ) -> RefusedOperation | None:
     """Return the operation or the aggregate that a refused expression consists of.
 
-    None if it consists of something else, such as a call that the parser cannot read.
+    Returns None if it consists of something else, such as a call that the parser cannot read.
 
     Args:
         refused: the expression.
-        clause: the clause that it is in.
+        clause: the clause of the expression.
         relation: the input.
     """
     scalar, refusal = refused
@@ -234,13 +234,13 @@ CALL = re.compile(r"\s*(?P<name>\w+)\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
 def explain_opaque_call(
     refused: RefusedScalar, clause: str, relation: Relation
 ) -> MatchRecognizeError | None:
-    """Return the error for a call with a wrong number of arguments, which the parser cannot read.
+    """Return the error for a wrong number of arguments of a call that the parser cannot read.
 
-    None if the expression is something else, or refused for another reason.
+    Returns None if the expression is something else, or is refused for another reason.
 
     Args:
         refused: the expression.
-        clause: the clause that it is in.
+        clause: the clause of the expression.
         relation: the input.
     """
     span = refused.scalar.span
@@ -272,9 +272,10 @@ def count_arguments(text: str) -> int:
 
 
 def choose_mistyped(branches: Branches, relation: Relation) -> Sequence[Scalar]:
-    """Return the operands of IF or CASE with wrong types: the first test that is not a condition.
+    """Return the operands of IF or CASE with wrong types.
 
-    If all tests are conditions, it must be the results that have no type in common.
+    The result is the first test that is not a condition. If all tests are conditions, it is all
+    results: they must be what has no common type.
     """
     for test in branches.tests:
         typed = type_operand(test, relation)
@@ -284,9 +285,9 @@ def choose_mistyped(branches: Branches, relation: Relation) -> Sequence[Scalar]:
 
 
 def find_smallest_refused(refused: RefusedScalar, relation: Relation) -> RefusedScalar:
-    """Return the smallest operation in a refused expression that the engine refuses, too.
+    """Return the smallest part of a refused expression that the engine refuses, too.
 
-    The engine accepts all of its operands. It is the expression itself if that has no operands.
+    The engine accepts all operands of this part, or the part has no operands.
     """
     while True:
         refused_operand = find_refused_operand(list_operands(refused.scalar), relation)
@@ -304,7 +305,7 @@ def list_operands(scalar: Scalar) -> tuple[Scalar, ...]:
 
 
 def find_refused_operand(operands: Iterable[Scalar], relation: Relation) -> RefusedScalar | None:
-    """Return the first of some operands that the engine refuses by itself, or None."""
+    """Return the first operand that the engine refuses by itself; None if it accepts all."""
     for operand in operands:
         refusal = find_refusal([write_stand_in(operand)], relation)
         if refusal is not None:
@@ -341,7 +342,7 @@ def is_call(operator: str) -> bool:
 
 
 def find_called_name(span: Span) -> str | None:
-    """Return the name of a function as the user wrote it at the beginning of a call, or None."""
+    """Return the name of a called function as the user wrote it; None if the text is no call."""
     call = re.match(r"\s*(\w+)\s*\(", read_users_text(span) or "")
     return call[1] if call else None
 
@@ -349,15 +350,15 @@ def find_called_name(span: Span) -> str | None:
 def find_accepted_counts(
     function: str, relation: Relation, arguments: Sequence[Scalar] = ()
 ) -> list[str]:
-    """Return the numbers of arguments with which the engine accepts a function, from 1 on.
+    """Return the numbers of arguments with which the engine accepts a function, as texts.
 
-    The list is empty if it accepts none of them. Numbers above `MOST_ARGUMENTS` are not tried.
+    Tries the numbers from 1 to `MOST_ARGUMENTS`. The list is empty if the engine accepts none.
 
     Args:
         function: the name of the function.
         relation: the input.
-        arguments: the arguments of the refused call. A call with more of them has NULL as well,
-            which has any type.
+        arguments: the arguments of the refused call. A call that needs more arguments gets NULL,
+            which fits any type.
     """
     texts = [write_stand_in(argument) for argument in arguments] + ["NULL"] * MOST_ARGUMENTS
     counts = []

@@ -1,20 +1,22 @@
-"""Find out which expression could not be computed, if the engine does not say it.
+"""Find out which expression could not be computed, if the engine does not name it.
 
     Division by zero    →    the condition of `A` cannot be computed: division by zero
                                line 3, column 15
                                    DEFINE A AS 10 / A.b > 2
                                                ^^^^^^^^
 
-Spark shows the SQL that has failed (see `errors.run.origins`). Other engines say only what is
-wrong. For such a session matchrec evaluates expressions once more after a failure:
+Spark shows the SQL that has failed (see `errors.run.origins`). Other engines give only the reason,
+such as a division by zero. On these engines matchrec evaluates expressions once more after a
+failure:
 
-1. `keep_expressions` and `keep_match_expressions` keep a `SecondLook` at some rows: the
-   expressions over them. They mark the rows with a token. So it is in the plan of every query over
-   these rows.
-2. After a failure, `failed_actions` calls `find_failed_expression`, which finds the tokens in the
-   plan that has failed, and so the looks.
-3. For each look, all expressions over a row of the input are evaluated, then those over a match.
-   The list is halved until a single expression is left that fails by itself.
+1. `keep_expressions` and `keep_match_expressions` store a `SecondLook` for some rows: the
+   expressions over them. Both functions mark the rows with a token, which is then in the plan of
+   every query over these rows.
+2. After a failure, `failed_actions` calls `find_failed_expression`, which searches the failed plan
+   for tokens, and so finds the looks.
+3. The looks are searched one after the other, those over the input before those over matches. All
+   expressions of a look are evaluated together. If they fail, their list is halved until a single
+   expression is left that fails by itself.
 4. The same is done with the operands of this expression, to find the smallest part that fails.
 
 Without a failure no expression is listed and nothing is evaluated.
@@ -57,8 +59,8 @@ from matchrec.spark.runner import Runner
 from matchrec.spark.sail.words import explain_value_failure, read_value_failure
 from matchrec.worker.wire import SelectItem
 
-T = TypeVar("T")
-F = TypeVar("F")
+Item = TypeVar("Item")
+Failure = TypeVar("Failure")
 
 TOKEN = re.compile(rb"matchrec-look-[0-9a-f]{32}")
 
@@ -82,16 +84,16 @@ _LOOKING: ContextVar[bool] = ContextVar("is_looking", default=False)
 class SecondLook(ABC):
     """The expressions that a query computes from some rows, to be evaluated again if it fails."""
 
-    # Marks the rows, in the plan of the query.
+    # The text that marks the rows in the plan of the query.
     token: str
 
     @abstractmethod
     def find_origins(self) -> Mapping[str, SqlOrigin]:
-        """Return where the user wrote each expression, by its SQL."""
+        """Return the origin of each expression, by its SQL."""
 
     @abstractmethod
     def select(self, items: Sequence[str]) -> DataFrame:
-        """Return the rows with some expressions over them."""
+        """Return the DataFrame of some expressions over the rows."""
 
     @abstractmethod
     def select_rows(self) -> DataFrame:
@@ -99,27 +101,27 @@ class SecondLook(ABC):
 
     @property
     def scalars(self) -> Sequence[Scalar]:
-        """Return all expressions of the plan. The SQL that fails is one of them or a part of one.
+        """Return all expressions of the plan, if the SQL that fails is made from parts of them.
 
-        There are none if the SQL that fails is not one of the plan's expressions.
+        Returns no expressions if it is made otherwise, such as SQL over the reads of a match.
         """
         return ()
 
     def find_origins_of_several_rows(self) -> Sequence[SqlOrigin]:
-        """Return where the user wrote expressions that read several rows of the input.
+        """Return the origins of expressions that read several rows of the input.
 
-        No SQL over one row computes them, so they cannot be evaluated again.
+        SQL over one row cannot compute them, so they are not evaluated again.
         """
         return ()
 
     def find_error(self, worker_sentence: str | None) -> MatchRecognizeRunError | None:
         """Return the error of the first expression that fails by itself.
 
-        If all of them can be computed and exactly one expression reads several rows, that one is
-        to blame.
+        If all of them can be computed and exactly one expression reads several rows, this
+        expression is to blame.
 
         Args:
-            worker_sentence: the worker's text about a row that it has read; None if no worker
+            worker_sentence: the worker's message about a row that it has read; None if no worker
                 failed.
 
         Returns:
@@ -132,7 +134,7 @@ class SecondLook(ABC):
         if find_frame_failure(self.select_rows) is not None:
             return None
         failing_sql, whole_sentence = first_failing
-        part, sentence = self.narrow(failing_sql, whole_sentence)
+        part, sentence = self.find_failing_part(failing_sql, whole_sentence)
         failure = build_failure(origins[failing_sql], part, sentence)
         operand_types = self.find_operand_types(part)
         if operand_types is not None:
@@ -140,7 +142,7 @@ class SecondLook(ABC):
         return make_computation_error(failure)
 
     def find_operand_types(self, text: str) -> tuple[str, str] | None:
-        """Return the types of the two operands of an expression; None if it has not two.
+        """Return the types of the two operands of an expression; None if it does not have two.
 
         Args:
             text: the expression as SQL over one row.
@@ -160,8 +162,11 @@ class SecondLook(ABC):
     ) -> MatchRecognizeRunError | None:
         """Return the error of the only expression that reads several rows.
 
-        None if no worker failed, if there is not exactly one such expression, or if the rows
-        themselves cannot be read.
+        Returns None if no worker failed, if there is not exactly one such expression, or if the
+        rows themselves cannot be read.
+
+        Args:
+            worker_sentence: as in `find_error`.
         """
         if not worker_sentence:
             return None
@@ -175,16 +180,16 @@ class SecondLook(ABC):
         items = [f"{text} AS x{index}" for index, text in enumerate(texts)]
         return find_frame_failure(lambda: self.select(items))
 
-    def narrow(self, text: str, sentence: str) -> tuple[str, str]:
-        """Return the smallest part of an expression that must be what fails, and why it fails.
+    def find_failing_part(self, text: str, sentence: str) -> tuple[str, str]:
+        """Return the smallest part of an expression that must be the cause, and why it fails.
 
         If exactly one of several operands fails by itself, and for the same reason, it is the
         cause, and its operands are evaluated next. A part that fails for another reason is guarded
-        by the rest of the expression: in `b <> 0 AND 10 DIV b + n > 0` no division by zero.
+        by the rest of the expression: `b <> 0 AND 10 DIV b + n > 0` does not divide by zero.
 
         Args:
             text: the expression as SQL over one row.
-            sentence: why it fails.
+            sentence: why the whole expression fails.
         """
         scalar = self.find_scalar(text)
         if scalar is None:
@@ -204,7 +209,10 @@ class SecondLook(ABC):
         return write_row_sql(scalar), sentence
 
     def find_scalar(self, text: str) -> Scalar | None:
-        """Return the part of the plan's expressions that a SQL text over one row was made from."""
+        """Return the part of the plan's expressions that a SQL text over one row was made from.
+
+        Returns None if the text was made from something else.
+        """
         for scalar in self.scalars:
             for part in expression.walk_scalar(scalar):
                 if expression.reads_columns_only(part) and text in render_both_forms(part):
@@ -218,7 +226,7 @@ class InputLook(SecondLook):
 
     # The input.
     relation: Relation
-    # The queries of the rules, which know where the user wrote what the engine computes.
+    # The queries of the rules, with the origins of the expressions that the engine computes.
     queries: tuple[SplitQuery, ...]
 
     @override
@@ -264,7 +272,7 @@ class MatchLook(SecondLook):
     matched: DataFrame
     # The expressions, as SQL over these rows.
     items: Sequence[SelectItem]
-    # Where the user wrote each of them; None for one that cannot fail.
+    # The origin of each expression; None if the expression cannot fail.
     item_origins: Sequence[SqlOrigin | None]
 
     @override
@@ -293,7 +301,7 @@ def have_same_reason(sentence: str, other: str) -> bool:
 
 
 def render_both_forms(part: Scalar) -> tuple[str, str]:
-    """Return both texts of an expression over one row: as written, and with its ANDs joined again.
+    """Return the texts of an expression over one row: as written, and with its ANDs joined again.
 
     The compiler may split a condition and join its parts again, which changes the parentheses.
     """
@@ -309,12 +317,12 @@ _looks_lock = Lock()
 def keep_expressions(
     rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]
 ) -> DataFrame:
-    """Keep the expressions over the input, for a second look if a query over its rows fails.
+    """Store the expressions over the input, for a second look if a query over its rows fails.
 
     Args:
         rows: the prepared rows.
         relation: the input that they are computed from.
-        queries: the queries of the rules, which know where the user wrote what Spark computes.
+        queries: the queries of the rules, with the origins of what the engine computes.
 
     Returns:
         The rows, marked.
@@ -328,13 +336,13 @@ def keep_match_expressions(
     items: Sequence[SelectItem],
     origins: Sequence[SqlOrigin | None],
 ) -> DataFrame:
-    """Keep expressions over the matches, for a second look if a query that computes them fails.
+    """Store expressions over the matches, for a second look if a query that computes them fails.
 
     Takes the same arguments as `Backend.watch_matches`.
 
     Returns:
-        The rows, marked. Only the query that computes these expressions from them gets the look.
-        So each result has its own look, also if several rules read the same matches.
+        The rows, marked. Only the query that computes these expressions may read the marked rows.
+        So each result has a look of its own, even if several rules read the same matches.
     """
     return mark_rows(matched, MatchLook(make_token(), runner, matched, items, origins))
 
@@ -357,12 +365,12 @@ def mark_rows(rows: DataFrame, look: SecondLook) -> DataFrame:
 
 
 def find_first_failing(
-    items: Sequence[T], find_failure: Callable[[Sequence[T]], F | None]
-) -> tuple[T, F] | None:
+    items: Sequence[Item], find_failure: Callable[[Sequence[Item]], Failure | None]
+) -> tuple[Item, Failure] | None:
     """Return the first of several items that fails by itself, and its failure.
 
-    If items do not fail together, none of them fails by itself, so few calls suffice:
-    about twice the logarithm of the number of items.
+    Returns None if no item fails by itself. Items that do not fail together do not fail by
+    themselves either, so few calls suffice: about 2 log2(n) for n items.
 
     Args:
         items: the items.
@@ -382,9 +390,9 @@ def find_first_failing(
 
 
 def find_frame_failure(make_frame: Callable[[], DataFrame]) -> str | None:
-    """Return why a DataFrame cannot be computed; None if it can be, or not because of a value.
+    """Return why the rows of a DataFrame cannot be computed. Computes all of them.
 
-    Computes all of its rows and throws them away.
+    Returns None if they can be computed, or if the reason is not a value.
     """
     try:
         make_frame().write.format("noop").mode("overwrite").save()
@@ -394,18 +402,18 @@ def find_frame_failure(make_frame: Callable[[], DataFrame]) -> str | None:
 
 
 def is_second_look() -> bool:
-    """Return whether the query that runs is one of a second look."""
+    """Return whether the running query belongs to a second look."""
     return _LOOKING.get()
 
 
 def find_failed_expression(error: PySparkException, plan: Any) -> MatchRecognizeRunError | None:
     """Return the error of the expression that a query could not compute.
 
-    Queries run that evaluate the expressions again.
+    Runs queries that evaluate the expressions again.
 
     Args:
-        error: why the query failed, in the words of the engine or of a worker.
-        plan: the plan of the query, as a message of Spark Connect.
+        error: the failure, in the words of the engine or of a worker.
+        plan: the plan of the query, as a protobuf message of Spark Connect.
 
     Returns:
         The error; None if no value of the input is to blame, or no expression fails by itself.
@@ -435,11 +443,11 @@ def explain_elsewhere(text: str, *, is_in_input: bool) -> MatchRecognizeRunError
     """Return the error of a value that cannot be computed before or around the clause.
 
     Args:
-        text: what the engine or a worker says.
+        text: the message of the engine or of a worker.
         is_in_input: whether a worker could not read a row of the input.
 
     Returns:
-        The error, or None if the reason is not known in plain words.
+        The error; None if the reason is not known in plain words.
     """
     failure = read_value_failure(text.removeprefix(NOT_COMPUTED))
     if failure is None:

@@ -83,8 +83,8 @@ PARAMETERS = {
     UNRESOLVED_STAR: "targetString",
 }
 
-# Codes of what the engine refuses around a clause, by Spark's error condition. An error that
-# matchrec itself finds inside a clause has the same code.
+# The error codes of refusals around a clause, by Spark's error condition. An error that matchrec
+# itself finds inside a clause has the same code.
 CODES = {
     "TABLE_OR_VIEW_NOT_FOUND": "unknown-table",
     "UNRESOLVED_ROUTINE": "unknown-function",
@@ -94,14 +94,14 @@ CODES = {
 SYNTAX_ERROR = "syntax-error"
 REJECTED_BY_ENGINE = "rejected-by-engine"
 
+# The codes of all other refusals, which are not about a name.
+OTHER_CODES = (SYNTAX_ERROR, REJECTED_BY_ENGINE)
+
 # The table into which an INSERT writes, as a query names it.
 INSERT_TARGET = re.compile(
     r"\bINSERT\s+(?:INTO|OVERWRITE)\s+(?:TABLE\s+)?((?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))*)",
     re.IGNORECASE,
 )
-
-# The codes of all other refusals, which are about no name.
-OTHER_CODES = (SYNTAX_ERROR, REJECTED_BY_ENGINE)
 
 # For each class with which PySpark refuses a query: our class of the same meaning. The first that
 # fits counts, because a ParseException is an AnalysisException.
@@ -140,15 +140,15 @@ class RewrittenEngineError(Located):
         return self._parameters
 
     def getQueryContext(self) -> list[Any]:  # noqa: N802 -- PySpark's name
-        """Return no context: Spark's has positions in the text that Spark has read."""
+        """Return no contexts: their positions would be in the text that Spark has read."""
         return []
 
 
 @dataclass(frozen=True, slots=True)
 class EngineMessage:
-    """What an error of the engine says, in parts."""
+    """The message of an error of the engine, divided into its parts."""
 
-    # All of it, with the name of an unknown table in full.
+    # The whole message, with the full name of an unknown table.
     text: str
     # The sentence, without condition, position, plan and stack trace.
     sentence: str
@@ -163,11 +163,11 @@ class EngineMessage:
 
 
 def read_message(error: PySparkException, query_text: str = "") -> EngineMessage:
-    """Return what an error of the engine says, in parts.
+    """Divide the message of an error of the engine into its parts.
 
     Args:
         error: the error.
-        query_text: the text that the engine has read; "" if it is about no text.
+        query_text: the text that the engine has read; "" if the error is not about a text.
     """
     text = name_table_in_full(str(error), query_text)
     sentence, position = split_position(simplify_refusal(text))
@@ -187,13 +187,16 @@ def rewrite_engine_error(
     """Return the error, of its class, in terms of the user's text and without the plan.
 
     Args:
-        error: the error of the engine; one that is in the user's terms already is returned.
+        error: the error of the engine. An error in the user's terms is returned as it is.
         filled: the text that the engine has read.
         tables: returns the names of the tables that exist.
         functions: returns the names of the functions that exist.
     """
     if isinstance(error, RewrittenEngineError):
         return error  # such as the error of a value that an INSERT could not compute
+    # Imported here, because it loads sqlglot, which no session needs before its first query.
+    from matchrec.errors.sql.ungrouped import find_ungrouped_column
+
     message = read_message(error, filled.text)
     span = locate_error(error, message, filled)
     misspelt: MatchRecognizeError | None = None
@@ -201,9 +204,6 @@ def rewrite_engine_error(
         advice = find_syntax_hint(message.text, span, filled) or message.advice
         message = replace(message, advice=advice)
         misspelt = find_misspelt_keyword(filled.source.text, span)
-    # Imported here, because it loads sqlglot, which no session needs before its first query.
-    from matchrec.errors.sql.ungrouped import find_ungrouped_column
-
     if misspelt is not None:
         span = misspelt.span
         message = replace(message, sentence=misspelt.message, advice=misspelt.hint)
@@ -213,7 +213,7 @@ def rewrite_engine_error(
         message = replace(message, sentence=ungrouped.sentence, advice=ungrouped.hint)
 
     def list_users_tables() -> set[str]:
-        """Return the names of the tables that exist, without views of ours."""
+        """Return the names of the tables that exist, without the views of this query."""
         return set(tables()).difference(filled.names.values())
 
     rewritten = build_rewritten_error(error, message, list_users_tables, filled.show)
@@ -231,7 +231,7 @@ def rewrite_engine_error(
 def say_instead(
     error: PySparkException, mistake: MatchRecognizeError, source: Source
 ) -> PySparkException:
-    """Return an error of the engine, of its class, that says what an error of ours says.
+    """Return the error of the engine, of its class, with the message of an error of ours.
 
     Args:
         error: the error of the engine.
@@ -248,10 +248,10 @@ def say_instead(
 
 
 def put_in_plain_words(error: PySparkException, tables: ListNames) -> PySparkException:
-    """Return the error, of its class, without the plan, if it is about no text of the user.
+    """Return an error that is not about a text of the user, of its class, without the plan.
 
     Args:
-        error: the error of the engine; one that is in the user's terms already is returned.
+        error: the error of the engine. An error in the user's terms is returned as it is.
         tables: returns the names of the tables that exist.
     """
     if isinstance(error, RewrittenEngineError):
@@ -272,7 +272,7 @@ def locate_error(
 
     Args:
         error: the error of the engine.
-        message: what it says.
+        message: the parts of its message.
         filled: the text that the engine has read.
     """
     if has_context(error):
@@ -284,7 +284,7 @@ def locate_error(
 
 
 def has_context(error: PySparkException) -> bool:
-    """Return whether an error has contexts of Spark, which say where the text has the error."""
+    """Return whether an error has contexts of Spark, which locate it in the text."""
     return hasattr(error, "getQueryContext") and bool(error.getQueryContext())
 
 
@@ -292,8 +292,8 @@ def find_syntax_hint(error_text: str, span: Span, filled: FilledTemplate) -> str
     """Return what to write instead of the word at a syntax error; None if that is not known.
 
     Args:
-        error_text: what the engine says.
-        span: the word.
+        error_text: the engine's message.
+        span: the location of the word.
         filled: the text that the engine has read.
     """
     text_up_to_word = filled.source.text[: span.end]
@@ -309,13 +309,13 @@ def find_syntax_hint(error_text: str, span: Span, filled: FilledTemplate) -> str
 def find_hint(
     rewritten: RewrittenEngineError, error_text: str, filled: FilledTemplate, functions: ListNames
 ) -> str | None:
-    """Return what to write instead of the rejected text, if there is no advice yet.
+    """Return what to write instead of the rejected text; None if that is not known.
 
-    None for an unknown column: the caller knows the columns of the clauses.
+    Returns None for an unknown column: the caller knows the columns of the clauses.
 
     Args:
-        rewritten: the error in the user's terms.
-        error_text: what the engine says.
+        rewritten: the error in the user's terms, which has no hint yet.
+        error_text: the engine's message.
         filled: the text that the engine has read.
         functions: returns the names of the functions that exist.
     """
@@ -340,9 +340,9 @@ def build_rewritten_error(
 
     Args:
         error: the error of the engine.
-        message: what it says.
+        message: the parts of its message.
         tables: returns the names of the tables that exist. The user may mean one of them.
-        show: returns a text of the engine's with the user's names.
+        show: returns a text of the engine with the user's names instead of generated ones.
     """
     sentence = message.sentence
     if is_in_words_of_sail(error):
@@ -382,7 +382,7 @@ def reword(
     Args:
         error: the error of the engine.
         message: the new message.
-        our_class: our class that the copy belongs to; None for the one that `OUR_CLASSES` names.
+        our_class: our class that the copy belongs to; None for the class in `OUR_CLASSES`.
     """
     error_class: Any = type(error)
     rewritten: Any = error_class.__new__(make_subclass(error_class, cast("Any", our_class)))
@@ -436,7 +436,7 @@ def make_subclass(pyspark_class: Any, our_class: Any) -> Any:
 
     Args:
         pyspark_class: the class of PySpark.
-        our_class: our class; None for the one that `OUR_CLASSES` names for a refused query, if any.
+        our_class: our class; None for the class in `OUR_CLASSES`, if that table has one.
     """
     if our_class is None:
         fitting = (ours for pyspark, ours in OUR_CLASSES if issubclass(pyspark_class, pyspark))
@@ -448,10 +448,11 @@ def make_subclass(pyspark_class: Any, our_class: Any) -> Any:
     return type(pyspark_class.__name__, bases, {"__module__": pyspark_class.__module__})
 
 
-def name_table_in_full(error_text: str, text: str) -> str:
-    """Return an error for an unknown table with the name of the table as a text has it.
+def name_table_in_full(error_text: str, query_text: str) -> str:
+    """Return an error message about an unknown table with the full name of the table.
 
-    Sail says only the last part of a name such as `db.ticks`.
+    Sail says only the last part of a name such as `db.ticks`. The message stays as it is if the
+    text of the query has no table, or several tables, whose names end with this part.
 
     >>> name_table_in_full("Table or view not found: ticks", "SELECT * FROM db.ticks")
     'Table or view not found: db.ticks'
@@ -462,7 +463,7 @@ def name_table_in_full(error_text: str, text: str) -> str:
     if refused_name is None or refused_name.condition != "TABLE_OR_VIEW_NOT_FOUND":
         return error_text
     last_part = refused_name.name
-    full_names = re.findall(rf"(?<![\w.`])(?:\w+\.)*{re.escape(last_part)}(?![\w.`])", text)
+    full_names = re.findall(rf"(?<![\w.`])(?:\w+\.)*{re.escape(last_part)}(?![\w.`])", query_text)
     if len(set(full_names)) != 1:
         return error_text
     return error_text.replace(f": {last_part}", f": {full_names[0]}")
