@@ -1,10 +1,11 @@
 """Start a session on the engine that the user has chosen, or on Sail if it is installed.
 
-`choose_engine` chooses the engine, `start` starts a session on it. The user chooses an engine by
-`engine`, by a master or an address among the settings, by SPARK_REMOTE, by `spark-submit`, or by
---master in PYSPARK_SUBMIT_ARGS. Without a choice it is Sail if that is installed, else Spark.
+`choose_engine` chooses the engine, and `start` starts a session on it. The user chooses an engine
+by the argument `engine`, by a master or an address among the settings, by SPARK_REMOTE, by
+`spark-submit`, or by --master in PYSPARK_SUBMIT_ARGS. If the user has not chosen, the engine is
+Sail if Sail is installed, and Spark otherwise.
 
-`find_unmet_arguments` and `describe_engine` are about a session that runs already.
+`find_unmet_arguments` and `describe_engine` are about a session that already runs.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ MEMORY_TEXT = re.compile(r"(\d+)(b|[kmgtp]b?)?", re.IGNORECASE)
 # Arguments of `spark-submit` that choose a master.
 MASTER_IN_SUBMIT_ARGS = re.compile(r"(?:^|\s)--master\b|\bspark\.master=")
 
-# The options of `spark-submit` that set the limits of a session, by our arguments.
+# Examples of options of `spark-submit` that set a limit of a session, by our argument for it.
 SUBMIT_OPTIONS = {"cores": "--master 'local[4]'", "memory": "--driver-memory 4g"}
 
 # The units of sizes, as powers of two.
@@ -57,8 +58,8 @@ TIME_ZONE = "spark.sql.session.timeZone"
 # The variable of the environment with the address of a server, to which PySpark then connects.
 REMOTE_VARIABLE = "SPARK_REMOTE"
 
-# What every query loads, without PySpark. It is loaded while Java starts, which takes longer. Spark
-# itself loads pandas as soon as Java has started.
+# The modules that every query loads, except PySpark. They are loaded while Java starts, which takes
+# longer. Spark itself loads pandas as soon as Java has started.
 MODULES_OF_QUERIES = (
     "numpy",
     "pyarrow.parquet",
@@ -83,7 +84,7 @@ class Limits:
 
     # How many tasks run at once; None if that is not known.
     cores: int | None = None
-    # How many bytes the engine may take; None if there is no limit, or none that is known.
+    # How many bytes the engine may take; None if there is no limit, or if it is not known.
     memory: int | None = None
 
 
@@ -191,8 +192,8 @@ def start(
 ) -> SparkSession:
     """Return a new session with the settings of `tune`.
 
-    If the caller asks for no engine and Sail does not work with the installed PySpark, it is a
-    session on Spark.
+    If the caller asks for no engine and Sail does not work with the installed PySpark, the session
+    runs on Spark.
 
     Args:
         engine: the engine, as in `matchrec.session`.
@@ -245,7 +246,9 @@ def start_sail(cores: int | None, memory: str | None) -> SparkSession:
 
 
 def check_one_engine(engine: str, settings: SparkSettings) -> None:
-    """Check that nobody asks for a server and for Spark in this program. PySpark starts neither.
+    """Check that the user does not ask for both a server and Spark in this program.
+
+    PySpark would start neither of them.
 
     Args:
         engine: `spark`, or the address of a server.
@@ -265,9 +268,9 @@ def check_one_engine(engine: str, settings: SparkSettings) -> None:
 def check_limits(
     engine: str, settings: SparkSettings, cores: int | None, memory: str | None
 ) -> None:
-    """Check that nobody asks for limits that a session cannot have, because others have set them.
+    """Check that the caller does not ask for a limit that is already set elsewhere.
 
-    A server has its limits already. A master contains the number of tasks. `spark-submit` starts
+    A server already has its limits. A master contains the number of tasks. `spark-submit` starts
     Java before the program, so the memory is fixed by then.
 
     Args:
@@ -294,7 +297,7 @@ def check_limits(
 def is_java_running() -> bool:
     """Return whether this program already has a Java process for Spark, so that Spark starts fast.
 
-    `spark-submit` starts one with the program.
+    `spark-submit` starts Java with the program.
     """
     from pyspark import SparkContext
 
@@ -351,19 +354,19 @@ def apply_settings(session: SparkSession, settings: SparkSettings) -> SparkSessi
 
 
 def find_environment_zone() -> str | None:
-    """Return the time zone that TZ names, or None if the system's zone holds.
+    """Return the time zone that the environment variable TZ names; None if TZ is not set.
 
-    Sail reads only the system's zone. In Java, and so in Spark, TZ wins, and in Python and pandas
-    too. TZ holds the name of a zone, or the path of its file. For another value, such as `UTC-3`,
-    this function returns the offset that the C library has for it today, as Java does.
+    Sail reads only the system's time zone. Java (so also Spark), Python and pandas read TZ first.
+    TZ holds the name of a zone, or the path of its file. For another value, such as `UTC-3`, the
+    result is the offset that the C library has for it today, such as `+03:00`, as in Java.
 
     Source: OpenJDK, TimeZone_md.c.
     """
-    text = os.environ.get("TZ", "").removeprefix(":")
-    if not text:
+    zone_text = os.environ.get("TZ", "").removeprefix(":")
+    if not zone_text:
         return None
-    file = ZONE_FILE.fullmatch(text)
-    name = file["name"] if file else text.removeprefix("posix/")
+    zone_file = ZONE_FILE.fullmatch(zone_text)
+    name = zone_file["name"] if zone_file else zone_text.removeprefix("posix/")
     try:
         return ZoneInfo(name).key
     except (ZoneInfoNotFoundError, ValueError, OSError):  # no such name, a path, or a folder
@@ -415,7 +418,7 @@ def find_host_and_port(address: str) -> tuple[str | None, int]:
 
 
 def find_limits(session: SparkSession) -> Limits:
-    """Return the limits of a running session; empty ones for the server of another program."""
+    """Return the limits of a running session. Those of another program's server are not known."""
     if is_connect(session):
         return _limits.get(find_application(session), Limits())
     memory = session.conf.get(MEMORY, None)
@@ -423,7 +426,7 @@ def find_limits(session: SparkSession) -> Limits:
 
 
 def describe_engine(session: SparkSession) -> str:
-    """Return a session's engine in words."""
+    """Describe the engine of a session: `Spark 4.0.1, in this program`."""
     if find_application(session) in server.started_applications:
         return f"Sail {version('pysail')}, in this program"
     if is_connect(session):

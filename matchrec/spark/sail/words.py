@@ -1,7 +1,7 @@
-"""Translate what Sail says against a query into plain words, and into Spark's error conditions.
+"""Translate Sail's error messages into plain words, and into Spark's error conditions.
 
-Sail's errors are texts without error conditions. What such a text is about is found out by tables
-of regular expressions:
+Sail's errors are texts without error conditions. Tables of regular expressions say what a text is
+about:
 
     NAME_REFUSALS     an unknown or ambiguous name; the table has Spark's condition for each
     OTHER_REFUSALS    a call, a type, or a part of the query that Sail cannot run
@@ -24,10 +24,10 @@ from matchrec.worker.failing import find_cause
 
 V = TypeVar("V")
 
-# Between a sentence and advice, in the table below and in the results of `simplify_refusal`.
+# Separates a sentence from advice, in `OTHER_REFUSALS` and in the results of `simplify_refusal`.
 HELP = "\n  help: "
 
-# A name in a text of Sail's: as a Rust value, or in plain letters.
+# A name in a text of Sail: as a Rust value, or in plain letters.
 NAME = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+(?:`\.`[\w.]+)*)`?)"
 UNRESOLVED_STAR = "CANNOT_RESOLVE_STAR_EXPAND"
 PARAMETER_WITHOUT_VALUE = ("UNBOUND_SQL_PARAMETER", "parameter {name} has no value")
@@ -55,13 +55,13 @@ NAME_REFUSALS = {
 # Sail's only refusal that begins with a condition of Spark: see `NAME_REFUSALS`.
 TARGET_OF_SAIL = re.compile(r"\[TABLE_OR_VIEW_NOT_FOUND\] The table or view \S+ cannot be found$")
 
-# In the error of a client if a server breaks off an answer, but not if there is no server.
+# A part of the error that a client raises if the server breaks off its answer. If there is no
+# server, the error is another one.
 CRASH = "RST_STREAM"
 
-# Refusals that are about a call, a number, or something that Sail knows but cannot run at this
-# place, each with a sentence in plain words. The sentence may end with `HELP` and advice, and is
-# filled in with groups of the regular expression. Spark has the refusals about columns of files,
-# too.
+# Refusals that are about a call, a number, or something that Sail knows but cannot run in this
+# position, each with a sentence in plain words. The sentence may end with `HELP` and advice. Groups
+# of the regular expression fill its gaps. Spark has the refusals about columns of files, too.
 OTHER_REFUSALS = {
     # Calls and numbers.
     r"^(?P<count>\w+) values? expected": (
@@ -154,7 +154,7 @@ OTHER_REFUSALS = {
     ),
 }
 
-# A syntax error: a word, its characters, and a long list of what could be there instead.
+# A syntax error: a word, the range of its characters, and a long list of words that Sail expects.
 SYNTAX_ERROR = re.compile(
     r"(?s)found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected (?P<list>.*)"
 )
@@ -167,7 +167,7 @@ AFTER_SENTENCE = re.compile(
     r"(?:\nThis issue was likely caused by|\.? No function matches the given name).*", re.DOTALL
 )
 
-# What precedes a sentence: the steps in which Sail has failed.
+# What precedes a sentence: the names of the steps in which Sail has failed.
 FAILED_STEPS = re.compile(
     r"(?:(?:Internal|Execution) error: |Error during planning: |invalid argument: "
     r"|Function '\w+' user-defined coercion failed with: )+"
@@ -175,14 +175,14 @@ FAILED_STEPS = re.compile(
 
 
 def find_matching_row(table: Mapping[str, V], error_text: str) -> tuple[re.Match[str], V] | None:
-    """Return the first row of a table whose regular expression is found in a text, or None.
+    """Return the first row of a table whose regular expression is found in a text.
 
     Args:
         table: values by regular expressions.
         error_text: the text.
 
     Returns:
-        The match in the text, and the value of the row.
+        The match in the text, and the value of the row; None if no expression is found.
 
     >>> find_matching_row({"a": 1, "b+": 2}, "rubble")
     (<re.Match object; span=(2, 4), match='bb'>, 2)
@@ -208,7 +208,7 @@ class RefusedName(NamedTuple):
 def find_sail_name(error_text: str) -> RefusedName | None:
     """Return the name that a refusal by Sail is about.
 
-    None if the text is not a refusal by Sail, or not about a name.
+    Returns None if the text is not a refusal by Sail, or not about a name.
 
     >>> missing = 'attribute ObjectName([Identifier("A"), Identifier("x")]) is missing from'
     >>> find_sail_name(missing)
@@ -234,10 +234,10 @@ def read_parts(name_match: re.Match[str]) -> tuple[str, ...]:
 
 
 def find_syntax_error(error_text: str, text: str) -> Span | None:
-    """Return the characters of a text at which Sail's parser has found a syntax error.
+    """Return the span of a text in which Sail's parser has found a syntax error.
 
-    None if the error is another one, or if the word in it is not there: inside of a literal, the
-    parser counts from its quote.
+    Returns None if the error is another one, or if the word that it names is not in this span:
+    inside of a literal, the parser counts from the quote.
 
     >>> find_syntax_error("found bad at 7:10 expected 'FROM'", "SELECT bad")
     Span(start=7, end=10)
@@ -253,7 +253,9 @@ def find_syntax_error(error_text: str, text: str) -> Span | None:
 
 
 def find_hint_for_word(error_text: str) -> str | None:
-    """Return what to write for a word that Spark accepts at this place and Sail does not, or None.
+    """Return what to write for a word that Spark accepts in its position and Sail does not.
+
+    Returns None if the error is not about such a word.
 
     >>> find_hint_for_word("invalid argument: found time at 9:13 expected 'FROM'")
     'write `time` in backticks'
@@ -272,8 +274,8 @@ def find_hint_for_word(error_text: str) -> str | None:
 def simplify_refusal(error_text: str) -> str:
     """Return a refusal in plain words, with advice after `HELP` if there is any.
 
-    Spark's texts, and Sail's that no table has, stay as they are, except for words around the
-    sentence.
+    Spark's texts stay as they are, and so do texts of Sail that no table has. Only the words around
+    their sentence are removed.
 
     >>> simplify_refusal("invalid argument: found FROM at 0:4 expected 'SELECT', or '('")
     "Syntax error at or near 'FROM'"
@@ -312,7 +314,7 @@ def simplify_refusal(error_text: str) -> str:
 
 
 def split_help(sentence: str) -> tuple[str, str | None]:
-    """Split a result of `simplify_refusal` into its sentence and its advice, or None.
+    """Split a result of `simplify_refusal` into its sentence and its advice, if it has one.
 
     >>> split_help(simplify_refusal("PlanNode::CacheTable"))
     ('there is no CacheTable in Sail', 'run it on Spark')
@@ -362,7 +364,7 @@ VALUE_FAILURES = {
     ),
 }
 
-# Failures that no value causes. An invalid argument is one in the text: the parser says so.
+# Failures that no value causes. The parser reports an "invalid argument", so it is in the text.
 NOT_ABOUT_VALUES = re.compile(
     r"resources exhausted|cancel|object store|\bio error|^invalid argument: ", re.IGNORECASE
 )
@@ -371,7 +373,7 @@ NOT_ABOUT_VALUES = re.compile(
 def explain_value_failure(error_text: str) -> str | None:
     """Return why a value cannot be computed, and advice; None if a query fails for another reason.
 
-    Any text that is not known to have another reason is taken for a failure of a value.
+    A text that is in no table counts as a failure of a value.
 
     >>> explain_value_failure("Arrow error: Divide by zero error").split(", or ")[0]
     'Division by zero. Write NULLIF(..., 0) around the divisor'
@@ -397,10 +399,10 @@ def explain_value_failure(error_text: str) -> str | None:
 
 
 def read_value_failure(error_text: str) -> tuple[str, str | None] | None:
-    """Return why a value cannot be computed, and what to write; None if that is not known.
+    """Return why a value cannot be computed, and what to write instead, if that is known.
 
-    The text may be Sail's or Spark's. Unlike `explain_value_failure`, this returns None for a text
-    that is not in the table of failures.
+    The text may be Sail's or Spark's. Unlike `explain_value_failure`, this function returns None
+    for a text that is not in `VALUE_FAILURES`.
 
     >>> read_value_failure("[DIVIDE_BY_ZERO] Division by zero. Use `try_divide` to ...")[0]
     'division by zero'
@@ -419,6 +421,10 @@ def read_value_failure(error_text: str) -> tuple[str, str | None] | None:
 def fill_failure(failure: re.Match[str], templates: tuple[str, str]) -> tuple[str, str]:
     """Return the sentence and the replacement of a row of `VALUE_FAILURES` for an engine's text.
 
+    Args:
+        failure: the match of the row's regular expression in the text.
+        templates: the sentence and the replacement, with gaps.
+
     >>> failure = re.search("(?P<value>'.*') to (?P<type>.*)", "'high' to int")
     >>> fill_failure(failure, CAST_FAILURE)[0]
     "'high' cannot be cast to INT"
@@ -430,7 +436,7 @@ def fill_failure(failure: re.Match[str], templates: tuple[str, str]) -> tuple[st
 
 
 def is_about_streams(error_text: str) -> bool:
-    """Return whether Sail refuses a query because it has no plan for the stream.
+    """Return whether Sail refuses a query because it cannot plan streams.
 
     >>> is_about_streams("with watermark"), is_about_streams("with watermark [rejected-by-engine]")
     (True, True)
