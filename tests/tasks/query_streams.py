@@ -57,7 +57,7 @@ class StreamRun(Run):
             PandasEncoding(()), table.schema, (KEY,), (self.order,), column_map
         )
         worker = StreamWorker(
-            event_layout, QUERY, (ContiguousSearch(compiled_query),), {}, remembers=False
+            event_layout, QUERY, (ContiguousSearch(compiled_query),), {}, stores_watermark=False
         )
         chosen = [*(range(number.max() + 1) if self.partitions is None else self.partitions)]
         random = Random(self.seed)

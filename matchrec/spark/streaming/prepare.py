@@ -1,17 +1,19 @@
-"""Prepare the events of a stream: the columns that Spark computes.
+"""Prepare the events of a stream, and check that a query can run over a stream.
 
-Spark computes the columns by projections, without a window, because it cannot sort a stream:
+Spark computes the columns of the events by projections, without a window, because it cannot sort a
+stream. `EventPreparation` writes the first two projections, `PandasEncoding` the third:
 
     SELECT <SQL over one row> AS __c0, ..., AS __x0, ... FROM <the user's relation>
-    SELECT __c0, ..., <keys and order that are no __c>, <bits> AS __bits0, __time, __bucket
-    FROM that
-    SELECT <the same, structs as their fields, as pandas holds it>, __time, __t, __null0 FROM that
+    SELECT __c0, ..., <keys and order that are not among __c0, ...>, <bits> AS __bits0, __time,
+           __bucket FROM <the first projection>
+    SELECT <the same columns, structs as their fields, in types that pandas keeps>, __time, __t,
+           __null0 FROM <the second projection>
 
 `__time` is the column with the watermark, unchanged: Spark's operator finds the watermark by it.
 Spark groups by `__bucket`, a number that many keys share. Calling the worker for each key would
 cost a hundred times what it takes to search the few new events of a key.
 
-A query is rejected if its rows cannot come little by little. The error says why.
+The checks reject a query that needs all of its rows at once. The error says why.
 """
 
 from __future__ import annotations
@@ -64,12 +66,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has a watermark
-NO_KEY = wire.name_rule_key(0)  # has the same value for all events if there are no keys
+# The column that replaces the keys if the query has none: it has the same value for all events.
+NO_KEY = wire.name_rule_key(0)
+# A parameter in SQL, such as `:p`.
 PARAMETER = re.compile(r":\s*(\w+)")
 # The columns that Spark's operator reads, which are not encoded for pandas.
 UNCHANGED = (wire.BUCKET, wire.EVENT_TIME)
-# The state depends on this number. At most this many tasks have something to do.
-BUCKETS = 64
+# The number of buckets, and so the largest number of tasks that search events. It must not change:
+# the stored state of a stream depends on it.
+BUCKET_COUNT = 64
 
 
 @dataclass(frozen=True)
@@ -85,14 +90,14 @@ class EventPreparation(Preparation):
         names = self.name_columns(columns)
         sorting = self.build_sorting(names)
         keys = sorting.keys
-        time, *order = (item.name for item in sorting.order)
+        time, *later_order = (item.name for item in sorting.order)
         tests = [names.write_column(condition) for condition in conditions]
         if keys:
-            # equal keys have equal hashes, also 0.0 and -0.0
-            bucket = f"pmod(hash({', '.join(keys)}), {BUCKETS})"
+            # Equal keys have equal hashes, even 0.0 and -0.0.
+            bucket = f"pmod(hash({', '.join(keys)}), {BUCKET_COUNT})"
         else:
             bucket = "0"
-        items = add_columns(names.select_sent(columns), (*keys, *order))
+        items = add_columns(names.select_sent(columns), (*keys, *later_order))
         items += pack_bit_columns(["FALSE", *tests], wire.name_bits)
         if not keys:
             items.append(SelectItem("0", NO_KEY))
@@ -104,8 +109,8 @@ class EventPreparation(Preparation):
     def finish_rows(self, rows: DataFrame, columns: RowColumns) -> DataFrame:
         """Return the events without those that have no time. Spark distributes them later.
 
-        No other events are left out here: Spark would put such a filter before the watermark, which
-        must move on with every event.
+        No other events are left out here: Spark would apply the filter before it computes the
+        watermark, which must move on with every event.
         """
         return rows.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
@@ -113,7 +118,7 @@ class EventPreparation(Preparation):
         """Check that the time of the events has a watermark.
 
         Raises:
-            MatchRecognizeError: it has none.
+            MatchRecognizeError: the time has no watermark.
         """
         rows = self.build_rows(self.joined.columns)
         if WATERMARK not in rows.schema[wire.EVENT_TIME].metadata:
@@ -124,7 +129,7 @@ class EventPreparation(Preparation):
     def plan_query(
         self, request: MatchRequest, compiled_query: CompiledQuery, schema: StructType, name: str
     ) -> DataFrame:
-        """Return the DataFrame of what the workers will read of the matches. Nothing runs."""
+        """Return the DataFrame of the reads that the workers return for one query. Nothing runs."""
         columns = compiled_query.sent_columns.columns
         events = self.build_events(columns)
         worker = build_query_worker(compiled_query, self.describe_events(events, columns))
@@ -149,7 +154,7 @@ class EventPreparation(Preparation):
         return substitutes.encode_columns(self.build_rows(columns))
 
     def describe_events(self, events: DataFrame, columns: RowColumns) -> EventLayout:
-        """Return what the columns of the events are, and how pandas carries them to a worker.
+        """Return the roles of the columns of the events, and how pandas carries them to a worker.
 
         Args:
             events: what `build_events` has returned for the columns.
@@ -188,7 +193,7 @@ class EventPreparation(Preparation):
         )
 
     def map_columns(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
-        """Return the meaning of the columns and bits of the events.
+        """Return the SQL of the columns and bits of the events, by which stored rows are converted.
 
         Args:
             texts: the SQL of columns, by their names.
@@ -208,8 +213,8 @@ class EventPreparation(Preparation):
     def add_parameters(self, text: str) -> str:
         """Return SQL over one row with the values of its parameters, as `x > :p {'p': 7}`.
 
-        Rows that are kept have been computed with the values that a stream was started with. It may
-        be started again with other values.
+        The columns of stored rows were computed with the values with which the stream was started.
+        The stream may be started again with other values.
         """
         arguments = self.relation.runner.args
         if not isinstance(arguments, dict):
@@ -221,7 +226,7 @@ class EventPreparation(Preparation):
 def plan_stream_output(
     events: DataFrame, worker: StreamWorker, schema: StructType, name: str
 ) -> DataFrame:
-    """Return the DataFrame of what a worker returns for the events of all keys. Nothing runs.
+    """Return the DataFrame of the output rows for the events of all keys. Nothing runs.
 
     The worker gets the events of one bucket of keys after the other.
 
@@ -253,11 +258,11 @@ def plan_stream_output(
 
 
 def find_arrow_type(column: PandasColumn, texts: Mapping[str, str]) -> pa.DataType:
-    """Return the Arrow type of a column.
+    """Return the Arrow type of a column of the events.
 
     Args:
         column: the column.
-        texts: what the user wrote for columns, by their names.
+        texts: the user's SQL of columns, by their names.
 
     Raises:
         MatchRecognizeUnsupportedError: pandas would alter the column.
@@ -269,14 +274,15 @@ def find_arrow_type(column: PandasColumn, texts: Mapping[str, str]) -> pa.DataTy
     return column.find_arrow_type()
 
 
-# Which queries can take their rows little by little: `compile_stream` calls these checks.
+# Whether a query can run over a stream, whose rows arrive little by little: `compile_stream` calls
+# these checks.
 
 
 def check_request(request: MatchRequest) -> None:
     """Check that the session, the options and the plans of a request can be used with a stream.
 
     Raises:
-        MatchRecognizeError: they cannot.
+        MatchRecognizeError: one of them cannot.
     """
     if not request.backend.has_watermarks:
         raise streams_not_supported()
@@ -287,10 +293,10 @@ def check_request(request: MatchRequest) -> None:
 
 
 def check_plan(plan: MatchPlan) -> None:
-    """Check that the rows of a plan can come little by little.
+    """Check that a plan can be matched while its rows arrive little by little.
 
     Raises:
-        MatchRecognizeError: they cannot.
+        MatchRecognizeError: the order, the pattern or an option of the clause needs all rows.
     """
     if not plan.order_by:
         raise streams.stream_without_order(plan.pattern.span)
@@ -301,7 +307,7 @@ def check_plan(plan: MatchPlan) -> None:
         raise streams.pattern_window_over_stream(plan.pattern.span)
     if plan.output is MatchOutput.GRAPH:
         raise streams.graph_over_stream()
-    # only the last row of a partition decides on these, and a stream never has it
+    # The next three depend on the last row of a partition, which a stream never has.
     if plan.partial is not None:
         raise streams.timeouts_over_stream(plan.partial.span, words=plan.partial.words)
     if any(isinstance(part, PartitionEnd) for part in walk_pattern(plan.pattern)):
@@ -329,11 +335,11 @@ def check_options(options: Options) -> None:
 
 
 def check_split_queries(request: MatchRequest, queries: Sequence[SplitQuery]) -> None:
-    """Check that Spark computes no value of several rows, which needs sorted rows.
+    """Check that Spark computes no value of several rows, for which it would have to sort them.
 
     Raises:
-        MatchRecognizeUnsupportedError: it computes one, or a rule of a set divides partitions
-            further.
+        MatchRecognizeUnsupportedError: Spark computes such a value, or a rule of a set divides
+            partitions further.
     """
     for rule, query in zip(request.rules, queries, strict=True):
         with rule.name_in_errors():
@@ -348,7 +354,7 @@ def check_one_row(query: SplitQuery) -> None:
     """Check that Spark computes no value of several rows for a query.
 
     Raises:
-        MatchRecognizeUnsupportedError: it computes one.
+        MatchRecognizeUnsupportedError: Spark computes such a value.
     """
     columns = (*query.columns, *query.row_conditions)
     if all(column.reads_one_row for column in columns):
@@ -362,7 +368,7 @@ def check_compiled_query(compiled_query: CompiledQuery) -> None:
     """Check that a compiled query needs no more rows than a stream keeps.
 
     Raises:
-        MatchRecognizeError: it needs all rows at once.
+        MatchRecognizeError: the query needs rows that a stream drops.
     """
     task = compiled_query.task
     sent_columns = compiled_query.sent_columns
@@ -374,13 +380,13 @@ def check_compiled_query(compiled_query: CompiledQuery) -> None:
         raise streams.algorithm_over_stream(algorithm=compiled_query.strategy.algorithm)
     if any(isinstance(call, PythonAggregate) for call in task.iterate_calls()):
         raise streams.list_over_stream()
-    # ranks are of the rows of one call, so no run may keep one until the next call
+    # Ranks count the rows of one call, so no run may keep a rank until the next call.
     ranked = frozenset(
         index for index, column in enumerate(sent_columns.integers) if column in sent_columns.ranked
     )
     if keeps_values(task, ranked):
         raise streams.min_of_strings_over_stream()
-    # the rows around a row that is kept may be dropped
+    # The rows around a row that is kept may be dropped.
     condition_offsets = compile_task(task, len(sent_columns.integers)).offsets
     read_offsets = [
         read.navigation.physical_offset

@@ -1,8 +1,11 @@
 """Search the events of many keys with event selection: patterns that may skip rows.
 
 The runs and the shared buffer of each key are kept between two micro-batches, with the events that
-they lead to. Keys are searched one after the other. A key is not searched at all if it has no runs
-and no new event can begin one. Everything else is done once for all keys.
+they refer to. Keys are searched one after the other. A key is quiet if it has no runs and no new
+event can begin one: it is not searched. Everything else is done once for all keys.
+
+In the shapes of arrays, p is the number of keys, n the number of rows, and w the number of windows
+between neighbours.
 """
 
 from __future__ import annotations
@@ -49,7 +52,7 @@ from matchrec.worker.match import PieceWorker
 class SelectingStates(KeyRecord):
     """The states of the searches of some keys: `search.incremental.SearchState` in flat arrays."""
 
-    # Two of each key: how many rows were searched, and the last match number.
+    # Two numbers for each key: how many rows were searched, and the last match number.
     counts: KeyedValues
     # `SearchState.row_numbers`.
     numbers: KeyedValues
@@ -57,6 +60,7 @@ class SelectingStates(KeyRecord):
     runs: KeyedValues
     registers: KeyedValues
     nodes: KeyedValues
+    # `SearchState.start_bounds`.
     start_bounds: KeyedValues
     # The fields of `SearchState.held` that matches of event selection have.
     held_partition: KeyedValues
@@ -114,7 +118,7 @@ class SelectingStates(KeyRecord):
         return states
 
 
-# The fields of `Matches` that are kept of matches that wait, by the names of fields here.
+# The field of `Matches` that each field `held_...` of `SelectingStates` stores, by its name there.
 HELD_FIELDS = {
     field.name: field.name.removeprefix("held_")
     for field in fields(SelectingStates)
@@ -124,12 +128,12 @@ HELD_FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class SearchedKey:
-    """What the search of one key returns."""
+    """The result of the search of one key."""
 
     state: SearchState
-    # The rows to look at again: indices among the rows of all keys.
+    # The rows that the next search reads again: indices among the rows of all keys.
     kept_rows: IntArray
-    # When to go on though no event arrives: microseconds, or NEVER.
+    # The time at which the search goes on even if no event arrives: microseconds, or NEVER.
     next_end: int
     # Whether the state may be forgotten if no row is kept.
     is_idle: bool
@@ -151,7 +155,7 @@ class SelectingSearch(StreamSearch[SelectingStates]):
     def search(
         self, key_state: KeyState[SelectingStates], rows: SearchRows
     ) -> KeySearching[SelectingStates]:
-        """Go on with the search of one or more keys, see `StreamSearch.search`."""
+        """Continue the search of one or more keys, see `StreamSearch.search`."""
         states = key_state.states
         numbered = NumberedRows.build(self.compiled_query, states, rows, self.end)
         is_quiet = self.find_quiet_keys(states, numbered)
@@ -164,7 +168,7 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         searched: list[SearchedKey] = []  # the busy keys
 
         def search_keys() -> Iterator[Matches]:
-            """Search each key that has work, and record what is known of it."""
+            """Yield the matches of each busy key, and append its result to `searched`."""
             for key, state in zip(busy.tolist(), busy_states, strict=True):
                 searched.append((yield from self.search_key(numbered, key, state)))
 
@@ -188,12 +192,12 @@ class SelectingSearch(StreamSearch[SelectingStates]):
     def search_key(
         self, rows: NumberedRows, key: int, state: SearchState
     ) -> Generator[Matches, None, SearchedKey]:
-        """Yield the matches of one key, and return what is known of it.
+        """Yield the matches of one key, and return the result of its search.
 
         Args:
             rows: the rows of all keys.
             key: the index of the key.
-            state: the state of its search.
+            state: the state of its search so far.
 
         Raises:
             MatchRecognizeError: a row does not allow the search. The error names the row.
@@ -207,34 +211,34 @@ class SelectingSearch(StreamSearch[SelectingStates]):
                 if matches.count:
                     yield shift_to_partition(task, matches, key, rows_of_key.first)
         new_state, kept = search.finish()
-        return self.describe_key(rows_of_key, call, new_state, kept)
+        return self.make_searched_key(rows_of_key, call, new_state, kept)
 
     def find_quiet_keys(self, states: SelectingStates, rows: NumberedRows) -> BoolArray:
-        """Return the keys that have no rows from before and no new row that begins a run.
+        """Return which keys have no rows from before and no new row that begins a run.
 
         Returns:
             bool[p].
         """
         task = self.compiled_query.task
         key_rows = rows.rows
-        if task.absences:  # rows are kept that no run begins with
+        if task.absences:  # rows are kept even if no run begins with them
             return np.zeros(len(key_rows.new_counts), np.bool_)
         possible_starts = find_possible_starts(task, rows.partitions)
         starts_before = np.append(0, np.cumsum(possible_starts))
-        begins = np.diff(starts_before[key_rows.starts]) > 0
+        can_begin = np.diff(starts_before[key_rows.starts]) > 0
         if task.most_matches is not None:  # no run begins once a key has all its matches
             match_counts = states.counts.values.reshape(-1, 2)[:, 1]
-            begins &= match_counts < task.most_matches
-        return np.asarray((states.numbers.sizes == 0) & ~begins, np.bool_)
+            can_begin &= match_counts < task.most_matches
+        return np.asarray((states.numbers.sizes == 0) & ~can_begin, np.bool_)
 
     def count_rows(
         self, quiet_keys: KeyState[SelectingStates], new_counts: IntArray
     ) -> KeyState[SelectingStates]:
-        """Return what the search needs of quiet keys, with their new rows counted.
+        """Return the states of quiet keys after their new rows, which are only counted.
 
         Args:
-            quiet_keys: what it has needed of them.
-            new_counts: int64[p], how many new rows each of them has.
+            quiet_keys: the states of the keys before these rows.
+            new_counts: int64[p], how many new rows each key has.
         """
         states = quiet_keys.states
         counts = states.counts.values.reshape(-1, 2)
@@ -247,21 +251,22 @@ class SelectingSearch(StreamSearch[SelectingStates]):
         )
         return counted_keys.drop_idle_keys(self.may_forget(counts[:, 1]))
 
-    def describe_key(
+    def make_searched_key(
         self, rows: NumberedRows, call: SearchCall, state: SearchState, kept: IntArray
     ) -> SearchedKey:
-        """Return what is known of one key after its search.
+        """Return the result of the search of one key.
 
         Args:
             rows: the rows of the key.
-            call: what was searched.
-            state: the state of its search, see `ResumedSearch.finish`.
-            kept: the rows before `call.stop` that it needs, likewise.
+            call: the arguments of the search.
+            state: the state that `ResumedSearch.finish` has returned.
+            kept: the rows before `call.stop` that the state needs, which `finish` has returned,
+                too. The state refers to rows by their index in this array.
         """
         stop = call.stop
         live = state.live_runs
         starts = kept[live.starts]
-        # a run whose window has ended waits for the row at which the search has stopped
+        # A run whose window has ended waits for the row at which the search has stopped.
         ends = rows.window_times[starts][~call.has_ended[starts]].tolist()
         ends += rows.window_times[stop : stop + 1].tolist()
         if rows.neighbour_window_times is not None:
@@ -278,13 +283,13 @@ class SelectingSearch(StreamSearch[SelectingStates]):
 
 
 def shift_to_partition(task: Task, matches: Matches, partition: int, first: int) -> Matches:
-    """Return matches of one partition as matches of several partitions.
+    """Return matches of one partition as matches among the rows of all partitions.
 
     Args:
         task: the task of the search.
         matches: matches that were found in the partition by itself.
-        partition: the index of the partition among all.
-        first: its first row among the rows of all.
+        partition: the index of the partition.
+        first: the index of its first row among the rows of all partitions.
     """
     if matches.totals is not None:
         totals = matches.totals.copy()
@@ -302,16 +307,19 @@ def shift_to_partition(task: Task, matches: Matches, partition: int, first: int)
 
 @dataclass(frozen=True, slots=True)
 class NumberedRows:
-    """The rows of some keys, or of one of them, with what a search needs to know of each row."""
+    """The rows of some keys, or of one key, with the number and the times of each row.
+
+    `build` makes the rows of all keys, and `take_key` returns those of one key.
+    """
 
     compiled_query: CompiledQuery
-    # The rows of all keys.
+    # The rows of all keys, even if the other fields are about one key.
     rows: SearchRows
     # The rows of the keys, or of the one key, as a search sees them.
     partitions: Partitions
     # int64[n], the time of each row in microseconds.
     times: IntArray
-    # int64[n], the number of each row in its partition, from 0. Rows that are not kept count.
+    # int64[n], the number of each row in its partition, from 0. Rows that were dropped count.
     numbers: IntArray
     # int64[n], when the window that begins with each row ends, in microseconds, or NEVER.
     window_times: IntArray
@@ -319,7 +327,7 @@ class NumberedRows:
     neighbour_window_times: IntArray | None
     # The time from which on no row is searched, or NEVER.
     end: int
-    # Of one key: its first row among the rows of all keys.
+    # The index of the first row of the one key among the rows of all keys; 0 for all keys.
     first: int = 0
 
     @staticmethod
@@ -334,12 +342,13 @@ class NumberedRows:
             rows: their rows.
             end: the time from which on no row is searched: all windows end then.
         """
-        kept = states.numbers
-        done = states.counts.values[::2]
+        # The rows of each key are the kept rows, whose numbers the state has, then the new rows.
+        kept_numbers = states.numbers
+        searched_counts = states.counts.values[::2]
         numbers = np.empty(rows.rows.num_rows, np.int64)
-        numbers[list_positions(rows.starts[:-1], kept.sizes)] = kept.values
+        numbers[list_positions(rows.starts[:-1], kept_numbers.sizes)] = kept_numbers.values
         new_rows = list_positions(rows.starts[1:] - rows.new_counts, rows.new_counts)
-        numbers[new_rows] = list_positions(done, rows.new_counts)
+        numbers[new_rows] = list_positions(searched_counts, rows.new_counts)
         neighbour_window_times = find_neighbour_window_times(compiled_query, rows.rows)
         if neighbour_window_times is not None:
             neighbour_window_times = np.minimum(neighbour_window_times, end)
@@ -377,22 +386,26 @@ class NumberedRows:
         )
 
     def locate(self, row: int) -> RowLocation:
-        """Return the location of a row: the keys of its partition, its number there, its time."""
+        """Return the location of a row: the keys of its partition, its number there, its time.
+
+        Args:
+            row: the index of the row among the rows of the key.
+        """
         row_number = int(self.numbers[row]) + 1
         location = locate_row(self.compiled_query, self.rows.rows, self.first + row, row_number)
         return replace(location, time=str(np.datetime64(int(self.times[row]), "us")))
 
-    def make_call(self, kept: int) -> SearchCall:
+    def make_call(self, searched_count: int) -> SearchCall:
         """Return the arguments of the search of one key.
 
         Absences before and after a match are looked for in its whole window. So a row is searched
-        when the window that begins with it has ended, and kept while a match may lie in its window.
+        when the window that begins with it has ended, and kept while a match may be in its window.
 
         Args:
-            kept: how many rows of the key were searched before.
+            searched_count: how many of the rows of the key were searched before: the kept rows.
         """
         watermark = self.rows.watermark
-        stop = self.find_stop(kept)
+        stop = self.find_stop(searched_count)
         has_neighbour_window_ended = None
         if self.neighbour_window_times is not None:
             has_neighbour_window_ended = self.neighbour_window_times <= watermark
@@ -404,11 +417,11 @@ class NumberedRows:
             has_neighbour_window_ended=has_neighbour_window_ended,
         )
 
-    def find_stop(self, kept: int) -> int:
-        """Return the row before which the search of one key stops.
+    def find_stop(self, searched_count: int) -> int:
+        """Return the index of the row before which the search of one key stops.
 
         Args:
-            kept: how many rows of the key were searched before.
+            searched_count: as in `make_call`.
         """
         row_count = len(self.numbers)
         window_rows = self.compiled_query.window_rows
@@ -417,15 +430,15 @@ class NumberedRows:
         if self.end <= self.rows.watermark:
             return row_count
         if window_rows is not None:
-            return max(kept, row_count - window_rows + 1)
-        ended = np.searchsorted(self.window_times, self.rows.watermark, side="right")
-        return max(kept, int(ended))
+            return max(searched_count, row_count - window_rows + 1)
+        ended_count = np.searchsorted(self.window_times, self.rows.watermark, side="right")
+        return max(searched_count, int(ended_count))
 
     def find_first_needed(self, stop: int) -> int:
-        """Return the first of the rows of one key that are all kept.
+        """Return the index of a row of one key such that this row and all later ones are kept.
 
         Args:
-            stop: the row before which the search stops.
+            stop: the index of the row before which the search stops.
         """
         window_rows = self.compiled_query.window_rows
         if all(absence.after is not None for absence in self.compiled_query.task.absences):

@@ -1,17 +1,17 @@
 """The workers of a stream: what Spark's operator runs for each bucket of keys.
 
 A `StreamWorker` is pickled once, and runs for all buckets. One call is for one bucket in one
-micro-batch, and does the following.
+micro-batch. Its steps:
 
 1. Read the state of the bucket, if it has one.
-2. Put the events in order that the watermark has passed. The others wait.
-3. Run the searches: one of a query, or one for each rule of a set. A search goes on with the keys
-   that have new events or a window that has ended. It looks at the rows that it has kept, then at
-   the new ones. All other keys are left alone.
-4. Write the state: what some search still needs, and the rows that wait.
+2. Sort the events that the watermark has passed. The other events wait.
+3. Run the searches: the search of a query, or a search for each rule of a set. A search continues
+   with the keys that have new events or a window that has ended. It reads the rows that it has
+   kept, then the new rows. The states of all other keys stay as they are.
+4. Write the state: the rows and runs that some search still needs, and the events that wait.
 5. Set an event-time timer to the next end of a window, one timer for all keys.
 
-The end of a micro-batch ends nothing: a window ends when the watermark passes its end.
+The end of a micro-batch does not end a window: a window ends when the watermark passes its end.
 """
 
 from __future__ import annotations
@@ -66,18 +66,18 @@ class StreamWorker:
     """
 
     event_layout: EventLayout
-    # A digest of the query, or of what all rules of a set share.
+    # A digest of the query, or of what all rules of a set share. A stored state has it, too.
     query_digest: str
     searches: tuple[StreamSearch[Any], ...]
-    # The rules, by the names of their searches. Empty for a query.
+    # The version of each rule, by the name of its search. Empty for a query.
     versions: Mapping[str, Version]
-    # Whether to store how far the watermark has come even if no row and no key is needed.
-    remembers: bool
+    # Whether to store the watermark even if no row and no key is needed any more.
+    stores_watermark: bool
 
     def run(
         self, _: object, frames: Iterable[pd.DataFrame], group: GroupState
     ) -> Iterator[pd.DataFrame]:
-        """Yield the output rows of what is decided now, as the bytes of Arrow streams.
+        """Yield the output rows that are decided now, as the bytes of Arrow streams.
 
         Args:
             _: the number of the bucket.
@@ -91,7 +91,7 @@ class StreamWorker:
     def search_events(
         self, events: Iterable[pa.RecordBatch], group: GroupState
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the output rows of what is decided now, and store the state.
+        """Yield the output rows that are decided now, and store the state.
 
         Args:
             events: the new events.
@@ -107,8 +107,10 @@ class StreamWorker:
         arrived = arrange_events(memory, events, self.event_layout, watermark)
         key_states = yield from self.search_all(memory.arrays, arrived, watermark)
         memory = make_memory(key_states, arrived, self.event_layout.column_map, self.versions)
-        if memory.keys.num_rows or memory.rows.num_rows or self.remembers:
-            group.update((check_size(write_memory(memory, self.query_digest), memory),))
+        if memory.keys.num_rows or memory.rows.num_rows or self.stores_watermark:
+            state_bytes = write_memory(memory, self.query_digest)
+            check_size(len(state_bytes), memory)
+            group.update((state_bytes,))
             next_ends = [int(state.next_end.min()) for state in key_states.values()]
             next_end = min(next_ends, default=NEVER)
             set_timer(group, int(read_times(arrived.waiting).min(initial=next_end)), watermark)
@@ -119,8 +121,8 @@ class StreamWorker:
         """Return the memory of the bucket, with the columns of the rows that arrive now.
 
         Raises:
-            MatchRecognizeRunError: it belongs to another query, or a rule has changed for events
-                that have arrived.
+            MatchRecognizeRunError: the memory belongs to another query, or a rule has changed for
+                events that have arrived.
         """
         if not group.exists:
             return self.event_layout.make_empty_memory()
@@ -131,12 +133,15 @@ class StreamWorker:
     def search_all(
         self, arrays: Arrays, arrived: ArrivedRows, watermark: int
     ) -> Generator[pa.RecordBatch, None, dict[str, KeyState[Any]]]:
-        """Run all searches. Yield their output, and return what each of them needs, by its name.
+        """Run all searches. Yield their output rows, and return the new states of their keys.
 
         Args:
-            arrays: the states that were stored; empty at the beginning.
+            arrays: the arrays of the stored states; empty for a new bucket.
             arrived: the rows of the bucket.
             watermark: in microseconds.
+
+        Returns:
+            The states that are still needed, by the names of the searches.
         """
         key_states = read_key_states(arrays, self.searches)
         for number, search in enumerate(self.searches):
@@ -157,11 +162,11 @@ class StreamWorker:
     def search(
         self, number: int, key_state: KeyState[Any], arrived: ArrivedRows, watermark: int
     ) -> KeySearching[Any]:
-        """Go on with some keys. Yield their output, and return the state that they still need.
+        """Continue a search with some keys. Yield output rows, and return the new state.
 
         Args:
             number: the index of the search.
-            key_state: what the search needs of these keys.
+            key_state: the state of these keys.
             arrived: the rows of the bucket.
             watermark: in microseconds.
         """
@@ -173,14 +178,14 @@ class StreamWorker:
 def find_due_keys(
     search: StreamSearch[Any], stored: KeyState[Any], arrived: ArrivedRows, watermark: int
 ) -> IntArray:
-    """Return the keys with which a search goes on, ascending, as indices of `arrived.keys`.
+    """Return the keys with which a search continues, ascending, as indices of `arrived.keys`.
 
-    They have new rows, or a window that has ended. Keys for which the search has failed are left
-    alone.
+    These keys have new rows, or a window that has ended. Keys for which the search has failed are
+    left out.
 
     Args:
         search: the search.
-        stored: what it needs of the keys that it knows.
+        stored: the stored states of the keys of this search.
         arrived: the rows of the bucket.
         watermark: in microseconds.
     """
@@ -210,26 +215,27 @@ def set_timer(group: GroupState, wake_up: int, watermark: int) -> None:
 class RuleSetStreamWorker(StreamWorker):
     """A worker that searches for all rules of a set. Picklable.
 
-    A rule that fails for one key goes on with the others. For the rules, a key is a partition.
+    The search of a rule that fails for one key continues with the other keys. To the rules, a key
+    is a partition.
     """
 
-    # Makes the output rows of the rules.
+    # The rules, and how a worker makes output rows of their matches.
     output: RuleSetOutput
 
     def search(
         self, number: int, key_state: KeyState[Any], arrived: ArrivedRows, watermark: int
     ) -> KeySearching[Any]:
-        """Go on with some keys, and mark those for which the rule fails, see `StreamWorker.search`.
+        """Continue a search, and mark keys for which the rule fails, see `StreamWorker.search`.
 
         `handle_failures` calls the functions below until each key is either searched or reported.
-        Each call adds the new state of its keys to `new_states`; a search that fails adds none.
+        Each call adds the new state of its keys to `new_states`; a failed search adds no state.
         """
         rule_search = self.searches[number]
         search_keys = super().search
         new_states: list[KeyState[Any]] = []
 
         def search(indices: range) -> Iterator[pa.RecordBatch]:
-            """Go on with some of the keys. Yield their output."""
+            """Continue the search with some of the keys. Yield their output rows."""
             some_keys = key_state
             if len(indices) < len(key_state.keys):
                 some_keys = key_state.take(np.array(indices))
@@ -251,11 +257,11 @@ class RuleSetStreamWorker(StreamWorker):
 def select_rows(
     search: StreamSearch[Any], key_state: KeyState[Any], arrived: ArrivedRows, watermark: int
 ) -> SearchRows:
-    """Return the rows that a search reads of some keys: those that it has kept, then new ones.
+    """Return the rows that a search reads of some keys: for each, the kept rows, then new rows.
 
     Args:
         search: the search.
-        key_state: what it needs of the keys.
+        key_state: the state of the keys.
         arrived: the rows of the bucket.
         watermark: in microseconds.
     """
@@ -268,14 +274,14 @@ def build_query_worker(compiled_query: CompiledQuery, event_layout: EventLayout)
 
     Args:
         compiled_query: the query.
-        event_layout: what the events are.
+        event_layout: the columns of the events.
     """
     return StreamWorker(
         event_layout=event_layout,
         query_digest=digest(compiled_query, event_layout),
         searches=(choose_search(compiled_query)(compiled_query),),
         versions={},
-        remembers=False,
+        stores_watermark=False,
     )
 
 
@@ -283,8 +289,8 @@ def build_rules_worker(output: RuleSetOutput, event_layout: EventLayout) -> Rule
     """Return the worker that runs the rules of a set over a stream.
 
     Args:
-        output: makes the output rows of the rules.
-        event_layout: what the events are.
+        output: the rules, and how a worker makes output rows of their matches.
+        event_layout: the columns of the events.
     """
     rule_set = output.rule_set
     searches = tuple(
@@ -296,18 +302,18 @@ def build_rules_worker(output: RuleSetOutput, event_layout: EventLayout) -> Rule
         )
         for number, rule in enumerate(rule_set.rules)
     )
-    # Rules may change over the same state, but not what they share.
+    # The stored state stays valid if rules change, but not if what they share changes.
     columns = [wire.name_column(index) for index in (rule_set.order, *rule_set.events.values())]
     events = tuple(rule_set.events), event_layout.describe_columns(columns)
     query_digest = digest(event_layout.partitions, events, output.on_error, rule_set.has_versions)
-    # Errors name a version by the rule and its time, as the name of the linked rule does.
+    # For errors, the name of a version is the name of the linked rule: the rule with its time.
     versions = {rule.identity: replace(rule.version, rule=rule.name) for rule in rule_set.rules}
     return RuleSetStreamWorker(
         event_layout=event_layout,
         query_digest=query_digest,
         searches=searches,
         versions=versions,
-        remembers=rule_set.has_versions,
+        stores_watermark=rule_set.has_versions,
         output=output,
     )
 
@@ -320,28 +326,31 @@ def choose_search(compiled_query: CompiledQuery) -> type[StreamSearch[Any]]:
 
 
 def digest(*parts: object) -> str:
-    """Return a text that differs for different queries. It depends on the `repr` of the parts."""
+    """Return a digest of the `repr` of some values, as 64 hexadecimal digits."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 # Checks.
 
 
-# The most bytes of a state. Reading and writing one takes several times as much memory.
+# The most bytes of a state. Reading and writing a state takes several times as much memory.
 MOST_STATE = 1 << 28
 # The most bytes of one value in Spark.
 MOST_OF_SPARK = (1 << 31) - (1 << 20)
 
 
-def check_size(state: bytes, memory: BucketMemory) -> bytes:
-    """Return the state of a bucket.
+def check_size(size: int, memory: BucketMemory) -> None:
+    """Check that the state of a bucket is not too large.
+
+    Args:
+        size: the size of the state in bytes.
+        memory: the memory that the state stores, whose rows and keys the error counts.
 
     Raises:
         MatchRecognizeRunError: the state is too large.
     """
-    size = len(state)
     if size <= MOST_OF_SPARK and may_take(size, MOST_STATE):
-        return state
+        return
     raise stream_state_too_large(
         mebibytes=size >> 20,
         limit=MOST_STATE >> 20,
@@ -351,9 +360,13 @@ def check_size(state: bytes, memory: BucketMemory) -> bytes:
 
 
 def check_versions(memory: BucketMemory, versions: Mapping[str, Version]) -> None:
-    """Check that rules are what they were for the rows that have arrived.
+    """Check that rules have not changed for the rows that have arrived.
 
-    A rule may be gone if its time has ended.
+    A rule may be missing if its time has ended.
+
+    Args:
+        memory: the stored memory, with the versions of the rules at that time.
+        versions: the versions of the rules now, by the names of their searches.
 
     Raises:
         MatchRecognizeRunError: a rule has changed for these rows, so they would have been searched
@@ -377,9 +390,9 @@ def check_versions(memory: BucketMemory, versions: Mapping[str, Version]) -> Non
 
 
 def clip_version(version: Version | None, time: int) -> tuple[int | None, int | None] | None:
-    """Return when a version begins and ends, without what happens after a time.
+    """Return the times at which a version begins and ends, up to a time.
 
-    An end after the time is None. The result is None if there is no version, or it begins later.
+    An end after this time is None. The result is None if the version is None or begins later.
     """
     if version is None or (version.since is not None and version.since > time):
         return None
