@@ -177,7 +177,7 @@ class Table:
                 columns = read_folder_columns(file.relative_to(root)) if is_in_folder else {}
                 delimiter = self.delimiter or find_delimiter(file)
                 yield CsvFile(
-                    path=file, delimiter=delimiter, has_header=self.header, folders=columns
+                    path=file, delimiter=delimiter, has_header=self.header, folder_columns=columns
                 )
 
     def find_all_files(self) -> Iterator[Path]:

@@ -1,14 +1,14 @@
-"""While an action runs: show how far it is, and let Ctrl-C cancel it.
+"""Show the progress of an action while it runs, and let Ctrl-C cancel it.
 
-How far it is: Spark knows how many tasks are done. Classic can be asked (`statusTracker`), and a
-client of Connect gets reports (`registerProgressHandler`, from PySpark 4.0 on). Sail has neither,
-but its workers run in this program, and count the rows that they read. A thread reads these numbers
-four times a second. The query never waits for it.
+Progress is the share of tasks that are done. PySpark Classic has a call that returns the tasks
+(`statusTracker`), and a client of Connect gets reports (`registerProgressHandler`, from PySpark 4.0
+on). Sail has neither, but its workers run in this program, and count the rows that they read. A
+thread reads these numbers four times a second. The query never waits for the thread.
 
-Ctrl-C: PySpark is then waiting for an answer from Java. An exception in the middle of that leaves a
-broken connection, pages of tracebacks, and jobs that go on. So the signal handler only starts a
-thread that cancels the jobs, by a tag that no other job has. Then Java answers that they were
-cancelled.
+When the user presses Ctrl-C, PySpark is waiting for an answer from Java. An exception at this point
+leaves a broken connection, pages of tracebacks, and jobs that continue to run. So the signal
+handler only starts a thread that cancels the jobs, by a tag that no other job has. Then Java
+answers that the jobs were cancelled.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ REPORTS_PER_SECOND = 4
 # The width of the line below a notebook's cell, which is overwritten with blanks at the end.
 LINE_WIDTH = 40
 
-# What is raised by calls of a session that has ended.
+# The exceptions that calls of a session raise after the session has ended.
 SESSION_ENDED: tuple[type[Exception], ...] = (*SESSION_ERRORS, OSError, AttributeError)
 
 
@@ -49,7 +49,7 @@ class Tasks:
     """The tasks of the stages that are running."""
 
     done: int = 0
-    all: int = 0
+    all: int = 0  # 0 if the tasks are not known
     # The number of rows that the workers have read, if the tasks are not known.
     rows: int = 0
 
@@ -93,7 +93,7 @@ def progress(spark: SparkSession) -> Iterator[None]:
     with watch_tasks(spark) as read_tasks, open_line(console) as write:
 
         def report() -> None:
-            """Write the progress at regular intervals until the action ends."""
+            """Write the progress at regular intervals until the block ends."""
             while not ended.wait(1 / REPORTS_PER_SECOND):
                 write(f"{read_tasks()}, {monotonic() - began:.0f} s")
 
@@ -116,9 +116,9 @@ def find_console() -> Console | None:
 
 @contextmanager
 def open_line(console: Console) -> Iterator[Callable[[str], object]]:
-    """Yield a function that overwrites a line, which is removed at the end.
+    """Yield a function that overwrites a line of the console. The line is removed at the end.
 
-    The line is after a spinner in a terminal, and below the cell in a notebook.
+    In a terminal, the line follows a spinner. In a notebook, it is below the cell.
     """
     if not console.is_jupyter:
         with console.status(f"{Tasks()}, 0 s") as status:
@@ -144,7 +144,7 @@ def watch_tasks(spark: SparkSession) -> Iterator[Callable[[], Tasks]]:
     """
     context = find_context(spark)
     if context is not None:
-        yield ask_classic(context)
+        yield make_task_reader(context)
         return
     reported = ReportedTasks()
     session = cast("Any", spark)
@@ -158,10 +158,10 @@ def watch_tasks(spark: SparkSession) -> Iterator[Callable[[], Tasks]]:
         session.removeProgressHandler(reported)
 
 
-def ask_classic(context: SparkContext) -> Callable[[], Tasks]:
-    """Return a function that asks Spark for its tasks.
+def make_task_reader(context: SparkContext) -> Callable[[], Tasks]:
+    """Return a function that reads the tasks of Spark in this program.
 
-    Spark's own progress bar is stopped for good, because it would write into the same line.
+    Also stops Spark's own progress bar for good, because it would write into the same line.
     """
     progress_bar: Any = cast("Any", context)._jsc.sc().progressBar()
     if progress_bar.isDefined():
@@ -169,7 +169,7 @@ def ask_classic(context: SparkContext) -> Callable[[], Tasks]:
     tracker = context.statusTracker()
 
     def read_tasks() -> Tasks:
-        """Return how many tasks of the running stages are done, and how many there are."""
+        """Return the tasks of the running stages."""
         try:
             stages = [tracker.getStageInfo(stage_id) for stage_id in tracker.getActiveStageIds()]
         except SESSION_ENDED:
@@ -189,7 +189,7 @@ class ReportedTasks:
         self._rows_before = rows_read_by_workers.number
 
     def __call__(self, *, stages: Any, done: bool, **_: object) -> None:
-        """Keep a report. PySpark calls this with the stages so far of one query."""
+        """Store a report. PySpark calls this method with the stages of one query so far."""
         running = [] if done else list(stages or ())
         tasks_done = sum(stage.num_completed_tasks for stage in running)
         self._last = Tasks(tasks_done, sum(stage.num_tasks for stage in running))
@@ -216,23 +216,24 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
-    """Let Ctrl-C cancel the jobs that are started inside.
+    """Let Ctrl-C cancel the jobs that are started in the `with` block.
 
     Does nothing outside the main thread, because Python handles signals only there.
 
     Raises:
         Interrupted: the jobs were cancelled, and have ended.
-        KeyboardInterrupt: at once, if Ctrl-C is pressed a second time.
+        KeyboardInterrupt: the user has pressed Ctrl-C a second time. The jobs may still run.
     """
     if current_thread() is not main_thread():
         yield
         return
     tags = find_tags(spark)
     tag = f"matchrec-{uuid4().hex[:12]}"
-    interrupted, ended = Event(), Event()
+    interrupted = Event()
+    ended = Event()
 
     def cancel_jobs() -> None:
-        """Cancel the jobs again and again until the action ends, since it may start new ones."""
+        """Cancel the jobs repeatedly until the action ends, because it may start new jobs."""
         while not ended.is_set():
             try:
                 tags.cancel(tag)

@@ -42,7 +42,7 @@ BLOCK_SIZE = 32 << 20
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 # Arrow's message about a row that does not have as many fields as the first row.
 RAGGED = re.compile(r"Expected (?P<wanted>\d+) columns, got (?P<count>\d+): (?P<row>.*)", re.DOTALL)
-# How Python opens compressed files, by the ends of their names.
+# The functions that open compressed files, by the ends of their names.
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
@@ -53,14 +53,14 @@ class CsvFile:
     path: Path
     delimiter: str
     has_header: bool
-    # The columns of folders named `column=value` around the file, and their values in all of its
-    # rows; None for NULL.
-    folders: dict[str, str | None] = field(default_factory=dict)
+    # The columns that the folders around the file define by their names, such as `year=2024`, with
+    # their value in all rows of the file; None for NULL.
+    folder_columns: dict[str, str | None] = field(default_factory=dict)
 
     def read_first_row(self) -> tuple[int, list[str]]:
         """Return the number of empty lines before the first row, and the fields of this row.
 
-        There are no fields if the file has no row.
+        The list is empty if the file has no row.
         """
         open_file = OPENERS.get(self.path.suffix.lower(), open)
         with open_file(self.path, "rt", encoding="utf-8-sig", newline="") as lines:
@@ -72,7 +72,7 @@ class CsvFile:
     def find_ragged_line(self, wanted: int) -> int | None:
         """Return the number of the first line, from 1, whose row has another number of fields.
 
-        None if there is no such row, or if a row cannot be read.
+        Returns None if no row has another number, or if a row cannot be read.
 
         Args:
             wanted: the number of fields of the first row.
@@ -93,8 +93,8 @@ class CsvFile:
     def read_column_names(self) -> list[str]:
         """Return the names of the columns. All of them are different.
 
-        As in Spark, the name of a column without a name is made of its index, such as `_c0`, and
-        the index is appended to names that several columns have.
+        As in Spark, a column without a name is named by its index, such as `_c0`, and the index is
+        appended to a name that several columns have: `a, b, A` becomes `a0, b, A2`.
         """
         _, names = self.read_first_row()
         if not self.has_header:
@@ -111,7 +111,10 @@ class CsvFile:
         return names
 
     def find_renamed_columns(self) -> dict[str, list[str]]:
-        """Return the new names of columns with the same name, by that name as first written."""
+        """Return the new names of columns that share a name, by the first spelling of this name.
+
+        For the header `a, b, A` the result is `{"a": ["a0", "A2"]}`.
+        """
         if not self.has_header:
             return {}
         _, names = self.read_first_row()
@@ -168,8 +171,8 @@ class CsvTable:
         """Write the rows of each file to a Parquet file, and return these files.
 
         Args:
-            folder: where to write them.
-            only_schema: write one file without rows instead, which has only the types.
+            folder: the folder of the Parquet files.
+            only_schema: whether to write a single file without rows instead, for the types.
         """
         schema = self.schema
         if only_schema:
@@ -177,8 +180,8 @@ class CsvTable:
             parquet.write_table(schema.empty_table(), target)
             return [target]
         targets = []
-        for number, file in enumerate(self.files):
-            target = folder / f"{number:06}.parquet"
+        for index, file in enumerate(self.files):
+            target = folder / f"{index:06}.parquet"
             with parquet.ParquetWriter(target, schema) as writer:
                 for texts in read_texts(self.name, file, list(self.columns)):
                     columns = [
@@ -207,8 +210,9 @@ def infer_table(name: str, files: Sequence[CsvFile], zone: str) -> CsvTable | No
     nonempty_files, names = find_nonempty_files(name, files)
     if not nonempty_files:
         return None
-    folder_names = (folder_name for file in nonempty_files for folder_name in file.folders)
-    all_names = list(dict.fromkeys((*names, *folder_names)))
+    all_names = list(names)
+    for file in nonempty_files:
+        all_names += [column for column in file.folder_columns if column not in all_names]
     chains = build_type_chains(find_arrow_zone(zone))
     columns = {column_name: CsvColumn(list(chains)) for column_name in all_names}
     for file in nonempty_files:
@@ -284,15 +288,17 @@ def read_texts(table_name: str, file: CsvFile, names: Sequence[str]) -> Iterator
     Raises:
         MatchRecognizeError: the file cannot be read.
     """
-    indexes = {name: index for index, name in enumerate(file.read_column_names())}
+    indices = {name: index for index, name in enumerate(file.read_column_names())}
     with explain_read_errors(table_name, file):
         for batch in file.read_batches():
-            yield [
-                batch.column(indexes[name])
-                if name in indexes
-                else pa.array([file.folders.get(name)] * batch.num_rows, pa.string())
-                for name in names
-            ]
+            texts = []
+            for name in names:
+                if name in indices:
+                    texts.append(batch.column(indices[name]))
+                else:
+                    folder_value = file.folder_columns.get(name)
+                    texts.append(pa.array([folder_value] * batch.num_rows, pa.string()))
+            yield texts
 
 
 @contextmanager
@@ -311,7 +317,7 @@ def write_reason(reason: str, file: CsvFile) -> str:
     """Return the reason why a file cannot be read. Common messages of Arrow become plain words.
 
     Args:
-        reason: what Arrow or Python says, such as "CSV parse error: Expected 3 columns, got 2: a".
+        reason: the message of Arrow or Python: "CSV parse error: Expected 3 columns, got 2: a".
         file: the file.
     """
     if "straddl" in reason:

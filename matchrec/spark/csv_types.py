@@ -6,8 +6,9 @@ A column has the first type of one of these chains that fits all of its values:
     INT, BIGINT, DECIMAL(38, 0), DOUBLE
     DATE, TIMESTAMP
 
-It is a STRING if no type fits. In a chain, each type fits every value that the types before it fit.
-So a `CsvColumn` that has read some rows keeps only the types from the first fitting one on:
+The column is a STRING if no type fits. In a chain, each type fits every value that the types before
+it fit. So a `CsvColumn` that has read some rows keeps only the first fitting type of a chain and
+the types after it:
 
     texts read so far    types that can still fit
     -                    all three chains
@@ -35,8 +36,8 @@ ArrowArray = Any  # an array of pyarrow, which has no type hints
 
 DECIMAL_DIGITS = 38
 
-# Texts of each type, as regular expressions. A whole number with more digits than a decimal has
-# stays a text, because a double would lose some of its digits.
+# Regular expressions for the texts of each type. A whole number with more than 38 digits does not
+# match `DOUBLE` and stays a text, because a double would lose some of its digits.
 DOUBLE = r"[+-]?(?:\d{1,38}(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|NaN|[+-]?Inf(?:inity)?"
 WHOLE_NUMBER = r"[+-]?\d+"
 DATE = r"\d{4}-\d\d-\d\d"
@@ -59,7 +60,7 @@ class CsvType:
     # Converts trimmed texts that are not empty to values. Raises ArrowInvalid if one of them has
     # another type: see the parsers below.
     parse: Callable[[ArrowArray], ArrowArray]
-    is_time: bool = False  # whether it is TIMESTAMP
+    is_time: bool = False  # whether this type is TIMESTAMP
 
 
 def build_type_chains(zone: str) -> list[tuple[CsvType, ...]]:
@@ -85,13 +86,13 @@ class CsvColumn:
     # The types of each chain that can still fit. The first type of each chain fits all values so
     # far; a chain without a fitting type is left out.
     chains: list[tuple[CsvType, ...]]
-    # Whether some text so far is neither NULL nor blank.
+    # Whether any text so far is neither NULL nor blank.
     has_values: bool = False
     # Whether a time is finer than microseconds, so that its last digits are dropped.
     loses_digits: bool = field(default=False, init=False)
 
     def add(self, texts: ArrowArray) -> None:
-        """Read the texts of more rows: widen the type so that it fits their values, too."""
+        """Read the texts of more rows, and drop the types that do not fit their values."""
         trimmed, has_value = trim(texts)
         values = trimmed.filter(has_value)
         if len(values) == 0:
@@ -125,9 +126,9 @@ class CsvColumn:
 
 
 def trim(texts: ArrowArray) -> tuple[ArrowArray, ArrowArray]:
-    """Return the texts without spaces around them, and for each text whether it has a value.
+    """Return the texts without spaces around them, and whether each text has a value.
 
-    A text that is NULL or blank has no value.
+    A text that is NULL or blank has no value. Both arrays have the length of `texts`.
     """
     trimmed = pc.utf8_trim_whitespace(texts)
     return trimmed, pc.fill_null(pc.not_equal(trimmed, ""), False)
@@ -147,15 +148,15 @@ def find_fitting_types(chain: Sequence[CsvType], values: ArrowArray) -> tuple[Cs
     return ()
 
 
-# Parsers. Each gets trimmed texts that are not empty, and raises ArrowInvalid if one of them is not
-# of its type.
+# Parsers. Each gets trimmed texts that are not empty, and raises ArrowInvalid if one of them has
+# another type.
 
 
 def check_texts(texts: ArrowArray, pattern: str) -> ArrowArray:
     """Check that a regular expression matches each text as a whole, and return the texts.
 
     Raises:
-        ArrowInvalid: it does not match one of the texts.
+        ArrowInvalid: the expression does not match one of the texts.
     """
     if pc.all(pc.match_substring_regex(texts, f"^(?:{pattern})$")).as_py() is False:
         raise pa.ArrowInvalid(f"not {pattern}")
@@ -215,7 +216,7 @@ def parse_times(texts: ArrowArray, zone: str) -> ArrowArray:
     whole_seconds = pc.binary_join_element_wise(day, "T", minute, second, "")
     microseconds = whole_seconds.cast(pa.timestamp("s")).cast(MICROSECONDS).cast(pa.int64())
     six_digits = pc.utf8_slice_codeunits(pc.utf8_rpad(fraction, 6, "0"), 0, 6)
-    # What clocks show, in microseconds since 1970-01-01 00:00.
+    # Local times, in microseconds since 1970-01-01 00:00.
     local = pc.add(microseconds, six_digits.cast(pa.int64()))
     instant_by_offset = pc.subtract(local, parse_offsets(offset))
     has_offset = pc.not_equal(offset, "")
@@ -226,7 +227,7 @@ def parse_times(texts: ArrowArray, zone: str) -> ArrowArray:
 
 
 def replace_empty(texts: ArrowArray, replacement: str) -> ArrowArray:
-    """Return the texts with a replacement for the empty ones."""
+    """Return the texts with a replacement for each empty text."""
     return pc.if_else(pc.equal(texts, ""), replacement, texts)
 
 
@@ -252,12 +253,16 @@ def parse_offsets(offsets: ArrowArray) -> ArrowArray:
 def convert_local_times(local: ArrowArray, zone: str) -> ArrowArray:
     """Return the instants of local times in a time zone, in microseconds since 1970.
 
-    As in Java, a time that clocks show twice is the earlier one. A time that clocks skip is moved
-    forward by the length of the gap: it has the offset from before the gap.
+    As in Java, a time that clocks show twice is the earlier of the two instants. A time that clocks
+    skip is moved forward by the length of the gap: it has the offset from before the gap.
+
+    Args:
+        local: the times, as Arrow timestamps without a zone, in microseconds.
+        zone: the time zone, as Arrow writes it.
     """
     earliest = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="earliest")
     instants = earliest.cast(pa.int64())
-    # What clocks show at these instants: for a skipped time, the moment before the gap.
+    # The local times of these instants: for a skipped time, the moment before the gap.
     shown = pc.local_timestamp(earliest)
     offset_before_gap = pc.subtract(shown.cast(pa.int64()), instants)
     instants_of_skipped = pc.subtract(local.cast(pa.int64()), offset_before_gap)

@@ -1,8 +1,8 @@
 """Prepare pandas frames that are sent to a session.
 
-The values of an object column decide its type. So the whole column is converted to Arrow before it
-is sent in chunks: each chunk then has the type of the whole column. Values that would change on the
-way are found before anything is sent.
+The values of an object column, which has Python objects, decide its type. So the whole column is
+converted to Arrow before it is sent in chunks: each chunk then has the type of the whole column.
+Values that cannot be sent without a change are found before anything is sent.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 # What pandas calls object columns of times. Such a column of "date" may have times of day, too.
 TIME_KINDS = {"date", "datetime", "datetime64"}
 
-# What PyArrow raises for a column whose values have no common type. Its own errors are subclasses.
+# The exceptions that PyArrow raises for a column whose values have no common type. PyArrow's own
+# exceptions are subclasses of them.
 CONVERSION_ERRORS = (ValueError, TypeError, OverflowError, NotImplementedError)
 
 
@@ -25,15 +26,15 @@ class UnfitValue:
     """A value that cannot be sent unchanged with the other values of its column."""
 
     column: str
-    row: int  # its position, from 0
+    row: int  # the position of its row, from 0
     value: object
-    reason: str  # why it cannot, for the error
+    reason: str  # why it cannot be sent unchanged, for the error
 
 
 def with_sample_row(frame: Any) -> Any:
     """Return a frame with one row, whose columns have the types that an empty frame declares.
 
-    An object column is a column of texts.
+    An object column gets a text.
     """
     import pandas as pd
 
@@ -65,7 +66,7 @@ def make_sample(dtype: Any) -> Any:
 
 
 def make_empty_value(dtype: Any) -> object:
-    """Return NULL; an empty list, map or struct if the values are such.
+    """Return a value of a pandas extension type: NULL, or an empty list, map or struct.
 
     PySpark Classic accepts no NULL in a column of lists, maps or structs.
     """
@@ -93,12 +94,15 @@ def with_single_chunks(frame: Any) -> Any:
 
 
 def with_microseconds(frame: Any) -> Any:
-    """Return the frame without nanoseconds, which make PySpark give up Arrow in ANSI mode."""
+    """Return the frame with times of nanoseconds cast to microseconds.
+
+    In ANSI mode, PySpark cannot send nanoseconds by Arrow, and sends the rows in another way.
+    """
     return replace_columns(frame, cast_to_microseconds)
 
 
 def cast_to_microseconds(column: Any) -> Any:
-    """Return the array of a column of nanoseconds in microseconds; None for other columns."""
+    """Return a column of nanoseconds as an array of microseconds; None for other columns."""
     if column.dtype.kind not in "mM" or getattr(column.dt, "unit", "") != "ns":
         return None
     return column.dt.as_unit("us").array
@@ -145,7 +149,10 @@ def holds_objects(column: Any) -> bool:
 def convert_column(column: Any) -> Any:
     """Return the Arrow array that PySpark would make of a column.
 
-    It is a ChunkedArray if the values take more than 2 GiB.
+    The result is a ChunkedArray if the values take more than 2 GiB.
+
+    Raises:
+        Exception: one of `CONVERSION_ERRORS`, if the values have no common type.
     """
     import pandas as pd
     import pyarrow as pa
@@ -197,7 +204,7 @@ def find_unfit_value(frame: Any) -> UnfitValue | None:
 
 
 def find_conversion_error(column: Any) -> str | None:
-    """Return the message of PyArrow's error for a column, None if there is no error."""
+    """Return the first line of PyArrow's error for a column; None if it can be converted."""
     try:
         convert_column(column)
     except CONVERSION_ERRORS as error:

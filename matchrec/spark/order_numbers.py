@@ -1,8 +1,8 @@
-"""Values of ORDER BY as whole numbers: instants, wall-clock times, dates and integers.
+"""Convert values of ORDER BY to whole numbers: instants, wall-clock times, dates and integers.
 
-Values that are compared outside of Spark are converted to these numbers: the times from which
-versions of rules are valid, the positions at which partitions are cut into ranges, and the times of
-events in a stream. The workers sort rows by the same numbers:
+Values that are compared outside of Spark are converted: the times from which versions of rules are
+valid, the positions at which partitions are cut into ranges, and the times of events in a stream.
+The workers sort rows by the same numbers:
 
     type            number                                       2026-01-02 is
     TIMESTAMP       microseconds since 1970-01-01 in UTC         1767312000000000
@@ -48,7 +48,7 @@ class OrderNumbers(ABC):
 
     type: DataType
 
-    # What messages call a Python value of the type.
+    # The noun for a Python value of the type in messages.
     value_noun: ClassVar[str]
 
     @abstractmethod
@@ -76,7 +76,7 @@ class OrderNumbers(ABC):
         return int(self.type.toInternal(value)) if self.accepts(value) else None
 
     def converts(self, other: DataType) -> bool:
-        """Return whether values of another type get the same numbers, or are all NULL."""
+        """Return whether values of another type have the same numbers, or are all NULL."""
         if isinstance(other, spark_types.NullType):
             return True
         return type(find_order_numbers(other)) is type(self)
@@ -84,7 +84,7 @@ class OrderNumbers(ABC):
     def has_number(self, number: int) -> bool:
         """Return whether the type has a value with this number.
 
-        It has one for every datetime and every date of Python, but not for every int.
+        It has a value for the number of every datetime and date of Python, but not for every int.
         """
         limit = 1 << (to_value_type(self.type).bits - 1)
         return -limit <= number < limit
@@ -97,7 +97,7 @@ class OrderNumbers(ABC):
 
 
 def is_time(value: object) -> TypeGuard[datetime]:
-    """Return whether a value is a time: a datetime, but not NaT of pandas, which is one, too."""
+    """Return whether a value is a datetime. NaT of pandas is not, although it has this class."""
     # NaT is the only datetime that is not equal to itself.
     return isinstance(value, datetime) and value == value
 
@@ -212,7 +212,7 @@ def find_order_numbers(type_: DataType) -> OrderNumbers | None:
     return None
 
 
-# The texts of values. Spark's years go beyond 1 to 9999, which are all that Python has.
+# The texts of values. Python's datetimes have only the years 1 to 9999, but Spark's have others.
 
 
 def show_instant(microseconds: int) -> str:

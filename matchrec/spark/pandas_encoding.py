@@ -1,11 +1,11 @@
 """Encode rows for mapInPandas, so that pandas does not alter their values.
 
-Pandas has one mark for NULL and NaN. It turns integers into floats if one of them is NULL, and
+Pandas has one mark for both NULL and NaN. It turns integers into floats if one of them is NULL, and
 instants into local times. So for mapInPandas the columns are encoded:
 
-    price (DOUBLE)       __c0 = coalesce(price, 0), and a bit of __null0 that says price is NULL
+    price (DOUBLE)       __c0 = coalesce(price, 0), and a bit of __null0: whether price is NULL
     at (TIMESTAMP)       __c1 = coalesce(unix_micros(at), 0), and another bit of __null0
-    point (STRUCT)       a column for each field, and one that is true if the struct is NULL
+    point (STRUCT)       a column for each field, and a column: whether the struct is NULL
 
 1. `build_encoding` rejects a query if pandas would still alter one of its columns. The error names
    the column. Otherwise it returns a `PandasEncoding`.
@@ -64,16 +64,16 @@ ALTERED_IN_ARRAYS = (FloatType, DoubleType, DateType, TimestampType)
 
 
 class LeafColumn(NamedTuple):
-    """A column that pandas gets: a column of the rows, a field of a struct, or marks of NULL."""
+    """A column that pandas gets: a column of the rows, a field of a struct, or a struct's NULLs."""
 
     path: str  # SQL over the rows
-    name: str
-    data_type: spark_types.DataType
+    name: str  # its name in the frame
+    data_type: spark_types.DataType  # its type before it is encoded
 
 
 @dataclass(frozen=True)
 class PandasColumn:
-    """A column of the rows on its way through pandas."""
+    """A column of the rows that are sent, perhaps a struct of further columns."""
 
     # The name of the column. The fields of a struct named `__c2` get the names `__c2_0`, `__c2_1`.
     name: str
@@ -86,7 +86,13 @@ class PandasColumn:
 
     @staticmethod
     def build(name: str, path: str, data_type: spark_types.DataType) -> PandasColumn:
-        """Return a column with its fields, and the fields of these."""
+        """Return a column with its fields, and the fields of its fields.
+
+        Args:
+            name: the name of the column.
+            path: SQL of the column over the rows.
+            data_type: its type.
+        """
         struct_fields = data_type.fields if isinstance(data_type, spark_types.StructType) else ()
         fields = []
         for index, struct_field in enumerate(struct_fields):
@@ -96,7 +102,7 @@ class PandasColumn:
         return PandasColumn(name, path, data_type, fields=tuple(fields))
 
     def list_leaves(self) -> list[LeafColumn]:
-        """Return the columns that pandas gets for this column: for a struct, several."""
+        """Return the columns that pandas gets for this column: several for a struct."""
         if not self.fields:
             return [LeafColumn(self.path, self.name, self.data_type)]
         leaves = [LeafColumn(f"{self.path} IS NULL", f"{self.name}_n", spark_types.BooleanType())]
@@ -112,7 +118,7 @@ class PandasColumn:
         return None
 
     def find_arrow_type(self) -> pa.DataType:
-        """Return the Arrow type of the column, whose values pandas must keep."""
+        """Return the Arrow type of the column. `find_altered_type` must return None."""
         if self.fields:
             return pa.struct(
                 [pa.field(name, column.find_arrow_type()) for name, column in self.fields]
@@ -139,7 +145,7 @@ class PandasEncoding:
     """How the rows of a query are encoded for pandas. Picklable."""
 
     columns: tuple[PandasColumn, ...]
-    # What the user wrote for a column, by the name of the column.
+    # The user's text for a column, by the name of the column.
     texts: Mapping[str, str] = field(default_factory=dict)
 
     def list_leaves(self) -> list[LeafColumn]:
@@ -172,8 +178,8 @@ class PandasEncoding:
         """
         arrays = {}
         for index, leaf in enumerate(self.list_leaves()):
-            column_index, bit = divmod(index, count_bits_per_column())
-            marks = frame[wire.name_null_bits(column_index)].to_numpy().astype(np.int64)
+            mark_column, bit = divmod(index, count_bits_per_column())
+            marks = frame[wire.name_null_bits(mark_column)].to_numpy().astype(np.int64)
             is_null = (marks >> bit) & 1 == 1
             arrays[leaf.name] = self.decode_leaf(leaf, frame[leaf.name].to_numpy(), is_null)
         columns = [column.assemble(arrays) for column in self.columns]
@@ -196,8 +202,8 @@ class PandasEncoding:
         in_microseconds = pa.types.is_timestamp(data_type) or pa.types.is_duration(data_type)
         sent_type = pa.int64() if in_microseconds else data_type
         try:
-            # Numbers of another type could be converted. They are not, because they show that the
-            # input is not the one that the query was built for.
+            # Numbers of another type could be converted. That is an error instead, because the
+            # input has changed since the query was built.
             has_other_type = is_number(sent_type) and (
                 pa.from_numpy_dtype(values.dtype) != sent_type
             )
@@ -218,12 +224,12 @@ class PandasEncoding:
     def adapt_to_pandas(self, run: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
         """Return a function for mapInPandas that does what `run` does for mapInArrow.
 
-        It decodes the frames, runs `run` over their batches, and yields frames whose columns are
-        backed by Arrow.
+        The function decodes the frames, calls `run` with their batches, and yields frames whose
+        columns are backed by Arrow.
         """
 
         def run_over_frames(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-            """Run over DataFrames of pandas instead of Arrow batches."""
+            """Call `run` with the rows of pandas frames."""
             import pandas as pd
 
             for batch in run(map(self.decode_frame, frames)):
@@ -242,7 +248,7 @@ def build_encoding(rows: DataFrame, compiled_query: CompiledQuery) -> PandasEnco
     Raises:
         MatchRecognizeUnsupportedError: pandas would alter a column.
     """
-    in_arrays = find_columns_in_arrays(compiled_query)
+    indices_in_arrays = find_columns_in_arrays(compiled_query)
     sent_fields = rows.schema.fields
     columns_of_query = compiled_query.sent_columns.columns
     # Other columns, such as bits, follow the columns of the query.
@@ -252,7 +258,7 @@ def build_encoding(rows: DataFrame, compiled_query: CompiledQuery) -> PandasEnco
         data_type = sent_field.dataType
         if find_unaltered_arrow_type(data_type) is None:
             raise column_altered_by_pandas(column=column_text, type_name=data_type.simpleString())
-        if index in in_arrays and isinstance(data_type, ALTERED_IN_ARRAYS):
+        if index in indices_in_arrays and isinstance(data_type, ALTERED_IN_ARRAYS):
             type_name = f"{data_type.simpleString()} in an array"
             raise column_altered_by_pandas(column=column_text, type_name=type_name)
     pandas_columns = [
@@ -281,7 +287,7 @@ def is_number(data_type: pa.DataType) -> bool:
     return bool(is_boolean or pa.types.is_integer(data_type) or pa.types.is_floating(data_type))
 
 
-@cache  # because a stream calls it for each of its batches
+@cache  # because a stream calls this function for each of its batches
 def find_unaltered_arrow_type(data_type: spark_types.DataType) -> pa.DataType | None:
     """Return the Arrow type of a Spark type, or None if pandas alters its values."""
     has_parameters = isinstance(

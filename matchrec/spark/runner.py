@@ -1,11 +1,11 @@
-"""Run SQL texts in a session: the texts of one query of the user.
+"""Run SQL texts in a session: the texts that belong to one query of the user.
 
-A text is a template: SQL with holes for DataFrames, and perhaps with parameters. To run it,
+A text is a template: SQL with holes for DataFrames, and perhaps with parameters. The steps:
 
-1. the backend makes views of the DataFrames, or PySpark sends them along;
-2. the names of the views fill the holes;
-3. the engine gets the text, with the values of the parameters that occur in it;
-4. an error of the engine gets the user's terms, and points into the user's query.
+1. The backend makes views of the DataFrames, or PySpark sends the DataFrames along.
+2. The names of the views fill the holes.
+3. The engine gets the text, with the values of the parameters that occur in it.
+4. An error of the engine is rewritten in the user's terms, and points into the user's query.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ SETTINGS = (
     "spark.sql.timestampType",
 )
 
-# The values of parameters: a dict from names, or a list for each `?`; None without parameters.
+# The values of parameters: a dict by their names, or a list with a value for each `?`; None if the
+# query has no parameters.
 Values = dict[str, Any] | list[Any] | None
 
 # The first character of a parameter. A text without it has no parameter.
@@ -70,7 +71,7 @@ class TextBackend(Protocol):
         """Send a text to the engine, and return its DataFrame."""
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
-        """Return a DataFrame once it has been analysed."""
+        """Let the engine analyse a DataFrame, and return the DataFrame."""
 
     def find_fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
         """Return the fields of a DataFrame with the types that its values have."""
@@ -98,13 +99,13 @@ class Runner:
     # The DataFrames and values that fill the holes of texts, by the names of the holes. PySpark
     # writes values as literals.
     frames: Mapping[str, Any] = field(default_factory=dict)
-    # Finds the holes in the text of one of the user's expressions.
+    # Divides the text of one of the user's expressions into SQL and holes.
     find_holes: Callable[[str], Template] = join_template
     # The WITH clauses around the user's clause, outermost first. A query that matchrec writes
     # begins with them if it may name their tables.
     with_clauses: tuple[Template, ...] = ()
-    # The user's query if the texts have its layout: then Spark's errors point into it. None for
-    # texts that matchrec has written.
+    # The user's query, into which Spark's errors then point, if the texts have its layout; None
+    # for texts that matchrec has written.
     source: Source | None = None
 
     @property
@@ -113,7 +114,7 @@ class Runner:
         return self.backend.spark
 
     def sql(self, text: Template) -> DataFrame:
-        """Return the DataFrame of a query text, which is analysed now and run later.
+        """Return the DataFrame of a query text. The text is analysed now and run later.
 
         Raises:
             pyspark.errors.AnalysisException: the text is wrong. If the runner has a `source`, the
@@ -125,18 +126,22 @@ class Runner:
     def run_stored(self, text: Template) -> DataFrame:
         """Run a text as `sql` does, but with views that stay in the session.
 
-        This is for text that Spark stores and reads again later, as in CREATE TEMPORARY VIEW.
+        This is for a text that Spark stores and reads again later, as in CREATE TEMPORARY VIEW.
+
+        Raises as `sql`.
         """
         with create_lasting_views(self.spark, self.frames, list_holes(text)) as view_names:
             return self._run_with_views(text, view_names)
 
     def _run_with_views(self, text: Template, view_names: Mapping[str, str]) -> DataFrame:
-        """Return the DataFrame of a text, with views for some of its holes. Raises as `sql` does.
+        """Return the DataFrame of a text, with views for some of its holes.
 
         Args:
             text: the query text.
             view_names: the name of the view for each hole that a view fills. PySpark fills the
-                others.
+                other holes.
+
+        Raises as `sql`.
         """
         if self.source is None:
             return self._send_to_engine(text, view_names)
@@ -150,9 +155,9 @@ class Runner:
                 ) from None
 
     def _send_to_engine(self, text: Template, view_names: Mapping[str, str]) -> DataFrame:
-        """Return the DataFrame of a text as the engine itself reads it.
+        """Return the DataFrame that the engine itself makes of a text.
 
-        `enable` may have replaced the session's `sql`. This is the original one.
+        `enable` may have replaced the session's `sql`: the text goes to the original method.
 
         Args:
             text: the query text.
@@ -167,9 +172,9 @@ class Runner:
         return self.backend.send_text(self.write_for_engine(sql), self.find_values(sql), frames)
 
     def find_values(self, sql: str) -> Values:
-        """Return the values of the parameters in a text; None if it has no parameter.
+        """Return the values to send with a text; None if the text has no parameter.
 
-        A text that is sent without values is planned only once, whatever the values are.
+        Without them, the plan of a text does not depend on the values, and can be used again.
         """
         return self.args if self.args and PARAMETER_SIGN.search(sql) else None
 
@@ -182,7 +187,7 @@ class Runner:
         """
         text = ", ".join(items)
         select_list = self.find_holes(text)
-        # `selectExpr` reads no parameters, holes or subqueries. `sql` does, but it costs a view.
+        # `selectExpr` reads no parameters, holes or subqueries. `sql` reads them, but needs a view.
         has_parameter = self.find_values(text) is not None
         if not (list_holes(select_list) or has_parameter or SUBQUERY_START.search(text)):
             return frame.selectExpr(*(self.write_for_engine(item) for item in items))
@@ -196,7 +201,7 @@ class Runner:
         return self.backend.write_sums(text)
 
     def analyse(self, frame: DataFrame, text: Template | None = None) -> DataFrame:
-        """Return a DataFrame once the engine has analysed it and found no mistake in it.
+        """Let the engine analyse a DataFrame to find mistakes in it, and return the DataFrame.
 
         Over Connect, a DataFrame is not analysed before its schema is read.
 
@@ -215,8 +220,8 @@ class Runner:
 
         Args:
             frame: the DataFrame, which is analysed now.
-            text: its expressions, if it is a select list over rows whose types are known; else
-                None.
+            text: its expressions, if the DataFrame is a select list over rows whose types are
+                known; otherwise None.
         """
         return self.backend.find_fields(frame, text)
 
@@ -249,7 +254,7 @@ class Runner:
         return replace(self, frames={**self.frames, **frames})
 
     def with_source(self, source: Source) -> Runner:
-        """Return a runner for texts with the layout of the user's query, so that errors show it."""
+        """Return a runner for texts with the layout of the user's query, which errors show."""
         return replace(self, source=source)
 
     @cached_property
