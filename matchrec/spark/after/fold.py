@@ -1,4 +1,4 @@
-"""What folds share. A fold is an aggregate that is computed as SQL over an array of values."""
+"""The records of folds: a fold is an aggregate that is computed as SQL over an array of values."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from matchrec.conditions.types import MOST_DIGITS, keeps_digits
 class FoldedValues:
     """The values of an aggregate, one for each row that counts, and the type of its result."""
 
-    # The column that holds them as an array, without the rows that do not count because an argument
-    # is NULL: see `Fold.required`.
+    # The column that holds the values as an array, without the rows that do not count because an
+    # argument is NULL: see `Fold.required`.
     array: str
     # The type of a value. For an aggregate of one term it is the type of its argument. For several
-    # terms it is a struct, of the arguments a0, a1, ... and of what orders the rows: o0, o1, ...
+    # terms it is a struct of the arguments a0, a1, ... and the sort keys o0, o1, ...
     element: DataType
     # The type of the result, as Spark gives it.
     type: DataType
@@ -37,7 +37,7 @@ class FoldedValues:
         return self.type.simpleString()
 
 
-# Returns SQL, of an aggregate or of an array, for some values.
+# Returns SQL of an aggregate, or of an array, for some values.
 WriteSql = Callable[[FoldedValues], str]
 
 
@@ -50,8 +50,8 @@ class Fold:
     # How many arguments, from the first one on, may differ from row to row; None for all. It is 1
     # for `listagg(name, ', ')`, whose delimiter is the same on all rows.
     row_arguments: int | None = None
-    # The indices of the arguments that must not be NULL for a row to count; None for all that may
-    # differ.
+    # The indices of the arguments that must not be NULL for a row to count; None for all arguments
+    # that may differ from row to row.
     required: tuple[int, ...] | None = None
     # The most digits of a decimal result, see `conditions.types.keeps_digits`.
     most_digits: int = MOST_DIGITS

@@ -1,17 +1,17 @@
-"""Aggregates as SQL over an array, with the result of Spark's aggregate over the values in order.
+"""Write aggregates as SQL over an array, with the result of Spark's aggregate over sorted rows.
 
 GROUP BY may merge parts of a group in any order; a fold of an array goes from the first row of a
 match to the last. `FOLDS` has every aggregate whose result depends on the order of the rows, which
-includes sums of floating-point numbers and statistics (`after.statistics`), and all others that
-functions over arrays can compute. For `bit_or(flags)`:
+includes sums of floating-point numbers and statistics (`after.statistics`), and all other
+aggregates that functions over arrays can compute. For `bit_or(flags)`:
 
     aggregate(slice(<flags>, 2, size(<flags>)), get(<flags>, 0), (a, x) -> a | x)
 
-In the SQL, `x` is an element of the array, `a` what is merged so far, and `m` the best element so
-far.
+In the SQL, `x` is an element of the array, `a` the elements merged so far, `m` the best element so
+far, and `l` and `r` are two elements that are compared.
 
-Source: Spark's `Sum`, `Average`, `MaxBy` and `ListAgg`. The folds update their state as these do,
-operation by operation, so that floating-point results are the same.
+Source: Spark's `Sum`, `Average`, `MaxBy` and `ListAgg`. The folds update their state as these
+classes do, operation by operation, so that floating-point results are the same.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def write_distinct_values(values: FoldedValues) -> str:
         return f"array_distinct({values.array})"
     is_new = "filter(s, (x, i) -> i = 0 OR NOT x <=> get(s, i - 1))"
     distinct = f"get(transform(array(array_sort({values.array})), s -> {is_new}), 0)"
-    return f"coalesce({distinct}, array())"  # never NULL, which Spark's schema then says
+    return f"coalesce({distinct}, array())"  # so that Spark's schema says that it is never NULL
 
 
 def write_union(values: FoldedValues) -> str:
@@ -72,8 +72,8 @@ def write_true_count(values: FoldedValues) -> str:
 def write_extreme(values: FoldedValues, function: str, comparison: str) -> str:
     """Return SQL of the least or the greatest value.
 
-    Nested values are compared in pairs: Sail's function puts a NULL in them after all else, and
-    raises an error for an array of arrays.
+    Nested values are compared in pairs: Sail's function sorts a NULL inside of them after all other
+    values, and raises an error for an array of arrays.
 
     Args:
         values: the values.
@@ -104,13 +104,13 @@ def write_choice(values: FoldedValues, choice: str) -> str:
             NULL are left out.
         choice: SQL that chooses an element of the array `{0}`.
     """
-    any_value = choice.format(values.array)
-    value_not_null = choice.format(f"array_compact({values.array})")
+    chosen_of_all = choice.format(values.array)
+    chosen_not_null = choice.format(f"array_compact({values.array})")
     if values.ignore_nulls:
-        return value_not_null
+        return chosen_not_null
     if values.constants:
-        return f"IF({values.constants[0]}, {value_not_null}, {any_value})"
-    return any_value
+        return f"IF({values.constants[0]}, {chosen_not_null}, {chosen_of_all})"
+    return chosen_of_all
 
 
 def write_first(values: FoldedValues) -> str:
@@ -126,8 +126,8 @@ def write_last(values: FoldedValues) -> str:
 def write_choice_by(values: FoldedValues, comparison: str) -> str:
     """Return SQL of the first argument on the row with the greatest or the least second argument.
 
-    If several rows have equal second arguments, the last one counts, as in Spark. With a third
-    argument k, the result is the array of the k best; equal ones keep their order.
+    If several rows have equal second arguments, the last of them counts, as in Spark. With a third
+    argument k, the result is the array of the k best; rows with equal ones keep their order.
 
     Args:
         values: structs of the two arguments.
@@ -149,7 +149,7 @@ def write_sorted_structs(array: str, keys: Sequence[tuple[str, str]]) -> str:
 
     Args:
         array: SQL of the array.
-        keys: fields, each with words such as DESC NULLS LAST.
+        keys: the names of fields, most significant first, each with words such as DESC NULLS LAST.
     """
     comparison = "0"
     for field, words in reversed(keys):
@@ -184,7 +184,7 @@ def write_joined_text(values: FoldedValues) -> str:
 
 
 def write_merged_elements(array: str, merge: str) -> str:
-    """Return SQL of the elements of an array merged from the first on; NULL if there are none.
+    """Return SQL of the elements of an array, merged in order; NULL if the array is empty.
 
     Args:
         array: SQL of the array.
@@ -207,10 +207,10 @@ def write_sum_of_values(values: FoldedValues, *, is_null_on_error: bool = False)
 
     Args:
         values: the values, without NULL.
-        is_null_on_error: whether a sum that does not fit its type is NULL, and no error.
+        is_null_on_error: whether a sum that does not fit its type is NULL instead of an error.
     """
-    # Spark's sum of decimals has ten digits more than the values, unless a decimal cannot have as
-    # many. With ten digits more it always fits.
+    # Spark's sum of decimals has ten digits more than the values, up to the most digits of a
+    # decimal. A sum with ten digits more always fits.
     always_fits = isinstance(values.type, DecimalType) and values.type.precision < MOST_DIGITS
     return write_sum_of_array(
         values.array, values.type, is_null_on_error=is_null_on_error and not always_fits
@@ -223,7 +223,7 @@ def write_sum_of_array(numbers: str, sum_type: DataType, *, is_null_on_error: bo
     Args:
         numbers: SQL of the array.
         sum_type: the type of the sum.
-        is_null_on_error: whether a sum that does not fit its type is NULL, and no error.
+        is_null_on_error: whether a sum that does not fit its type is NULL instead of an error.
     """
     type_name = sum_type.simpleString()
     addends = f"CAST({numbers} AS ARRAY<{type_name}>)"
@@ -244,7 +244,7 @@ def write_average(values: FoldedValues, *, is_null_on_error: bool = False, field
 
     Args:
         values: the values, without NULL.
-        is_null_on_error: whether an average that does not fit its type is NULL, and no error.
+        is_null_on_error: whether an average that does not fit its type is NULL instead of an error.
         field: the field to average, if the values are structs.
     """
     numbers, number_type = values.array, values.element

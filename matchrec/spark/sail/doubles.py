@@ -2,12 +2,13 @@
 
     price > 99.5   →   price > 99.5D       if `price` is a DOUBLE or a FLOAT
 
-Spark does so by itself. Sail may compare both as decimals with 15 digits after the point, so that
-0.1D + 0.2D equals 0.3 and NaN is an error. It may also compute a FLOAT from a FLOAT and a decimal.
+Spark converts the decimals by itself. Sail may compare both numbers as decimals with 15 digits
+after the point, so that 0.1D + 0.2D equals 0.3 and NaN is an error. Sail may also compute a FLOAT
+from a FLOAT and a decimal. The steps of `correct_decimals`:
 
 1. `has_fraction` and the types of the columns rule out most plans.
 2. `DoubleWriter.write` gets each operation. `read_family` tells floating-point numbers and decimals
-   apart by the text, and `find_family` asks Sail if the text does not tell.
+   apart by the text. If the text does not show it, `find_family` lets Sail analyse the expression.
 3. If both are among the operands that must have one type, each decimal is written as a DOUBLE.
 """
 
@@ -56,7 +57,7 @@ CHOSEN = find_coercing_operators(Coercion.CHOSEN)
 # Operators that compute with their operands.
 COMPUTED = find_coercing_operators(Coercion.COMPUTED)
 
-# Operators whose value is floating, a decimal or whole as their operands are.
+# Operators whose value is floating-point, decimal or whole if all of their operands are.
 FAMILY_OF_OPERANDS = (COMPUTED - {"/"}) | CHOSEN | {"NULLIF", "NULLIFZERO"}
 
 # Mathematical functions whose value is floating even for whole numbers.
@@ -74,7 +75,8 @@ FRACTIONS = frozenset({Family.FLOATING, Family.DECIMAL})
 # A number with an exponent or the letter of a DOUBLE or FLOAT: 0.5D, 2f, 1e3.
 FLOATING_LITERAL = re.compile(r"(?ai)(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+[df]?|[df])")
 
-# Finds something in each text that has a decimal literal, a cast to a decimal, or NULLIF.
+# Found in every text that has a decimal literal, a cast to a decimal, or NULLIF, and in some
+# others.
 POSSIBLE_FRACTION = re.compile(r"\d[.bdfe]|\.\d|DEC|NUMERIC|NULLIF", re.ASCII | re.IGNORECASE)
 
 # A literal of a decimal: 0.5, 5BD.
@@ -99,10 +101,10 @@ FAMILY_OF_ARGUMENT = AVERAGES | {
 def correct_decimals(
     plan: MatchPlan, relation: Relation, find_column: Callable[[tuple[str, ...]], str | None]
 ) -> MatchPlan:
-    """Return the plan with decimals as doubles if they meet floating-point numbers.
+    """Return the plan with decimals as doubles wherever they are used with floating-point numbers.
 
-    A NULLIF of such numbers is written as IF: on Sail its value has the type in which the numbers
-    are compared, and it tells -0.0 from 0.
+    A NULLIF of such numbers is written as IF: on Sail the value of NULLIF has the type in which the
+    numbers are compared, and -0.0 is not equal to 0.
 
     Args:
         plan: the plan.
@@ -136,10 +138,11 @@ def has_fraction(scalar: Scalar) -> bool:
 class DoubleWriter:
     """A writer of decimals as doubles in the expressions over one input.
 
-    In the families that its methods return, INTEGER stands for everything without a fraction, and
+    In the families that the methods return, INTEGER stands for every type without a fraction, and
     None means that the family is not known.
     """
 
+    # The input.
     relation: Relation
     # Returns the input's column of a name, see `correct_decimals`.
     find_column: Callable[[tuple[str, ...]], str | None]
@@ -148,7 +151,7 @@ class DoubleWriter:
 
     @cached_property
     def families(self) -> dict[str, Family]:
-        """The family of each column of the input."""
+        """Return the family of each column of the input, by its name."""
         fields = self.relation.rows.schema.fields
         return {field.name: to_value_type(field.dataType).family for field in fields}
 
@@ -156,12 +159,12 @@ class DoubleWriter:
     def is_needed(self) -> bool:
         """Return whether the session compares a double with a decimal as decimals.
 
-        The session is asked once, so callers test everything else first.
+        The first call runs a query, so callers test everything else first.
         """
         return compares_as_decimals(self.relation.runner.spark)
 
     def write(self, operation: Operation) -> Operation:
-        """Return the operation with its decimals as doubles if they meet floating-point numbers."""
+        """Return the operation with decimals as doubles if it also has floating-point operands."""
         match operation:
             case Operation("NULLIF", (first, second)):
                 return self.write_nullif(first, second, operation)
@@ -210,11 +213,11 @@ class DoubleWriter:
         return Operation("IF", parts, span)
 
     def find_family(self, scalar: Scalar) -> Family | None:
-        """Return the family of an expression by its text, or if that does not tell, from Sail."""
+        """Return the family of an expression by its text, or else by Sail's analysis."""
         family = self.read_family(scalar)
         if family is not None or not expression.reads_columns_only(scalar) or not self.is_needed:
             return family
-        # Sail rejects what is not an expression by itself. Then the family stays unknown.
+        # Sail rejects parts that are not expressions by themselves. Their family stays unknown.
         with silence_analysis(), suppress(PySparkException):
             type_ = self.relation.find_type(expression.write_row_sql(scalar))
             return to_value_type(type_).family
@@ -270,7 +273,8 @@ def group_operands(operation: Operation) -> Iterator[tuple[Scalar, ...]]:
 def find_common_family(operands: Iterable[Family | None]) -> Family | None:
     """Return the family of a value that is computed from operands of some families.
 
-    FLOATING if one of them is, else DECIMAL if one of them is, else None if one is not known.
+    The result is FLOATING if one of them is, else DECIMAL if one of them is, else None if one of
+    them is not known, else INTEGER.
     """
     families = {*operands}
     for family in (Family.FLOATING, Family.DECIMAL, None):

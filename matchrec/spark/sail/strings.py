@@ -1,13 +1,14 @@
 """Write functions of strings so that Sail gives Spark's results.
 
-    left(name, -1)             ''              Sail counts a negative length from the other end
+    call                       Spark           Sail
+    left(name, -1)             ''              counts a negative length from the other end
     right(name, -1)            ''              likewise
-    substring('abc', -5, 4)    'ab'            Sail counts 4 characters from the first one: 'abc'
-    initcap('a-b c')           'A-b C'         Sail begins a word after each sign: 'A-B C'
-    CAST(1e7D AS STRING)       '1.0E7'         Sail writes '10000000.0', except in arrays
+    substring('abc', -5, 4)    'ab'            counts 4 characters from the first one: 'abc'
+    initcap('a-b c')           'A-b C'         begins a word after each sign: 'A-B C'
+    CAST(1e7D AS STRING)       '1.0E7'         writes '10000000.0', except in arrays
     concat(1e7D, 'x')          '1.0E7x'        likewise
 
-A session is asked whether it differs only if the query has such a call.
+Whether a session has such a difference is probed only if the query has such a call.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ LENGTH_FUNCTIONS = frozenset({"LEFT", "RIGHT"})
 SUBSTRING_FUNCTIONS = frozenset({"SUBSTRING", "SUBSTR"})
 INITCAP = "INITCAP"
 CASTS = frozenset({"CAST", "TRY_CAST", "STRING"})
-# The types of these casts. Neither engine cuts or pads the text of a cast to VARCHAR(n) or CHAR(n).
+# The types of casts to strings. No engine cuts or pads the text of a cast to VARCHAR(n) or CHAR(n).
 TEXT_TYPE = re.compile(r"STRING|(VARCHAR|CHAR|CHARACTER)\s*\(.*\)")
 
 # The names of these functions in `Term.operations`.
@@ -69,7 +70,7 @@ FROM_OR_FOR = re.compile(r"\b(?:FROM|FOR)\b", re.IGNORECASE)
 def correct_strings(
     plan: MatchPlan, relation: Relation, find_column: Callable[[tuple[str, ...]], str | None]
 ) -> MatchPlan:
-    """Return the plan with other SQL for the calls that the session computes differently.
+    """Return the plan with other SQL for calls that the session computes differently from Spark.
 
     Args:
         plan: the plan.
@@ -77,8 +78,8 @@ def correct_strings(
         find_column: returns the input's column of a name, which may have several parts, or None.
 
     Raises:
-        MatchRecognizeUnsupportedError: such a call is in text that has no structure, such as
-            `FIRST(left(name, -1))` or `PARTITION BY left(name, -1)`.
+        MatchRecognizeUnsupportedError: such a call is in a text that cannot be rewritten, because
+            it is not parsed: `FIRST(left(name, -1))` or `PARTITION BY left(name, -1)`.
     """
     spark = relation.runner.spark
     numbers = DoubleWriter(relation, find_column, has_nested_fractions=True)
@@ -99,7 +100,7 @@ def correct_strings(
         return begins_words_after_signs(spark)
 
     def correct_operation(operation: Operation) -> Operation:
-        """Return an operation, with other SQL if the session computes it differently."""
+        """Return an operation, with other SQL if the session computes its value differently."""
         text_operands = list_operands_as_text(operation)
         floating_ids = {id(operand) for operand in text_operands if is_floating(operand)}
         if floating_ids and writes_all_digits(spark):
@@ -121,7 +122,10 @@ def correct_strings(
 
 
 def rewrite_call(operation: Operation) -> Operation | None:
-    """Return a call with SQL that has Spark's result on every engine; None if it needs no other."""
+    """Return a call with SQL that has Spark's result on every engine.
+
+    Returns None if every engine computes the call as it is written like Spark.
+    """
     match operation:
         case Operation(operator, (text, length)) if operator in LENGTH_FUNCTIONS:
             if is_natural(length):
@@ -153,7 +157,7 @@ def list_operands_as_text(operation: Operation) -> tuple[Scalar, ...]:
 
 
 def write_numbers_as_text(operation: Operation, floating_ids: set[int]) -> Operation:
-    """Return an operation that writes floating-point numbers as Spark does.
+    """Return a cast or a concatenation that writes floating-point numbers as Spark does.
 
     Args:
         operation: a cast to a string, or a concatenation.
@@ -174,8 +178,8 @@ def write_numbers_as_text(operation: Operation, floating_ids: set[int]) -> Opera
 def build_number_cast(number: Scalar) -> tuple[str, Scalar, str]:
     """Return the parts of a cast of a floating-point number to a string, as Spark writes it.
 
-    The number is written inside of an array, because Sail writes it there as Spark does. NULL is
-    written as the text NULL there.
+    Sail writes a number inside of an array as Spark does, so the number is written in an array, and
+    the brackets are removed. In an array, NULL is written as the text NULL.
     """
     return ("NULLIF(trim(BOTH '[]' FROM CAST(array(", number, ") AS STRING)), 'NULL')")
 
@@ -200,7 +204,7 @@ def write_binary(first: Scalar, operator: str, second: Scalar) -> Operation:
 
 
 def write_natural(length: Scalar) -> Operation:
-    """Return a length, with 0 instead of a negative one. `greatest` would ignore NULL."""
+    """Return a length, with 0 instead of a negative length. `greatest` would ignore NULL."""
     zero = expression.make_number(0, length.span)
     is_negative = write_binary(length, "<", zero)
     parts = ("CASE WHEN ", is_negative, " THEN ", zero, " ELSE ", length, " END")
@@ -208,9 +212,9 @@ def write_natural(length: Scalar) -> Operation:
 
 
 def write_length(text: Scalar, start: Scalar, length: Scalar) -> Operation:
-    """Return the length of `substring(text, start, length)` after its first character.
+    """Return the length that gives `substring(text, start, length)` Spark's result on Sail.
 
-    Characters before the text count on Spark, but not on Sail:
+    On Spark, the length also counts positions before the first character of the text:
 
         substring('abc', -5, 4)   →   substring('abc', -5, 4 - 5 + length('abc'))
     """
@@ -231,9 +235,9 @@ def write_length(text: Scalar, start: Scalar, length: Scalar) -> Operation:
 
 
 def find_different_calls(text: str) -> Iterator[str]:
-    """Yield the functions in a text whose result may differ, judging by its constants.
+    """Yield the functions in a text whose result may differ, judging by constant arguments.
 
-    Lengths and starts that are computed are taken as natural numbers.
+    Lengths and starts that are computed count as not negative.
     """
     for call in CALL.finditer(text):
         offsets = find_commas_and_end(text, call.end())
@@ -248,13 +252,13 @@ def write_reference(reference: Reference) -> str:
 
 
 def has_different_value(function: str, text: str, offsets: list[int]) -> bool:
-    """Return whether a call has another value on Sail, judging by its constants.
+    """Return whether a call has another value on Sail, judging by its constant arguments.
 
     Args:
-        function: the function that is called.
+        function: the function that is called, in upper case.
         text: a text with the call.
-        offsets: where in the text the arguments begin, each comma between them, and the closing
-            parenthesis.
+        offsets: the positions in the text of the first argument, of each comma between arguments,
+            and of the closing parenthesis.
     """
     if function == INITCAP:
         return True
