@@ -1,4 +1,4 @@
-"""The events of a bucket as they arrive, and how they are put in order.
+"""Sort the events of a bucket as they arrive.
 
 Events wait until the watermark has passed them. Only then is it certain which events come before
 them, so they are sorted and handed to the searches:
@@ -8,8 +8,9 @@ them, so they are sorted and handed to the searches:
                                    |_____________|
                                     passed | waiting    the watermark is between the two
 
-`arrange_events` returns the kept rows, followed by the passed rows, key after key, and in order.
-The others go on waiting. `ArrivedRows.select_rows` returns the rows of some keys for a search.
+`arrange_events` returns the kept rows, followed by the passed rows: key after key, each key in its
+order. The other events continue to wait. `ArrivedRows.select_rows` returns the rows of some keys
+for a search.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from matchrec.worker.sorting.order import find_order
 
 @dataclass(frozen=True, slots=True)
 class EventLayout:
-    """What the columns of the events are that arrive in buckets. Picklable."""
+    """The columns of the events that arrive in buckets, with their roles. Picklable."""
 
-    # How Spark hands the events over.
+    # How Spark encodes the events for pandas.
     encoding: PandasEncoding
     # The columns of the decoded events.
     schema: pa.Schema
@@ -45,7 +46,7 @@ class EventLayout:
     keys: tuple[str, ...]
     # The columns by which events of a partition are sorted after the time.
     orders: tuple[SortColumn, ...]
-    # What the columns and bits mean.
+    # The SQL of the columns and bits.
     column_map: ColumnMap
 
     def make_empty_memory(self) -> BucketMemory:
@@ -69,7 +70,7 @@ class EventLayout:
     def partitions(self) -> tuple[object, ...]:
         """Return what defines partitions and their order, for a digest of the query.
 
-        The SQL and types of columns count. Their names do not.
+        The digest depends on the SQL and the types of columns, but not on their names.
         """
         orders = [(order.descending, order.nulls_first) for order in self.orders]
         sorted_by = self.describe_columns(order.name for order in self.orders)
@@ -78,8 +79,8 @@ class EventLayout:
     def convert_memory(self, memory: BucketMemory) -> BucketMemory:
         """Return a memory whose rows have the columns and bits of the rows that arrive now.
 
-        They differ after the rules of a set have changed. A column that was not stored becomes
-        NULL, and a condition that was not stored becomes false.
+        The stored columns and bits are others if the rules of a set have changed. A column that was
+        not stored becomes NULL, and a condition that was not stored becomes false.
         """
         if memory.column_map == self.column_map:
             return memory
@@ -127,16 +128,16 @@ class EventLayout:
 
 @dataclass(frozen=True, slots=True)
 class SearchRows:
-    """The n rows of p keys that a search looks at.
+    """The n rows of p keys that a search reads.
 
-    For each key, the rows that the search has kept, then the new ones.
+    For each key, the rows that the search has kept, then the new rows.
     """
 
     # The rows, key after key.
     rows: pa.Table
     # int64[p + 1]: where the rows of each key start, then the number of rows.
     starts: IntArray
-    # int64[p]: how many of the rows of each key, its last ones, are new to the search.
+    # int64[p]: how many rows of each key are new to the search. They are its last rows.
     new_counts: IntArray
     # int64[n]: the index of each row among all rows of the bucket.
     indices: IntArray
@@ -153,7 +154,7 @@ class SearchRows:
 class ArrivedRows:
     """The rows of a bucket in one micro-batch, and the rows that are kept from earlier ones."""
 
-    # The k keys: those that had any state, then those that are new.
+    # The k keys: those with a stored state, then new keys.
     keys: pa.Table
     # The rows that searches have kept, key after key; then the new rows that the watermark has
     # passed, key after key and in order.
@@ -164,11 +165,11 @@ class ArrivedRows:
     new_counts: IntArray
     # The rows that the watermark has not passed. They wait.
     waiting: pa.Table
-    # The watermark up to which rows have been put in order, in microseconds.
+    # The watermark up to which rows have been sorted, in microseconds.
     ordered_until: int
 
     def find_new_rows(self, version: Version) -> KeyedValues:
-        """Return the new rows of each key that a version of a rule sees, as indices of `rows`."""
+        """Return the new rows of each key that a version of a rule reads, as indices of `rows`."""
         first_new = int(self.kept_counts.sum())
         count = int(self.new_counts.sum())
         indices = np.arange(first_new, first_new + count)
@@ -204,17 +205,17 @@ def arrange_events(
     event_layout: EventLayout,
     watermark: int,
 ) -> ArrivedRows:
-    """Sort the events of a bucket that the watermark has passed. The others go on waiting.
+    """Sort the events of a bucket that the watermark has passed. The other events wait.
 
     Late events, which the watermark had passed before they arrived, are dropped.
 
     Args:
-        memory: the bucket after the last micro-batch.
+        memory: the memory of the bucket after the last micro-batch.
         events: the new events.
-        event_layout: what their columns are.
+        event_layout: the columns of the events.
         watermark: in microseconds.
     """
-    kept_counts = memory.arrays.get("rows", np.zeros(0, np.int64))  # of each stored key
+    kept_counts = memory.arrays.get("rows", np.zeros(0, np.int64))  # how many each stored key has
     kept_count = int(kept_counts.sum())
     new_rows = pa.Table.from_batches(list(events), event_layout.schema)
     if memory.ordered_until is not None:  # Spark itself drops late rows, and counts them

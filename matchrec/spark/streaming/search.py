@@ -1,8 +1,10 @@
 """Search the events of many keys at once: the interface, and the search for consecutive rows.
 
-Each key is a partition that may go on. The search covers the events that the watermark has passed.
-The rows from the first undecided starting row on are kept, and as many before it as conditions and
-measures look back. A window ends when the watermark passes its end.
+Each key is a partition to which rows may still be added. `StreamSearch` is the interface of a
+search, which covers the events that the watermark has passed. `ContiguousSearch` searches for
+matches of consecutive rows: it keeps the rows from the first undecided starting row on, and as many
+rows before it as conditions and measures look back. `selecting.SelectingSearch` searches for
+matches that may skip rows. A window ends when the watermark passes its end.
 """
 
 from __future__ import annotations
@@ -37,26 +39,26 @@ from matchrec.worker.encode import encode_partitions
 from matchrec.worker.match import BatchMaker, PieceWorker
 from matchrec.worker.pieces import Piece
 
-ALL_ROWS = Version("")  # of a query, which is no rule
+ALL_ROWS = Version("")  # the version of a query, which is not a rule: it reads all rows
 NEVER = int(np.iinfo(np.int64).max)  # a time after all others
 
-# What a search must know of each key to go on.
+# The record of the states of some keys, from which a search continues.
 States = TypeVar("States", bound=KeyRecord)
 
 
 @dataclass(frozen=True, slots=True)
 class KeyState(Generic[States]):
-    """What a search needs of p keys of the bucket, until it goes on with them."""
+    """What a search stores about p keys of the bucket until it continues with them."""
 
     # int64[p], ascending indices of keys of the bucket.
     keys: IntArray
-    # What the search must know of each key to go on.
+    # The states of the search, one for each key.
     states: States
-    # int64[p], when to go on with each key though no event arrives: microseconds, or NEVER.
+    # int64[p], when to continue with each key even if no event arrives: microseconds, or NEVER.
     next_end: IntArray
-    # bool[p], whether the search has failed for the key, and leaves it alone for good.
+    # bool[p], whether the search has failed for the key, and never continues with it.
     failed: BoolArray
-    # The rows to look at again: indices among the rows of the bucket, ascending for each key.
+    # The rows to read again: indices among the rows of the bucket, ascending for each key.
     kept_rows: KeyedValues
 
     def take(self, indices: IntArray) -> KeyState[States]:
@@ -94,7 +96,8 @@ class KeyState(Generic[States]):
         return self.take(np.flatnonzero(~is_idle | (self.kept_rows.sizes > 0)))
 
 
-# Yields output rows of what is decided. Returns what the search needs of the keys from now on.
+# A running search of some keys. Yields the output rows that are decided, and returns the new state
+# of the keys.
 KeySearching = Generator[pa.RecordBatch, None, KeyState[States]]
 
 
@@ -105,9 +108,9 @@ class StreamSearch(ABC, Generic[States]):
     compiled_query: CompiledQuery
     # Makes the batches of the output; None if the output consists of the reads of the query.
     output: BatchMaker | None = None
-    # The version of the rule, which sees the rows of its time only.
+    # The version of the rule, which reads only the rows of its time.
     version: Version = ALL_ROWS
-    # Names the arrays in which the states are stored.
+    # The name of the search, which is a part of the names of the arrays that store its states.
     name: str = "0"
     # The type of `States`, as which stored states are read.
     states_type: ClassVar[type[KeyRecord]]
@@ -118,14 +121,14 @@ class StreamSearch(ABC, Generic[States]):
 
     @abstractmethod
     def search(self, key_state: KeyState[States], rows: SearchRows) -> KeySearching[States]:
-        """Go on with the search of one or more keys.
+        """Continue the search of one or more keys. Yield the output rows that are decided.
 
         Args:
-            key_state: what the search needs of these keys.
-            rows: the rows that the search has kept of each key, and the new ones.
+            key_state: the state of these keys.
+            rows: the rows that the search has kept of each key, and the new rows.
 
         Returns:
-            What it needs from now on, without the keys for which it needs nothing.
+            The new state, without the keys for which the search needs no state.
 
         Raises:
             MatchRecognizeError: the rows of a key do not allow a search or a measure.
@@ -133,7 +136,7 @@ class StreamSearch(ABC, Generic[States]):
 
     @cached_property
     def counts_matches(self) -> bool:
-        """True if the number of matches of a key must be known, as for every rule."""
+        """Return whether the search needs the number of matches of a key, as every rule does."""
         compiled_query = self.compiled_query
         if self.output is not None or compiled_query.task.most_matches is not None:
             return True
@@ -142,39 +145,42 @@ class StreamSearch(ABC, Generic[States]):
 
     @property
     def end(self) -> int:
-        """The time from which on no row is searched, in microseconds, or NEVER."""
+        """Return the time from which on no row is searched, in microseconds, or NEVER."""
         return NEVER if self.version.until is None else self.version.until
 
     def may_forget(self, match_counts: IntArray) -> BoolArray:
         """Return whether each key may forget how many matches it has had, as bool[p].
 
         Args:
-            match_counts: int64[p], how many it has had.
+            match_counts: int64[p], how many matches each key has had.
         """
         return np.asarray(~(self.counts_matches & (match_counts > 0)), np.bool_)
 
 
 def find_window_times(compiled_query: CompiledQuery, rows: pa.Table) -> IntArray:
-    """Return when the window that begins with each row ends, in microseconds; NEVER without one."""
+    """Return int64[n]: when the window that begins with each row ends, in microseconds.
+
+    NEVER if the query has no window.
+    """
     sent_columns = compiled_query.sent_columns
     if not sent_columns.window:
         return np.full(rows.num_rows, NEVER, np.int64)
     window_times = read_integers(take_column(rows, wire.name_column(sent_columns.window[-1])))
     if sent_columns.distance is None:
         return window_times
-    # the column has the order of the row, and the window ends a known distance later
+    # The column has the time of the row, and the window ends a known distance later.
     length = int(sent_columns.distance.limit) + 1
     return np.asarray(np.minimum(window_times, NEVER - length) + length, np.int64)
 
 
 def find_neighbour_window_times(compiled_query: CompiledQuery, rows: pa.Table) -> IntArray | None:
-    """Return when the windows between neighbours in the pattern end that begin with each row.
+    """Return when each window between neighbouring variables ends that begins with each row.
 
     Returns:
-        int64[w, n], in microseconds; None if the pattern has no such windows.
+        int64[w, n] for w windows, in microseconds; None if the pattern has no such windows.
     """
     ends = compiled_query.sent_columns.ends
-    if compiled_query.sent_columns.window:  # the first one is that of the match
+    if compiled_query.sent_columns.window:  # the first end is that of the window of the match
         ends = ends[1:]
     if not ends:
         return None
@@ -183,13 +189,13 @@ def find_neighbour_window_times(compiled_query: CompiledQuery, rows: pa.Table) -
 
 @dataclass(frozen=True, slots=True)
 class ContiguousStates(KeyRecord):
-    """What a `ContiguousSearch` must know of each key to go on."""
+    """The states from which a `ContiguousSearch` continues."""
 
-    # The first undecided starting row, counted from the first row that is kept.
+    # For each key, the first undecided starting row, counted from the first row that is kept.
     start: KeyedValues
-    # The number of matches so far.
+    # For each key, the number of matches so far.
     number: KeyedValues
-    # For each row that is kept, whether a match covers it or it was output.
+    # For each row that is kept, whether a match covers the row or the row was output.
     covered: KeyedValues
 
 
@@ -208,7 +214,7 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
     def search(
         self, key_state: KeyState[ContiguousStates], rows: SearchRows
     ) -> KeySearching[ContiguousStates]:
-        """Go on with the search of one or more keys, see `StreamSearch.search`."""
+        """Continue the search of one or more keys, see `StreamSearch.search`."""
         window_times = find_window_times(self.compiled_query, rows.rows)
         frontier = self.make_frontier(key_state.states, rows)
         partitions = self.open_partitions(frontier, window_times, rows)
@@ -226,7 +232,7 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
         yield from PieceWorker(self.compiled_query, batch_maker=self.output).match_partitions(
             piece, partitions
         )
-        return self.describe_keys(key_state.keys, piece, window_times, rows)
+        return self.build_key_state(key_state.keys, piece, window_times, rows)
 
     def make_frontier(self, states: ContiguousStates, rows: SearchRows) -> Frontier:
         """Return how far the search of each key has come.
@@ -248,7 +254,7 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
     def open_partitions(
         self, frontier: Frontier, window_times: IntArray, rows: SearchRows
     ) -> Partitions:
-        """Return rows as partitions that may go on.
+        """Return the rows as partitions to which rows may still be added.
 
         Args:
             frontier: how far the search of each key has come.
@@ -258,7 +264,7 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
         partitions = encode_partitions(self.compiled_query, rows.rows, rows.starts, frontier)
         if partitions.window_end is None:
             return partitions
-        # a window that the watermark has passed gets no further rows
+        # A window that the watermark has passed gets no further rows.
         closed_ends = np.minimum(partitions.window_end, np.repeat(rows.starts[1:], rows.sizes))
         is_open = window_times > rows.watermark
         window_end = np.where(is_open, partitions.window_end, closed_ends)
@@ -266,15 +272,15 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
 
     @cached_property
     def lookaround(self) -> Lookaround:
-        """The lookaround of the query, which is known: no query over a stream needs all rows."""
+        """Return the lookaround of the query."""
         lookaround = self.compiled_query.lookaround
-        assert lookaround is not None
+        assert lookaround is not None, "no query over a stream needs all rows"
         return lookaround
 
-    def describe_keys(
+    def build_key_state(
         self, keys: IntArray, piece: Piece, window_times: IntArray, rows: SearchRows
     ) -> KeyState[ContiguousStates]:
-        """Return what the search needs of the keys after the search of a piece.
+        """Return the state of the keys after the search of a piece.
 
         Args:
             keys: int64[p], the indices of the keys among the keys of the bucket.
@@ -290,7 +296,7 @@ class ContiguousSearch(StreamSearch[ContiguousStates]):
         kept = list_positions(first + dropped, kept_sizes)
         covered = KeyedValues(covered_rows[kept], kept_sizes)
         ends = np.append(window_times, NEVER)[frontier.start]
-        # a row whose window has ended is undecided only because it needs the row that follows
+        # A row whose window has ended is undecided only because it needs the row that follows.
         waits_for_end = (ends > rows.watermark) & (frontier.start < rows.starts[1:])
         key_state = KeyState(
             keys=keys,
