@@ -1,6 +1,6 @@
 """Convert a float to the 64 bits that hold it, and back, at no cost in compiled code.
 
-numba's own way, `view`, would call a function.
+The usual way in numba, the method `view`, calls a function.
 
 Source: numba's manual, "Implementing intrinsics".
 """
@@ -15,7 +15,7 @@ from matchrec.jit.parts import KernelPart
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
-# In Python, these are faster than NumPy's scalars.
+# While Python runs a kernel, these functions are faster than methods of NumPy's scalars.
 _FLOAT = struct.Struct("<d")
 _BITS = struct.Struct("<q")
 _pack_float, _unpack_float = _FLOAT.pack, _FLOAT.unpack
@@ -27,7 +27,7 @@ class SameBits(KernelPart):
 
     @property
     def dispatcher(self) -> Any:
-        """Return the cast as numba knows it."""
+        """Return numba's intrinsic for the cast."""
         if self._dispatcher is None:
             from numba import types
             from numba.extending import intrinsic
@@ -43,7 +43,7 @@ class SameBits(KernelPart):
 
 
 def _make_cast(source: str, target: str) -> Callable[[_F], _F]:
-    """Return a decorator that makes a function a cast between two types of numba."""
+    """Return a decorator that makes a function a cast between two types, named as in numba."""
     options = {"types": (source, target)}
     return lambda function: SameBits(function, options)  # type: ignore[return-value]
 

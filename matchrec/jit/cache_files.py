@@ -1,9 +1,8 @@
 """The files in which numba keeps one compiled function, and a file of digests that reveals damage.
 
-numba replaces each file as a whole, so what processes write at the same time is never mixed within
-a file. The file of digests, the voucher, is written last. The files count as missing if a digest is
-wrong, whether because the disk is broken, a copy is incomplete, or another process is still
-writing.
+numba replaces each file as a whole, so no file has parts from two processes. The file of digests,
+the *voucher*, is written last. If a digest is wrong, the files count as missing: the disk may be
+broken, a copy may be incomplete, or another process may still be writing.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class CacheFiles:
 
     @property
     def voucher(self) -> Path:
-        """Return the path of the file with the digests of the others."""
+        """Return the path of the file with the digests of the other files."""
         return self.folder / f"{self.name}.sha256"
 
     def find_code_files(self) -> list[Path]:
@@ -41,13 +40,13 @@ class CacheFiles:
         return [file for file in (*self.find_code_files(), self.voucher) if os.path.lexists(file)]
 
     def are_trusted(self, writers: trust.Writers) -> bool:
-        """Return whether nobody but these writers can have written the files."""
+        """Return whether only `writers` can have written the files."""
         if not trust.has_users():
             return True
         return all(trust.find_file_fault(file, writers) is None for file in self.find_all())
 
     def are_undamaged(self) -> bool:
-        """Return whether there are code files, and the voucher has their digests."""
+        """Return whether code files exist and the voucher has their digests."""
         try:
             expected_digests = self.voucher.read_bytes().decode()
             digests = self.compute_digests()
@@ -61,9 +60,10 @@ class CacheFiles:
         return "\n".join(f"{digest.hexdigest()}  {name}" for name, digest in digests.items())
 
     def vouch(self) -> None:
-        """Write the digests of the files as they are, and remove files made from other sources.
+        """Write the voucher, and remove the files that were made from other sources.
 
-        No voucher is written if numba has written no files.
+        No voucher is written if numba has written no files. Errors of the disk are ignored: without
+        a voucher, the files count as missing.
         """
         with suppress(OSError):
             digests = self.compute_digests()
@@ -75,9 +75,9 @@ class CacheFiles:
                 CacheFiles(self.folder, voucher.stem).remove()
 
     def remove(self) -> None:
-        """Remove the files, and ignore those that cannot be removed.
+        """Remove the files. Files that cannot be removed are ignored.
 
-        The voucher is removed first, so that the others count as missing in between.
+        The voucher is removed first, so that the files count as missing in between.
         """
         for file in (self.voucher, *self.find_code_files()):
             with suppress(OSError):
@@ -85,7 +85,11 @@ class CacheFiles:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file as a whole, so that nobody reads a part of it."""
+    """Write a file as a whole, so that no process reads a part of it.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
     temporary = path.with_name(f"{path.name}.{uuid4().hex[:16]}")
     try:
         temporary.write_bytes(content)

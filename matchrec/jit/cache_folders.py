@@ -29,10 +29,14 @@ class UntrustedFolderError(OSError):
 
 
 def enable_caching(compiled: Any, function: FunctionType) -> Path | None:
-    """Let numba keep the compiled code of a function, and return the folder.
+    """Let numba keep the compiled code of a function on disk.
+
+    Args:
+        compiled: numba's dispatcher for the function.
+        function: the function.
 
     Returns:
-        The folder; None if there is no usable one, so that the code is not kept.
+        The folder; None if no folder is usable, so that the code is not kept.
     """
     cache = open_cache(function)
     if cache is not None:
@@ -44,7 +48,7 @@ def open_cache(function: FunctionType) -> Any | None:
     """Return numba's cache of a function in the first usable folder; None if there is none."""
     with suppress(RuntimeError, OSError):
         cache = make_cache_class()(function)
-        # numba calls this for all of its locators but the one for zip files.
+        # numba makes this call for all of its locators except the one for zip files.
         cache._impl.locator.ensure_cache_path()
         # The environment variable NUMBA_CACHE_LOCATOR_CLASSES may have replaced the locators of
         # `make_trusting_locator`, which check the folder.
@@ -54,7 +58,7 @@ def open_cache(function: FunctionType) -> Any | None:
 
 
 def get_cache_folder(cache: Any | None) -> Path | None:
-    """Return the folder of one of numba's caches."""
+    """Return the folder of one of numba's caches; None if there is no cache."""
     return None if cache is None else Path(cache.cache_path)
 
 
@@ -72,7 +76,7 @@ def make_cache_class() -> type[Any]:
         ]
 
     class TrustedCache(caching.FunctionCache):
-        """A cache of functions, as numba's, over `TrustedImplementation`."""
+        """A cache of functions, like numba's, which uses `TrustedImplementation`."""
 
         _impl_class = TrustedImplementation
 
@@ -86,7 +90,7 @@ def make_trusting_locator(locator: type[Any]) -> type[Any]:
     """
 
     class TrustingLocator(locator):  # type: ignore[misc]
-        """The given locator with a check that nobody else can write to its folder."""
+        """The given locator with a check that no other user can write to its folder."""
 
         def __init__(self, function: FunctionType, file: str) -> None:
             super().__init__(function, file)
@@ -109,10 +113,10 @@ def make_trusting_locator(locator: type[Any]) -> type[Any]:
 
 
 def check_folder(function: FunctionType, folder: Path) -> None:
-    """Check that no other user can write in a folder.
+    """Check that no other user can write in a folder for the compiled code of a function.
 
     Raises:
-        UntrustedFolderError: another user could. The reason is printed, but only once.
+        UntrustedFolderError: another user can. The reason is printed, but only once.
     """
     if folder.parts[0] == "~":  # the user has no home, so numba would make a folder called "~"
         raise UntrustedFolderError(folder)
@@ -130,13 +134,13 @@ def check_folder(function: FunctionType, folder: Path) -> None:
 
 @lru_cache
 def print_untrusted(fault: str) -> None:
-    """Print that a folder is not trusted. The cache makes it print each fault only once."""
+    """Print that a folder is not trusted. Because of the cache, each fault is printed only once."""
     sys.stderr.write(UNTRUSTED_MESSAGE.format(fault=fault))
     sys.stderr.flush()
 
 
 def find_writers(function: FunctionType, folder: Path) -> trust.Writers:
-    """Return who may write the compiled code of a function in a folder."""
+    """Return the users and groups that may write the compiled code of a function in a folder."""
     if not trust.has_users():
         return trust.Writers(frozenset())
     if is_beside_source(function, folder):
@@ -145,19 +149,20 @@ def find_writers(function: FunctionType, folder: Path) -> trust.Writers:
 
 
 def is_beside_source(function: FunctionType, folder: Path) -> bool:
-    """Return whether a folder is the one for compiled code beside the source of a function."""
+    """Return whether a folder is `find_source_cache` of a function."""
     return folder == find_source_cache(function)
 
 
 def find_source_cache(function: FunctionType) -> Path:
-    """Return the folder for compiled code beside the source of a function."""
+    """Return the folder for compiled code beside the source of a function: `__pycache__`."""
     return Path(inspect.getfile(function)).parent / "__pycache__"
 
 
 def list_cache_folders(function: FunctionType) -> list[Path] | None:
     """Return the folders under which numba may keep a function; None if they cannot be predicted.
 
-    The code is in one of them, or in a folder inside, at any depth. This does not load numba.
+    The code is in one of these folders, or in a folder inside it, at any depth. The call does not
+    load numba.
 
     Source: numba.core.caching, classes with names that end in `CacheLocator`.
     """

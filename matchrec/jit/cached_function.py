@@ -22,7 +22,7 @@ from matchrec.loading import pause_garbage_collection
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# The features of the arguments of a call that decide which machine code it needs: see
+# The features of the arguments of a call that decide which machine code the call needs: see
 # `describe_types`.
 Types = tuple[Any, ...]
 
@@ -31,7 +31,12 @@ CACHED_FUNCTIONS: list[CachedFunction[..., Any]] = []
 
 
 class CachedFunction(Generic[P, R]):
-    """A function that is compiled for each combination of types at its first call with them."""
+    """A function that is compiled for each combination of argument types when they first occur.
+
+    Args:
+        function: the function.
+        options: the options with which numba compiles it.
+    """
 
     def __init__(self, function: Callable[P, R], options: dict[str, Any]) -> None:
         assert isinstance(function, FunctionType)
@@ -39,7 +44,8 @@ class CachedFunction(Generic[P, R]):
         self.options = options
         # For each combination of types, the compiled function.
         self.compiled: dict[Types, Any] = {}
-        # Computed when the function is imported, before somebody edits the sources.
+        # The digest of the sources. It is computed now, when the function is imported, because the
+        # sources may be edited while the process runs.
         self.sources = sources.hash_sources()
         update_wrapper(self, function)
         CACHED_FUNCTIONS.append(self)
@@ -50,7 +56,7 @@ class CachedFunction(Generic[P, R]):
         return self.call_compiled(describe_types(arguments), arguments)
 
     def call_compiled(self, types: Types, arguments: tuple[Any, ...]) -> R:
-        """Call the machine code for arguments of some types; compile or load it at first."""
+        """Call the machine code for arguments of some types, which is first compiled or loaded."""
         arguments = tuple(map(share_with_machine_code, arguments))
         compiled = self.compiled.get(types)
         if compiled is None:
@@ -61,7 +67,7 @@ class CachedFunction(Generic[P, R]):
         return result
 
     def is_on_disk(self, types: Types) -> bool:
-        """Return whether the code for these types of arguments is on disk. This loads numba."""
+        """Return whether the code for some types of arguments is on disk. The call loads numba."""
         name = self.name_files(types)
         folders = (self.find_folder(), cache_folders.find_source_cache(self.function))
         return any(
@@ -69,10 +75,10 @@ class CachedFunction(Generic[P, R]):
         )
 
     def may_be_on_disk(self) -> bool:
-        """Return whether code of the function may be on disk, for any types. Numba is not loaded.
+        """Return whether code of the function may be on disk, for any types, without loading numba.
 
-        It may return False although there is code. Then the code is only loaded later than it could
-        be.
+        The result may be False although code is on disk. Then the code is loaded later than
+        necessary.
         """
         pattern = f"{self.function.__qualname__}-*-{self.sources}.sha256"
         folders = cache_folders.list_cache_folders(self.function)
@@ -88,7 +94,10 @@ class CachedFunction(Generic[P, R]):
         return f"{self.function.__qualname__}-{digest}-{self.sources}"
 
     def compile_for(self, types: Types, arguments: tuple[Any, ...]) -> Any:
-        """Compile the function for some arguments, or load it; vouch for the new files."""
+        """Return the dispatcher of the function, compiled or loaded for some arguments.
+
+        New files on disk get a voucher. If the disk cannot be used, the code is not kept on disk.
+        """
         import numba
 
         name = self.name_files(types)
@@ -106,7 +115,7 @@ class CachedFunction(Generic[P, R]):
             return make_dispatcher(copy_with_parts(self.function), self.options)
 
     def find_folder(self) -> Path | None:
-        """Return the folder in which numba keeps the function, or None if there is none."""
+        """Return the folder in which numba keeps the function; None if no folder is usable."""
         return cache_folders.get_cache_folder(cache_folders.open_cache(self.function))
 
 
@@ -118,8 +127,8 @@ def describe_types(arguments: tuple[Any, ...]) -> Types:
 def describe_type(argument: Any) -> tuple[Any, ...]:
     """Return the features of an argument that decide which machine code it needs.
 
-    Two arguments that numba compiles differently must have different features. Otherwise numba
-    would keep code for two kinds of arguments under one name, and its files would count as damaged.
+    Two arguments for which numba compiles different code must have different features. Otherwise
+    numba would keep both codes under one name, and the files would count as damaged.
     """
     if isinstance(argument, np.ndarray):
         flags = argument.flags

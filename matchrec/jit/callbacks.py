@@ -1,7 +1,7 @@
 """Make pointers for kernels to call: to Python functions or compiled functions of integers.
 
-A kernel that calls by a pointer is compiled once, whatever the function is. And a function that few
-queries need is compiled only when the first of them runs.
+A kernel that calls a function by a pointer is compiled once for all functions. And a function that
+few queries need is compiled only when one of these queries runs.
 
 Source: numba's manual, "Calling C code from Numba code", on functions of ctypes, and "@cfunc".
 """
@@ -32,9 +32,10 @@ def make_callback(function: Callback, compiled: Callable[[], Any] | None = None)
     The pointer is valid as long as the returned object lives.
 
     Args:
-        function: the function. Python calls it directly, see `views.share_with_python`.
-        compiled: returns a pointer to a compiled function that does the same, if there is one.
-            Machine code gets this pointer, see `views.share_with_machine_code`.
+        function: the function. If Python runs the kernel, it calls the function directly, see
+            `views.share_with_python`.
+        compiled: returns a pointer to a compiled function that does the same; None if there is
+            none. Machine code gets this pointer, see `views.share_with_machine_code`.
     """
     pointer: Any = _POINTER(function)
     pointer.python_function = function

@@ -1,12 +1,13 @@
-"""Let one caller at a time compile a function, while the others wait for its files.
+"""Let one caller at a time compile a function, while other callers wait for its files.
 
-Spark starts as many workers as there are cores, and on a machine without compiled functions all of
-them need the same ones at once. Without a lock, each would compile them, and would damage the files
-of others. A lock of a file belongs to a process, so there is another lock for its threads:
+Spark starts as many workers as there are cores. On a machine without compiled functions, all
+workers need the same functions at once. Without a lock, each worker would compile them, and damage
+the files of other workers. A lock of a file belongs to a process, so the threads of a process need
+another lock:
 
 1. A thread that needs a function takes `COMPILE_LOCK`.
-2. It locks the name of the function's files with `lock_name`, and looks for them again.
-3. If they are still missing, it calls `print_compiling`, and compiles.
+2. It locks the name of the function's files with `lock_name`, and looks for the files again.
+3. If they are still missing, it calls `print_compiling`, and compiles the function.
 
 `disk_cache.lock_cache_files` does steps 2 and 3.
 """
@@ -26,14 +27,15 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-# A file beside the compiled functions. Each name locks one byte of it.
+# The name of a file in the folder of compiled functions. Each name locks one byte of this file.
 LOCK_FILE = "compiling.lock"
 
-# Held by the thread that compiles. numba, too, lets only one thread compile at a time.
+# The lock of the thread that compiles. numba also lets only one thread compile at a time.
 COMPILE_LOCK = RLock()
 
-# The message names no time, which depends on the kernel, the processor and what else runs: a first
-# `aggregate` has taken from 5 to 60 seconds. docs/contributing/benchmarks.md has a table by kernel.
+# The message gives no exact time, because the time depends on the kernel, the processor and its
+# load: a first `aggregate` has taken from 5 to 60 seconds. docs/contributing/benchmarks.md has a
+# table by kernel.
 COMPILING_MESSAGE = (
     "matchrec: compiling the search for the first query of its kind on this machine; this takes"
     " several seconds, or tens of seconds on a busy machine; `matchrec warm` does it beforehand"
@@ -44,7 +46,7 @@ COMPILING_MESSAGE = (
 def lock_name(folder: Path | None, name: str) -> Iterator[None]:
     """Let only one process at a time run the body of the `with` for a name in a folder.
 
-    If there is no folder, or its file system has no locks, nobody waits.
+    If `folder` is None, or its file system has no locks, processes do not wait.
     """
     with ExitStack() as opened:
         with suppress(OSError):
@@ -58,10 +60,10 @@ def lock_name(folder: Path | None, name: str) -> Iterator[None]:
 
 @lru_cache
 def print_compiling() -> None:
-    """Print a line the first time that this process compiles, because somebody waits for it.
+    """Print that the process compiles, once, because a user may be waiting.
 
     Only workers compile, not the process that makes a query. Their standard error is the terminal
-    in a local session; otherwise, it goes to the log of the executor.
+    in a local session, otherwise the log of the executor.
     """
     sys.stderr.write(f"{COMPILING_MESSAGE}\n")
     sys.stderr.flush()

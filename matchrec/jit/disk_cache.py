@@ -1,25 +1,25 @@
-"""Compiled functions on disk, so that only the first query of its kind on a machine compiles.
+"""Keep compiled functions on disk, so that only the first query of its kind on a machine compiles.
 
-numba keeps them in the first of these folders that can be written to:
+numba keeps the files in the first of these folders that can be written to:
 
     $NUMBA_CACHE_DIR        if it is set
     __pycache__             beside the source
     the user's cache        ~/.cache/numba on Linux
 
-If another user could write to a folder, it is skipped, and a line on the standard error says so
-(see `trust`). If no folder is left, each process compiles for itself. matchrec adds six things to
-what numba does, each in a module of its own:
+If another user could write to a folder, the folder is skipped, and a line on the standard error
+says so (see `trust`). If no folder is usable, each process compiles for itself. matchrec adds six
+steps to the cache of numba:
 
-1.  Folders are checked (`cache_folders`).
-2.  A digest of all sources is in the names of files (`sources`), because numba would use code that
-    was made from other sources: it looks only at the file of the function itself.
-3.  A name is for one combination of types (`cached_function`), because numba numbers a function's
-    files, and two processes that compile it for different types could take the same number.
-4.  Files are vouched for (`cache_files`), because numba would run what is in a damaged file.
-5.  Files of a read-only installation are copied (here, by `prepare_files`), because numba looks for
-    files only in folders to which it may write.
-6.  The first process that compiles locks the name (`compile_lock`), because numba would let every
-    process compile.
+1.  `cache_folders` checks the folders.
+2.  `sources` makes a digest of all sources, which is in the names of files. numba itself looks only
+    at the file of the function, so it would use code with parts from older sources.
+3.  `cached_function` uses a name for one combination of types. numba itself numbers the files of a
+    function, so two processes that compile it for different types could use the same number.
+4.  `cache_files` vouches for files by their digests. numba itself would run a damaged file.
+5.  `prepare_files` copies files of a read-only installation. numba itself looks for files only in
+    folders to which it may write.
+6.  `compile_lock` locks the name while a process compiles. numba itself would let every process
+    compile.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from matchrec.jit.compile_lock import lock_name, print_compiling
 
 
 class DamagedFilesError(OSError):
-    """An error: files that are damaged, or that others may have written, cannot be removed."""
+    """Files that are damaged, or that another user may have written, cannot be removed."""
 
 
 @contextmanager
@@ -44,11 +44,11 @@ def lock_cache_files(
 ) -> Iterator[CacheFiles | None]:
     """Let the body of the `with` load or compile a function while other processes wait.
 
-    If it must be compiled, a line on the standard error says so.
+    If the function must be compiled, a line on the standard error says so.
 
     Args:
         function: the function.
-        folder: the folder in which numba keeps it; None if there is none.
+        folder: the folder in which numba keeps the function; None if no folder is usable.
         name: the name of its files.
 
     Yields:
@@ -65,13 +65,13 @@ def lock_cache_files(
 
 
 def prepare_files(function: FunctionType, folder: Path | None, name: str) -> bool:
-    """Copy or remove the files of a name, and return whether numba will find its code in a folder.
+    """Copy or remove the files of a name, and return whether numba will find code in a folder.
 
-    1. Files beside the source are copied to the folder if it has none.
+    1. If the folder has no files of this name, files beside the source are copied to it.
     2. Files that are damaged, and files that another user may have written, are removed.
 
     Raises:
-        DamagedFilesError: such files are still there, and numba would load them.
+        DamagedFilesError: such files cannot be removed, and numba would load them.
     """
     if folder is None:
         return False
@@ -90,8 +90,8 @@ def copy_source_cache(function: FunctionType, cache_files: CacheFiles) -> None:
     """Copy the files beside the source of a function to another folder.
 
     Nothing is copied if the folder has files of this name already, or if another user may have
-    written the files beside the source. What cannot be copied is ignored: the folder then lacks
-    files, and the function is compiled.
+    written the files beside the source. Errors are ignored: the folder then lacks files, and the
+    function is compiled.
     """
     source_files = CacheFiles(cache_folders.find_source_cache(function), cache_files.name)
     if cache_files.folder == source_files.folder or cache_files.voucher.exists():
@@ -104,7 +104,7 @@ def copy_source_cache(function: FunctionType, cache_files: CacheFiles) -> None:
 
 
 def is_source_cache_trusted(function: FunctionType, source_files: CacheFiles) -> bool:
-    """Return whether there are files of a function beside its source that may be copied."""
+    """Return whether files of a function exist beside its source, and may be copied."""
     if not source_files.voucher.exists():
         return False
     if not trust.has_users():

@@ -18,9 +18,9 @@ goes on from there. Python interrupts it in two kinds of functions that the kern
     stopping point   The kernel calls it when it has completed a piece of its work, such as a
                      starting row. If Python has no steps left, or probably too few for the
                      remaining rows, it raises an exception that ends the run.
-    stopping test    It returns whether the kernel must stop. If Python has no steps left, it
-                     returns True. The kernel then returns as it always does when it must stop,
-                     and the returned value is dropped.
+    stopping test    It returns whether the kernel must stop. If Python has no steps left, the
+                     test returns True. The kernel then returns as it does whenever it must stop,
+                     and its result is dropped.
 
 For example, with `find_start` as a stopping point, and a stopping test in `search_from_start`:
 
@@ -35,8 +35,8 @@ For example, with `find_start` as a stopping point, and a stopping test in `sear
 In machine code, both are plain functions and cost nothing.
 
 A stopping test raises no exception, because the kernel must first save how far it has come within
-the piece. To restore a copy of its progress instead would not be enough: the arrays have been
-written to since, and a copy of all arrays would take too long.
+the piece. Restoring a copy of the progress instead is not enough, because the kernel has also
+written to arrays, and a copy of all arrays takes too long.
 """
 
 from __future__ import annotations
@@ -60,22 +60,22 @@ from matchrec.shortcuts import current_shortcuts
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Before numba is loaded, Python may take only this fraction of its steps: one eighth.
+# Before numba is loaded, Python may take one eighth of its steps.
 DIVISOR_BEFORE_NUMBA = 8
 # How many steps Python takes in a second of CPU time, roughly.
 STEPS_PER_SECOND = 1 << 16
-# A call of more steps than this is compiled at once. Python would take too long for a large input,
-# which consists of many such calls.
+# For a call of more steps than this, the kernel is compiled at once. Python would take too long for
+# a large input, which consists of many such calls.
 MOST_STEPS_AT_ONCE = 1 << 14
-# After how many steps Python estimates whether it can take all of them.
+# After this many steps, Python estimates whether its steps suffice for the whole call.
 STEPS_BEFORE_ESTIMATE = 1 << 12
 
 
 class LateKernel(CachedFunction[P, R]):
     """A kernel that is compiled late: only when Python has taken its first steps.
 
-    A call of this class itself runs machine code. A caller that can do without the kernel asks
-    `take_steps` before, and does its work in another way if the steps are few.
+    A call of an instance of this class runs machine code. A caller that can replace the kernel
+    first calls `take_steps`, and does the work in another way if the result is True.
     """
 
     def __init__(self, function: Callable[P, R], options: dict[str, Any]) -> None:
@@ -86,10 +86,10 @@ class LateKernel(CachedFunction[P, R]):
     def allow_steps(self, types: Types, steps_needed: int) -> int:
         """Return how many steps Python may take now; 0 if machine code must run the call.
 
-        It must if the code is in memory or on disk, or if the call takes too many steps. But only
-        numba can tell whether code for these types is on disk, and it takes longer to load than
-        Python takes for a few steps. So before numba is loaded, Python takes the first eighth of
-        its steps without looking at the disk.
+        Machine code must run the call if the code is in memory or on disk, or if the call takes too
+        many steps. But only numba can tell whether code for these types is on disk, and numba takes
+        longer to load than Python takes for a few steps. So before numba is loaded, Python takes
+        the first eighth of its steps without looking at the disk.
 
         Args:
             types: the types of the arguments of a call.
@@ -111,11 +111,11 @@ class LateKernel(CachedFunction[P, R]):
         return 0 if self.is_on_disk(types) else steps_left
 
     def take_steps(self, steps: int, arguments: tuple[Any, ...]) -> bool:
-        """Return whether a call may do without machine code. If it may, count its steps.
+        """Return whether a call needs no machine code yet. If so, count its steps.
 
         Args:
             steps: how many steps the call takes.
-            arguments: its arguments, whose types decide which machine code it would need.
+            arguments: the arguments of the call, whose types decide which machine code it needs.
         """
         types = describe_types(arguments)
         may_take = self.allow_steps(types, steps) > 0
@@ -138,10 +138,10 @@ class LinearKernel(LateKernel[P, R]):
 
 
 class AllocatingKernel(LinearKernel[P, R]):
-    """A linear kernel that writes to none of its arrays.
+    """A linear kernel that does not write to its arrays.
 
-    They are passed read-only. Otherwise it would be compiled once for arrays that can be written
-    to, and once for read-only arrays.
+    The arrays are passed read-only. Otherwise the kernel would be compiled once for writable arrays
+    and once for read-only arrays.
     """
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
@@ -152,8 +152,8 @@ class AllocatingKernel(LinearKernel[P, R]):
 class StoppableKernel(LateKernel[P, R]):
     """A kernel that can be interrupted, and goes on where it was when it is called again.
 
-    Its input are read-only arrays. It is assumed to take at least as many steps as the longest of
-    them is long.
+    Its input is in read-only arrays. A call is assumed to take at least as many steps as the
+    longest of these arrays is long.
     """
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
@@ -171,7 +171,7 @@ class StoppableKernel(LateKernel[P, R]):
 
 
 class OutOfStepsError(Exception):
-    """A signal that Python may take no more steps. It ends a run and never leaves a call."""
+    """A signal that Python may take no more steps. `PythonRun.call` catches it."""
 
 
 class PythonRun:
@@ -190,7 +190,7 @@ class PythonRun:
         self.row_count = row_count
         # Whether the run has ended before the kernel was done.
         self.has_stopped = False
-        # How many steps there were, whatever their time.
+        # How many stopping points and stopping tests were called.
         self.calls = 0
         # The result of `count_steps` at the last step.
         self.last_count = 0
@@ -202,7 +202,10 @@ class PythonRun:
         self.start_time = thread_time()
 
     def call(self, function: Callable[..., object], arguments: tuple[Any, ...]) -> object:
-        """Run the function of a kernel. Its result has no meaning if the run has stopped."""
+        """Run the function of a kernel, and return its result.
+
+        If `has_stopped`, the result has no meaning.
+        """
         token = CURRENT_RUN.set(self)
         try:
             with let_integers_wrap():
@@ -213,7 +216,7 @@ class PythonRun:
             CURRENT_RUN.reset(token)
 
     def count_steps(self) -> int:
-        """Return how many steps there were, or how many usually take this time if that is more."""
+        """Return the number of steps: the number of calls, or, if it is greater, that by time."""
         usual_steps = int((thread_time() - self.start_time) * STEPS_PER_SECOND)
         return max(self.calls, usual_steps)
 
@@ -229,8 +232,9 @@ class PythonRun:
     def give_up_early(self, row: int) -> None:
         """Use up all steps if they are probably too few for the remaining rows.
 
-        Then machine code is needed anyway, and Python would waste up to 2 seconds before it runs
-        out of steps. Each remaining row is assumed to take as many steps as the rows before it.
+        In this case, machine code is needed anyway, and Python would waste up to 2 seconds before
+        it runs out of steps. A remaining row is assumed to take as many steps as the rows before it
+        took on average.
 
         Args:
             row: the first of the remaining rows.
@@ -243,12 +247,13 @@ class PythonRun:
         steps_left = self.allowed_steps - steps_taken
         rows_done = row - self.first_row
         rows_left = self.row_count - row
-        # That is: steps_taken / rows_done * rows_left > steps_left, but no row may be done.
+        # The test is steps_taken / rows_done * rows_left > steps_left, but rows_done may be 0.
         if steps_taken * rows_left > steps_left * rows_done:
             self.calls = max(self.calls, self.allowed_steps)
 
 
-# The run in this thread, the innermost one if there are several; None if Python runs no kernel.
+# The run of the current thread, the innermost run if there are several; None if Python runs no
+# kernel.
 CURRENT_RUN: ContextVar[PythonRun | None] = ContextVar("run", default=None)
 
 
@@ -260,12 +265,12 @@ class CountedPart(KernelPart):
 
     @property
     def callable_for_python(self) -> Callable[..., Any]:
-        """Return this object instead of its function, so that calls by other parts count, too."""
+        """Return this object instead of its function, so that calls by other parts also count."""
         return self
 
 
 class StoppingPoint(CountedPart):
-    """A part that a kernel calls when it has completed a piece of its work. Python can stop there.
+    """A part that a kernel calls when it has completed a piece of its work, and may be stopped.
 
     Args:
         part: the same part, without a stop.
@@ -296,9 +301,9 @@ class StoppingTest(CountedPart):
 
     Args:
         part: the same part, without a stop.
-        uncount: undoes what the tests since the last stopping point have counted, because machine
-            code will repeat them. It is called with the number of these tests, then the arguments
-            of the test, if Python has no steps left.
+        uncount: undoes the counting of the tests since the last stopping point, because machine
+            code will repeat these tests. It is called if Python has no steps left, with the number
+            of these tests, then the arguments of the test.
     """
 
     def __init__(self, part: KernelPart, uncount: Callable[..., None]) -> None:
@@ -306,7 +311,7 @@ class StoppingTest(CountedPart):
         self.uncount = uncount
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run the function in Python. Return True if Python has no steps left."""
+        """Run the function in Python, or return True if Python has no steps left."""
         run = CURRENT_RUN.get()
         if run is None:
             return super().__call__(*arguments)
@@ -324,18 +329,18 @@ def let_integers_wrap() -> AbstractContextManager[object]:
 
 
 def find_longest(arguments: tuple[Any, ...]) -> int:
-    """Return the length of the longest array in some arguments and their records; at least 1."""
+    """Return the length of the longest array in some arguments and their tuples; at least 1."""
     return max((len(array) for array in iterate_arrays(arguments)), default=1) or 1
 
 
 def find_longest_input(arguments: tuple[Any, ...]) -> int:
-    """Return the length of the longest read-only array; at least 1."""
+    """Return the length of the longest read-only array in some arguments; at least 1."""
     lengths = (len(array) for array in iterate_arrays(arguments) if not array.flags.writeable)
     return max(lengths, default=1) or 1
 
 
 def iterate_arrays(arguments: tuple[Any, ...]) -> Iterator[npt.NDArray[Any]]:
-    """Yield the arrays among some arguments, and in their records."""
+    """Yield the arrays among some arguments, and in their tuples at any depth."""
     for argument in arguments:
         if isinstance(argument, np.ndarray):
             yield argument

@@ -1,8 +1,9 @@
 """Functions that only kernels call, and numba's dispatchers for them.
 
-A process that only plans queries compiles nothing, and numba takes a while to load. So numba is
-loaded when a kernel is first called. Until then, a part is a plain function. Before numba compiles
-a function, each part that the function names is replaced by numba's dispatcher for the part.
+numba takes a while to load, and a process that only plans queries compiles nothing. So numba is
+loaded when machine code is first needed. Until then, a part is a plain function. Before numba
+compiles a function, each part that the function names is replaced by numba's dispatcher for the
+part.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from typing import Any
 
 
 class KernelPart:
-    """A function that only kernels call, and the options with which numba compiles it."""
+    """A function that only kernels call, and the options with which numba compiles it.
+
+    Args:
+        function: the function.
+        options: the options of numba.
+    """
 
     def __init__(self, function: Callable[..., object], options: dict[str, Any]) -> None:
         assert isinstance(function, FunctionType)
@@ -30,11 +36,12 @@ class KernelPart:
     def function_for_python(self) -> FunctionType:
         """Return a copy of the function that calls the functions of other parts directly.
 
-        Parts are small, so calling each of them by way of its `KernelPart` would cost a fifth more.
+        Parts are small, so calling each of them by way of its `KernelPart` would take 20 % longer.
         """
         if self._function_for_python is None:
             function = copy_with_own_globals(self.py_func)
-            # Set it before the parts that the function names are visited: they may name it, too.
+            # The copy is stored before the parts that the function names are visited, because they
+            # may name the function as well.
             self._function_for_python = function
             for name, part in find_parts(function):
                 function.__globals__[name] = part.callable_for_python
@@ -42,15 +49,15 @@ class KernelPart:
 
     @property
     def callable_for_python(self) -> Callable[..., Any]:
-        """Return what other parts call in Python."""
+        """Return the function that other parts call if Python runs a kernel."""
         return self.function_for_python
 
     @property
     def dispatcher(self) -> Any:
         """Return numba's dispatcher for the function."""
         if self._dispatcher is None:
-            # Create it before the dispatchers of the parts that the function names: they may name
-            # the function, too.
+            # The dispatcher is stored before the dispatchers of the parts that the function names
+            # are made, because they may name the function as well.
             function = copy_with_own_globals(self.py_func)
             self._dispatcher = make_dispatcher(function, self.options)
             insert_dispatchers(function)
@@ -70,7 +77,7 @@ def copy_with_parts(function: FunctionType, name: str | None = None) -> Function
 
     Args:
         function: the function.
-        name: the qualified name of the copy, if it gets another one.
+        name: the qualified name of the copy; None for the name of the function.
     """
     copy = copy_with_own_globals(function)
     copy.__qualname__ = name or function.__qualname__
@@ -79,7 +86,7 @@ def copy_with_parts(function: FunctionType, name: str | None = None) -> Function
 
 
 def copy_with_own_globals(function: FunctionType) -> FunctionType:
-    """Return a copy of a function whose globals can be changed for it alone."""
+    """Return a copy of a function that has a copy of its globals, which can be changed."""
     copy = FunctionType(
         function.__code__,
         dict(function.__globals__),
@@ -107,8 +114,8 @@ def insert_dispatchers(function: FunctionType) -> None:
 def find_parts(function: FunctionType) -> list[tuple[str, KernelPart]]:
     """Return the parts whose names occur in the code of a function, with these names.
 
-    A name that occurs may also be the name of an attribute: `exp` in `strict_math` has the name of
-    `math.exp`.
+    The result may have too many parts, because the code also has the names of attributes: `exp` in
+    `strict_math` is a part, and the name of the attribute in `math.exp`.
     """
     values = ((name, function.__globals__.get(name)) for name in function.__code__.co_names)
     return [(name, value) for name, value in values if isinstance(value, KernelPart)]

@@ -1,4 +1,4 @@
-"""A digest of the sources of machine code, which is in the names of files of the disk cache."""
+"""Compute a digest of the sources of machine code, for the names of files of the disk cache."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 # The folders with the sources of machine code.
 SOURCE_FOLDERS = ("jit", "automaton", "conditions/evaluate", "search", "output")
 
-# Files outside of these folders: machine code contains the numbers of the members of their enums.
+# Files outside of these folders with enums whose members have numbers in machine code.
 ENUM_SOURCES = ("conditions/run_condition.py", "plan/clauses.py")
 
 
@@ -18,8 +18,8 @@ ENUM_SOURCES = ("conditions/run_condition.py", "plan/clauses.py")
 def hash_sources() -> str:
     """Return a digest of all sources of machine code.
 
-    It covers all sources, because the code of a function contains the code of the functions that it
-    calls.
+    The digest covers all sources, because the machine code of a function contains the code of the
+    functions that it calls.
     """
     digest = hashlib.sha256()
     for folder in SOURCE_FOLDERS:

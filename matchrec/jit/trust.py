@@ -5,19 +5,21 @@ file of the cache can run any code as the user who reads it. A folder is trusted
 write to it, or replace it:
 
 1.  The folder, and each folder above it, belongs to the user who runs this process or to root, and
-    nobody else may write to it. A folder above it may be one such as /tmp, in which everybody may
-    write and only the owner of an entry may rename it (the sticky bit).
-2.  A symbolic link on the way belongs to one of these two, and what it points to is trusted, too.
-3.  A file in it is a regular file, not a link, under the same rule.
+    nobody else may write to it. A folder above it may be a shared folder such as /tmp, in which
+    everybody may write, but only the owner of an entry may rename it (the sticky bit).
+2.  A symbolic link in the path belongs to this user or to root, and its target is trusted as well.
+3.  A file in the folder is a regular file, not a link. It belongs to this user or to root, and
+    nobody else may write to it.
 
-Nothing can change between this check and the load: a user who could change it has been refused.
-That is true only for a folder that exists. So whoever makes a missing folder checks it once more.
+Nothing can change between the check and the load, because a folder that another user could change
+is not trusted. A missing folder could still be made by another user, so code that makes a folder
+checks it again afterwards.
 
-The folder beside the sources is different. The sources are run in any case, so whoever can write
-them gains nothing by writing compiled code. Their owner, and the groups that may write to their
-folder, may also write the compiled code.
+The folder beside the sources has another rule. The sources are run in any case, so a user who can
+write the sources gains nothing by writing compiled code. The owner of the sources, and the groups
+that may write to their folder, may also write the compiled code.
 
-Systems without user ids, such as Windows, have no such rule: everything is trusted there.
+On systems without user ids, such as Windows, everything is trusted.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from threading import RLock
 
 WRITABLE_BY_GROUP = stat.S_IWGRP
 WRITABLE_BY_ALL = stat.S_IWOTH
-MOST_LINKS = 40  # as many as Linux follows
+MOST_LINKS = 40  # the limit of Linux on symbolic links in a path
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +45,19 @@ class Writers:
     owners: frozenset[int]
     # The ids of the groups that may have the right to write.
     groups: frozenset[int] = frozenset()
-    # Whether all users may have this right, because they may also write the sources.
+    # Whether all users may have the right to write, because they may also write the sources.
     everybody: bool = False
 
     def find_fault(self, entry: Path, status: os.stat_result) -> str | None:
-        """Return why others may write to an entry of a folder, or None if they may not.
+        """Return why other users may write to an entry of a folder, or None if they may not.
 
         Args:
             entry: the file, folder or link.
-            status: what `lstat` returns for it.
+            status: the result of `lstat` for the entry.
         """
         if status.st_uid not in self.owners:
             return f"{entry} belongs to another user ({status.st_uid})"
-        if stat.S_ISLNK(status.st_mode):  # the rights of a link say nothing
+        if stat.S_ISLNK(status.st_mode):  # the access rights of a link have no effect
             return None
         if status.st_mode & WRITABLE_BY_ALL and not self.everybody:
             return f"{entry} can be written to by all users"
@@ -70,12 +72,12 @@ def has_users() -> bool:
 
 
 def find_own_writers() -> Writers:
-    """Return who may write to a folder of the user: the user, root, the user's private group."""
+    """Return the writers of a folder of the user: the user, root, and the user's private group."""
     return Writers(frozenset({0, os.geteuid()}), find_private_groups())
 
 
 def find_source_writers(source: Path) -> Writers:
-    """Return who may write beside a source file: also who may write the sources themselves."""
+    """Return the writers of a folder beside a source file, which include those of the sources."""
     writers = find_own_writers()
     status = source.stat()
     folder = source.parent.stat()
@@ -107,8 +109,8 @@ def find_private_groups() -> frozenset[int]:
 def find_folder_fault(folder: Path, writers: Writers) -> str | None:
     """Return why a folder for compiled code is not trusted, or None if it is.
 
-    A folder that is missing has no fault yet: it must be checked again once it exists, because
-    another user may make it, as in /tmp.
+    A missing folder has no fault. It must be checked again when it exists, because another user may
+    make it, for example in /tmp.
     """
     try:
         return find_path_fault(folder.absolute(), writers, holds_code=True, links=MOST_LINKS)
@@ -117,17 +119,20 @@ def find_folder_fault(folder: Path, writers: Writers) -> str | None:
 
 
 def find_path_fault(folder: Path, writers: Writers, *, holds_code: bool, links: int) -> str | None:
-    """Return what is wrong with a folder, or with the folders and links that lead to it.
+    """Return why a folder, or a folder or link in the path to it, is not trusted.
 
     Args:
         folder: an absolute path.
-        writers: who may write to it.
-        holds_code: whether compiled code is in the folder itself, so that it must not be one such
-            as /tmp. Otherwise the folder only leads to another one.
+        writers: the users and groups that may write to it.
+        holds_code: whether compiled code is in the folder itself, so that it must not be a shared
+            folder such as /tmp. Otherwise the folder is only part of a path.
         links: how many symbolic links may be followed.
 
     Returns:
-        The first fault; None if there is none, or if one of the folders is missing.
+        The first fault; None if there is no fault, or if one of the folders is missing.
+
+    Raises:
+        OSError: a folder or link cannot be looked at.
     """
     if not links:
         return f"{folder} has too many links"
@@ -150,9 +155,9 @@ def find_path_fault(folder: Path, writers: Writers, *, holds_code: bool, links: 
 
 
 def is_shared_folder(status: os.stat_result, writers: Writers) -> bool:
-    """Return whether a folder is one such as /tmp: many may write, but not rename others' entries.
+    """Return whether a folder is shared like /tmp: users may rename only their own entries.
 
-    Its owner may rename all entries, so the owner has to be a trusted writer.
+    The owner of the folder may rename all entries, so the owner must be a trusted writer.
     """
     return bool(status.st_mode & stat.S_ISVTX) and status.st_uid in writers.owners
 
@@ -160,7 +165,7 @@ def is_shared_folder(status: os.stat_result, writers: Writers) -> bool:
 def find_fault_beside_sources(folder: Path, writers: Writers) -> str | None:
     """Return why a folder beside the sources is not trusted, or None if it is.
 
-    The folders above it are not looked at: the sources were found through them.
+    The folders above it are not checked, because the sources were loaded through them.
     """
     try:
         status = folder.lstat()
@@ -174,7 +179,7 @@ def find_fault_beside_sources(folder: Path, writers: Writers) -> str | None:
 
 
 def find_file_fault(file: Path, writers: Writers) -> str | None:
-    """Return why a file is not trusted, or None if it is or if it is missing."""
+    """Return why a file is not trusted; None if it is trusted or missing."""
     try:
         status = file.lstat()
     except FileNotFoundError:
@@ -186,12 +191,15 @@ def find_file_fault(file: Path, writers: Writers) -> str | None:
     return writers.find_fault(file, status)
 
 
-UMASK_LOCK = RLock()  # the umask is that of the process, so one thread at a time changes it
+UMASK_LOCK = RLock()  # a process has one umask, so only one thread at a time may change it
 
 
 @contextmanager
 def create_private_files() -> Iterator[None]:
-    """Make new files and folders so that no other user can write to them, whatever the umask."""
+    """Let the body of the `with` make files and folders to which no other user can write.
+
+    The umask of the process is changed, and restored afterwards.
+    """
     if not has_users():
         yield
         return

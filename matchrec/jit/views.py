@@ -1,4 +1,4 @@
-"""Views of the arguments of kernels: other objects over the same memory."""
+"""Make views of the arguments of kernels: other objects that share their memory."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ def make_structure(record_type: np.dtype[np.void]) -> type[ctypes.Structure]:
 
 
 def find_python_function(pointer: Any) -> Any:
-    """Return the Python function to which a pointer leads; anything else unchanged.
+    """Return the Python function to which a pointer leads; any other argument unchanged.
 
-    Calling the function takes a fraction of the time that a call by its pointer takes.
+    A call of the function takes a fraction of the time of a call by the pointer.
     """
     return getattr(pointer, "python_function", pointer)
 
 
 def find_compiled_function(pointer: Any) -> Any:
-    """Return the pointer that machine code gets instead of a pointer; anything else unchanged.
+    """Return the compiled function that replaces a pointer; any other argument unchanged.
 
-    It is compiled, or loaded from the disk cache, at the first call.
+    The function is compiled, or loaded from the disk cache, at the first call.
     """
     compiled = getattr(pointer, "compiled_function", None)
     return pointer if compiled is None else compiled()
 
 
-# The names of arrays from which kernels read only single elements, no rows.
+# The names of arrays from which kernels read only single elements, and no rows.
 READ_BY_ELEMENT = frozenset({"first_choice", "satisfied", "instructions"})
 
 
@@ -67,11 +67,11 @@ def share_with_python(argument: A) -> A:
 
     - Python reads a structure of ctypes several times as fast as a record of NumPy. So the records
       of int64 in the argument, at any depth, become structures that share their memory.
-    - It reads an element of a memoryview in half the time that it takes for an array, and gets an
-      integer of Python, which is faster than one of NumPy. So arrays that are read only by element
-      become memoryviews. Other arrays stay as they are.
-    - It calls a Python function faster than a pointer. So pointers to Python functions become these
-      functions.
+    - Python reads an element of a memoryview in half the time that it takes for an array, and gets
+      an integer of Python, which is faster than an integer of NumPy. So arrays of which kernels
+      read only single elements become memoryviews. Other arrays stay as they are.
+    - Python calls a Python function faster than a pointer. So pointers to Python functions become
+      these functions.
     """
     shared: object = find_python_function(argument)
     if isinstance(shared, np.record):
@@ -89,7 +89,7 @@ def share_with_python(argument: A) -> A:
 
 
 def share_with_machine_code(argument: A) -> A:
-    """Return an argument of a kernel with pointers to compiled functions, if there are some."""
+    """Return an argument of a kernel with pointers to compiled functions, where they exist."""
     shared: object = find_compiled_function(argument)
     if isinstance(shared, tuple) and hasattr(shared, "_fields"):
         shared = type(shared)(*map(share_with_machine_code, shared))
