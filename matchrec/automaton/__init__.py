@@ -13,7 +13,7 @@
 
 `compile.compile_pattern` takes these steps for a plan:
 
-    program             states and edges: the program of a row pattern, and their numbers
+    program             the program of a row pattern: states and edges
     compile_program     compiles the row pattern of a query
     compile_stages      compiles stages, which SASE+ text and the Pattern API describe
     folding             the choices of each state, without proceed edges
@@ -23,15 +23,15 @@
 
 These modules do a part of a step:
 
-    remaining_steps     keys of the states of stages: what is still to come
+    remaining_steps     keys of the states of stages: remaining steps, constraints on the next rows
     explore_states      finds and numbers the states that can be reached
-    facts               facts about the states of a folding, whatever the rows are
-    follow_sets         which variables begin and end matches, and follow each other
+    facts               facts about the states of a folding that hold for any rows
+    follow_sets         the variables that begin and end matches, and that follow each other
     ambiguity           whether runs can take the same rows in several ways
-    run_endings         what becomes of a run whose window or partition ends
+    run_endings         the kinds of output of a run whose window or partition ends
     dot                 draws a program
 
-Other modules change a folding for a purpose: `negation` replaces NOTs by tests, `determinise` finds
-each match in one way only, and `occurrences` tells the occurrences of a variable apart, for which
-`sibling_states` copies states.
+Other modules change a folding for a purpose: `negation` replaces NOTs by tests. `determinise` makes
+a folding that finds each match in one way only. `occurrences` makes a folding whose choices say
+which occurrence of a variable a row takes, for which `sibling_states` copies states.
 """

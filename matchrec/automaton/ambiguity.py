@@ -1,10 +1,10 @@
-"""Find out from a folding alone whether runs can take the same rows in several ways.
+"""Find out from a folding whether runs can take the same rows in several ways.
 
 The *way* of a run is the sequence of choices by which it has come to its state. `(A | B)*` has 2^k
 ways over k rows, but finds no match twice, because two ways map some row to different variables.
 `(A | A A)*` has three ways over the rows A A A, and all of them are the same match.
 
-Conditions are unknown here, so any of them may hold for the same row.
+The results hold for any conditions: several conditions may be true on the same row.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ MOST_SEARCHED_STATES = 60
 def is_exponentially_ambiguous(choices_by_state: ChoicesByState) -> bool:
     """Return whether the number of ways over k rows may grow exponentially with k.
 
-    It does if two different ways of equal length lead from a state back to itself. If two choices
-    of a state lead back to it, after m and n rows, there are such ways: the first choice n times
-    and the second one m times.
+    The number grows exponentially if two different ways of equal length lead from a state back to
+    itself. If two choices of a state lead back to it, after m and n rows, there are such ways: the
+    first choice n times, and the second choice m times.
 
-    True for more than MOST_SEARCHED_STATES states, whatever the choices are.
+    The result is True for any choices of more than MOST_SEARCHED_STATES states.
 
     Source: Weber and Seidl, "On the degree of ambiguity of finite automata", criterion EDA.
     """
@@ -53,25 +53,26 @@ def is_exponentially_ambiguous(choices_by_state: ChoicesByState) -> bool:
 class RunPair(NamedTuple):
     """Two runs that have mapped the same rows to the same variables."""
 
-    # The states in which the two runs are.
+    # The state of the first run.
     left: int
+    # The state of the second run.
     right: int
-    # Whether they have come to their states in different ways.
+    # Whether the runs have come to their states in different ways.
     differs: bool
 
 
 def can_find_match_twice(folding: Folding, states_after_skip: tuple[int | None, ...]) -> bool:
     """Return whether two ways may map the same rows to the same variables and both be a match.
 
-    Tests and effects are unknown here, too. The search follows two runs at once: it visits pairs of
-    states, each with whether the ways of the two runs have differed so far.
+    The result holds for any tests and effects. The search follows two runs at once: it visits all
+    `RunPair`s that can be reached.
 
     Source: Book, Even, Greibach, Ott, "Ambiguity in graphs and expressions", IEEE TC 20(2), 1971.
 
     Args:
         folding: the folding.
         states_after_skip: for each state, the state in which a run waits after it skips a row; None
-            if it may not skip one.
+            if it may not skip a row.
     """
 
     def iterate_next_pairs(pair: RunPair) -> Iterator[RunPair]:

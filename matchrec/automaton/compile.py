@@ -1,4 +1,4 @@
-"""Compile the row pattern of a plan: to a program, and to the folding that a search needs."""
+"""Compile the row pattern of a plan to a program, and fold the program for the search."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
 """Compile a row pattern to an NFA^b program.
 
-A part is compiled after what follows it, because its edges need to know where they lead. What
-follows a part is its *continuations*: the states in which a run goes on after it. There are two of
-them, because SQL ends a loop by an iteration that consumes no row. For `(A* | B)* C`:
+A pattern is compiled from its end, because the edges of a part lead to states for the parts after
+it. The *continuations* of a part are the states in which a run goes on after it. Each part has two,
+because an iteration that consumes no row ends a loop in SQL. For `(A* | B)* C`:
 
     after A* or B, if a row has been consumed    back to the loop
     after A* without a row                       on to C, at this place in the preferment order
 
-So no run-time guard has to watch for empty iterations, and proceed edges form no cycle. Empty
-iterations count towards the least number of iterations. Parts outside of loops have the same
-continuation twice.
+So the search need not test for empty iterations, and proceed edges form no cycle. Empty iterations
+count towards the least number of iterations. Parts outside of loops have the same continuation
+twice.
 
 Cost: a part is compiled once for each pair of continuations. The number of pairs grows with the
 number of loops around the part, and not exponentially.
@@ -99,9 +99,9 @@ def compile_program(
 class _Continuations:
     """The two continuations of a part: the states in which a run goes on after it."""
 
-    # If a row has been consumed since the innermost iteration began.
+    # The state if a row has been consumed since the innermost iteration began.
     consumed: StateId
-    # If no row has been consumed since then.
+    # The state if no row has been consumed since then.
     empty: StateId
 
 
@@ -134,6 +134,7 @@ class _LoopKey:
     """The key of the state between two iterations of an unbounded loop."""
 
     node_id: int
+    # The state in which a run goes on after the loop.
     exit_state: StateId
     excluded: bool
 
@@ -143,9 +144,9 @@ _PartKey = _NodeKey | _PermutationKey | _LoopKey
 
 @dataclass(frozen=True, slots=True)
 class _PatternCompiler:
-    """A compiler of the parts of one row pattern, back to front.
+    """A compiler of the parts of one row pattern, from its end to its beginning.
 
-    The compilers inside and outside of exclusions share their states.
+    Inside an exclusion, a copy of the compiler with `excluded` compiles. Both share their states.
     """
 
     pattern: RowPattern
@@ -153,16 +154,16 @@ class _PatternCompiler:
     variable_ids: dict[str, int]
     # All states so far.
     states: list[State] = field(default_factory=list)
-    # The state of each part that is compiled already.
+    # The state of each part that has been compiled.
     compiled: dict[_PartKey, StateId] = field(default_factory=dict)
     # Whether rows are matched inside an exclusion.
     excluded: bool = False
 
     def add_state(self, *edges: Edge) -> StateId:
-        """Add a state.
+        """Add a state with some edges, and return it.
 
         Raises:
-            MatchRecognizePlanError: there are more than MOST_STATES.
+            MatchRecognizePlanError: there are more than MOST_STATES states.
         """
         if len(self.states) >= MOST_STATES:
             raise pattern_too_large(self.pattern.span, limit=MOST_STATES, what="states")
@@ -218,13 +219,13 @@ class _PatternCompiler:
     def _compile_before(
         self, part: RowPattern, *, after_row: StateId, without_row: _Continuations
     ) -> _Continuations:
-        """Return the continuations of what precedes `part`.
+        """Return the continuations of the part before `part`.
 
         Args:
             part: the part.
             after_row: the state in which a run goes on if `part` consumes a row.
-            without_row: the continuations if it consumes no row. They are two, because a row may
-                have been consumed before `part`.
+            without_row: the states in which a run goes on if `part` consumes no row: one if a row
+                was consumed before `part`, and one if no row was.
         """
         consumed = self.compile_node(part, _Continuations(after_row, without_row.consumed))
         empty = self.compile_node(part, _Continuations(after_row, without_row.empty))
@@ -255,11 +256,12 @@ class _PatternCompiler:
     def _build_permutation_edges(
         self, node: Permutation, missing: frozenset[int], next_part: int, then: _Continuations
     ) -> list[Edge]:
-        """Return the edges to the orders of the missing parts that begin with one of them.
+        """Return the edges to the orders of the missing parts that begin with `next_part`.
 
         These orders share their first part only if rows can match it in one way: `b a c | b c a`
-        tries all ways of b before `a c`, and then all of them again before `c a`. So variables need
-        one state for each set of missing parts, which is 2^n states instead of n!.
+        tries all ways to match b before `a c`, and then all these ways again before `c a`. So a
+        PERMUTE of n variables needs a state for each set of missing parts: 2^n states instead of
+        n!.
         """
         others = missing - {next_part}
         if len(others) < 2 or _matches_in_one_way(node.parts[next_part]):
@@ -273,7 +275,7 @@ class _PatternCompiler:
     def _build_shared_permutation_edge(
         self, node: Permutation, next_part: int, others: frozenset[int], then: _Continuations
     ) -> Edge:
-        """Return the edge to a part from which the others follow in any order."""
+        """Return the edge to a part after which the other missing parts follow in any order."""
         part = node.parts[next_part]
         after_row = _Continuations(then.consumed, then.consumed)
         others_after_row = self._compile_permutation(node, others, after_row)
@@ -301,7 +303,7 @@ class _PatternCompiler:
                 node.part, after_row=next_iteration.consumed, without_row=then
             )
         for _ in range(node.least - 1):
-            # An empty iteration counts, and the next one runs.
+            # An empty iteration counts, and the next iteration follows.
             next_iteration = self._compile_before(
                 node.part, after_row=next_iteration.consumed, without_row=next_iteration
             )
@@ -312,7 +314,7 @@ class _PatternCompiler:
         key = _LoopKey(id(node), exit_state, self.excluded)
         if key not in self.compiled:
             loop = self.add_state()
-            self.compiled[key] = loop  # before the part is compiled, which leads back to it
+            self.compiled[key] = loop  # before the part is compiled, which leads back to the loop
             again = self._build_edge_into(node.part, _Continuations(loop, exit_state))
             if again.action is Action.BEGIN:
                 again = replace(again, action=Action.TAKE)
@@ -322,7 +324,7 @@ class _PatternCompiler:
     def _compile_loop_entry(self, node: Quantified, then: _Continuations) -> StateId:
         """Return the state before the first iteration of an unbounded loop.
 
-        From there, a run may leave the loop without a row.
+        In this state, a run may leave the loop without a row.
         """
         loop = self._compile_loop(node, then.consumed)
         if then.consumed == then.empty:
@@ -339,7 +341,7 @@ class _PatternCompiler:
     def _compile_optional_iteration(
         self, node: Quantified, next_iteration: _Continuations, then: _Continuations
     ) -> _Continuations:
-        """Return the continuations before one more optional iteration; an empty one ends the loop.
+        """Return the continuations before an optional iteration. An empty iteration ends the loop.
 
         Args:
             node: the loop.
@@ -360,7 +362,7 @@ class _PatternCompiler:
         Args:
             node: the loop.
             after_row: the state in which a run goes on after the iteration.
-            exit_state: the state in which it goes on if it leaves the loop, or if the iteration
+            exit_state: the state in which a run goes on if it leaves the loop, or if the iteration
                 consumes no row.
         """
         first_state = self.compile_node(node.part, _Continuations(after_row, exit_state))
@@ -388,7 +390,7 @@ def _build_proceed_edge(target: StateId) -> Edge:
 def _order_edges(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge]:
     """Return two edges in preferment order.
 
-    A greedy quantifier prefers one more iteration, a reluctant one prefers to leave.
+    A greedy quantifier prefers `again`, one more iteration; a reluctant quantifier prefers `leave`.
     """
     return (again, leave) if node.greedy else (leave, again)
 
@@ -396,12 +398,12 @@ def _order_edges(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge
 def add_ignore_edges(program: Program, selection: EventSelection) -> Program:
     """Add the ignore edges of an event selection strategy, on which a run skips a row.
 
-    A run waits in the states to which a mapped row leads, and each of them gets an ignore edge, its
-    least preferred one. Under skip till any match, the run may skip every row there. Under skip
-    till next match, it may skip every row that it does not have to take: in a loop over one
-    variable a row that the loop could take again, elsewhere a row that any edge could take.
+    A run waits in the states to which a mapped row leads. Each of these states gets an ignore edge
+    as its least preferred edge. With skip till any match, the run may skip every row. With skip
+    till next match, the search does not let a run skip a row that it has to take: in a loop over
+    one variable, a row that the loop could take again; elsewhere, a row that any edge could take.
 
-    The starting state gets one only if a mapped row leads back to it, as in `A* B`.
+    The starting state gets an ignore edge only if a mapped row leads back to it, as in `A* B`.
 
     Source: SASE+, "Query compilation", step 3, and the constrained proceed edges of step 6.
     """

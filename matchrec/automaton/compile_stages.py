@@ -1,8 +1,9 @@
 """Compile stages to an NFA^b program of TAKE, IGNORE and PROCEED edges.
 
-A run that has mapped a row is in a state. The next row follows the proceed edges whose tests it
-satisfies, and then a take or ignore edge of a state that they lead to. In the examples, a, b and c
-are states; A, B, C, N and U are tests. This is `a`, then a row that is not a `c`, then `b`:
+A run that has mapped a row is in a state. It reads the next row by following proceed edges whose
+tests the row satisfies, and then a take or ignore edge of the state in which it has arrived. In the
+examples, a, b and c are states; A, B, C, N and U are tests. This program matches `a`, then a row
+that is not a `c`, then `b`:
 
     a start
         take a -> c       if A
@@ -14,10 +15,10 @@ are states; A, B, C, N and U are tests. This is `a`, then a row that is not a `c
         take b -> end     if B
         ignore -> b       if not B
 
-Two runs are in the same state if they have the same steps ahead (`RemainingSteps`,
+Two runs are in the same state if they have the same remaining steps (`RemainingSteps`,
 `RemainingRepetitions`) and the same constraints on the next rows (`Constraints`). Constraints are
-dropped when a row is mapped. Steps and constraints are the key of the state, and its edges follow
-from the key. Here is how each part is compiled.
+dropped when a row is mapped. Remaining steps and constraints are the key of the state, and its
+edges follow from the key. Here is how each part is compiled.
 
 A single stage takes a row that satisfies its test. With relaxed contiguity, it ignores the other
 rows. With `followed_by_any`, it may ignore every row.
@@ -26,10 +27,10 @@ rows. With `followed_by_any`, it may ignore every row.
         take b -> end     if B
         ignore -> b       if not B
 
-A loop such as `a+ b` has proceed edges to the steps after it. A run that skips rows follows each
-of them once, so it waits in a companion of the state: the copy of the state that a run enters when
-it skips a row. The companion has no proceed edges. This is the state after the first `a`; its
-companion is `a:1`:
+A loop such as `a+ b` has proceed edges to the steps after it. A run must not follow these edges
+again after it has skipped a row. So each such state has a *companion*: a copy without proceed
+edges, which a run enters when it skips a row. `a:0` is the state after the first `a`, and `a:1` is
+its companion:
 
     a:0
         take a -> a:0     if A
@@ -164,12 +165,12 @@ class _NotKey:
 
     # The NOT, then the steps after it.
     not_and_rest: RemainingSteps
-    # The constraints on the row in addition to the NOT.
+    # The constraints on the row, apart from the NOT.
     constraints: Constraints
 
     @property
     def event(self) -> ForbiddenEvent:
-        """The NOT."""
+        """Return the NOT."""
         step = self.not_and_rest.steps[self.not_and_rest.index]
         assert isinstance(step, ForbiddenEvent)
         return step
@@ -177,10 +178,10 @@ class _NotKey:
 
 @dataclass(frozen=True, slots=True)
 class _NotsBeforeStateKey:
-    """The key of a state that leads to another one if the next row does not satisfy some NOTs."""
+    """The key of a state that leads to `target` if the next row does not satisfy some NOTs."""
 
     nots: Nots
-    # They keep states apart. The edges depend on the NOTs and the target alone.
+    # Part of the key only: the edges depend on the NOTs and the target.
     constraints: Constraints
     target: StateId
 
@@ -199,8 +200,8 @@ class _RepetitionsKey:
 
     repetitions: RemainingRepetitions
     constraints: Constraints
-    # Whether the state is the companion of the state after these repetitions: the copy of the state
-    # that a run enters when it skips a row. It has no proceed edges, so each is followed once.
+    # Whether the state is the companion of the state after these repetitions: the copy without
+    # proceed edges, which a run enters when it skips a row.
     is_companion: bool = False
 
 
@@ -208,7 +209,7 @@ _StateKey = _NotKey | _NotsBeforeStateKey | _EndKey | _RepetitionsKey
 
 
 def name_state(key: _StateKey) -> str:
-    """Return the name of the state with a key: the stage or the NOT that it waits for."""
+    """Return the name of the state with a key: the stage or the NOT for which a run waits."""
     match key:
         case _NotKey():
             return key.event.name
@@ -226,7 +227,7 @@ def name_state(key: _StateKey) -> str:
 def constrain_repetition(
     repetitions: RemainingRepetitions, constraints: Constraints
 ) -> Constraints:
-    """Return the constraints while the part waits for its next repetition.
+    """Return the constraints on rows before the next repetition of a part.
 
     Args:
         repetitions: the part and its repetitions so far.
@@ -250,10 +251,10 @@ def constrain_group_body(
 
 
 def find_next_row_nots(repetitions: RemainingRepetitions) -> Nots:
-    """Return the `not_next` steps after a part.
+    """Return the `not_next` steps after a part, which also apply to its next repetition.
 
-    They also apply to the first row of its next repetition. There are none before the first
-    repetition, or if the part may not be left yet.
+    They apply to the first row of the repetition. None apply before the first repetition, or if the
+    part may not be left yet.
     """
     if repetitions.count == 0 or not repetitions.may_leave:
         return ()
@@ -270,19 +271,19 @@ class _StageCompiler:
     # The states so far and their names. FINAL and STOP come first, and have no edges.
     states: list[State] = field(default_factory=lambda: [State(), State()])
     names: list[str] = field(default_factory=lambda: ["end", "stop"])
-    # The state of each key for which one has been made.
+    # The state that has been made for each key.
     state_by_key: dict[_StateKey, StateId] = field(default_factory=dict)
     # States in which a run becomes a match when its window ends.
     completed_by_time: set[StateId] = field(default_factory=set)
-    # The keys of states without edges. States are filled from this list, not recursively, so the
-    # depth of recursion is bounded by the nesting of groups.
+    # The keys of states that have no edges yet. `fill_states` builds their edges one after the
+    # other. So the depth of recursion is bounded by the nesting of groups, not by the steps.
     unfilled: list[_StateKey] = field(default_factory=list)
 
     def get_state(self, key: _StateKey) -> StateId:
-        """Return the state with a key; add it, without edges, if there is none yet.
+        """Return the state with a key; add a state without edges if the key is new.
 
         Raises:
-            MatchRecognizePlanError: there are more than MOST_STATES.
+            MatchRecognizePlanError: there are more than MOST_STATES states.
         """
         if key not in self.state_by_key:
             if len(self.states) >= MOST_STATES:
@@ -294,7 +295,7 @@ class _StageCompiler:
         return self.state_by_key[key]
 
     def fill_states(self) -> None:
-        """Give all states their edges. Edges may lead to new states, which get theirs as well."""
+        """Give all states their edges, including the new states to which edges lead."""
         while self.unfilled:
             key = self.unfilled.pop()
             self.states[self.state_by_key[key]] = State(tuple(self.build_edges(key)))
@@ -361,16 +362,16 @@ class _StageCompiler:
     ) -> StateId:
         """Return the state of a run after the last step of a group's repetition.
 
-        A repetition without rows must not lead back to the state before it, as a second one of
-        `(a? b?)+` would: proceed edges would make a cycle. So the run leaves the group.
+        If a repetition without rows led back to the state before it, proceed edges would make a
+        cycle, for example in `(a? b?)+`. So the run leaves the group after such a repetition.
 
         Args:
             repetitions: the group, and its repetitions including this one.
             constraints: the constraints inside the group.
         """
         is_empty_repetition = constraints.empty_groups > 0
-        # The group no longer encloses the run. If its repetition has a row, it is not counted in
-        # `empty_groups`, because mapping the row has set the number to 0.
+        # The run is outside of the group now, which therefore no longer counts in `empty_groups`.
+        # The number may be 0, because mapping a row sets it to 0.
         empty_groups = max(0, constraints.empty_groups - 1)
         constraints_outside = replace(constraints, empty_groups=empty_groups)
         if is_empty_repetition and repetitions.can_skip_empty_repetition:
@@ -382,9 +383,9 @@ class _StageCompiler:
     ) -> StateId:
         """Return the state of a run before a NOT.
 
-        `not_followed_by` needs no state: it is a constraint on the steps after it. `not_next` is a
-        state before the steps after it. At the end of the pattern, it needs none either, because
-        the state of `compile_end` tests the next row.
+        `not_followed_by` needs no state: it is a constraint on the steps after it. `not_next` needs
+        a state before the steps after it, except at the end of the pattern, where the state of
+        `compile_end` tests the next row.
 
         Args:
             event: the NOT.
@@ -408,7 +409,7 @@ class _StageCompiler:
         yield from self.build_stop_edges(tests)
 
     def compile_end(self, constraints: Constraints) -> StateId:
-        """Return the final state, or the one before it if NOTs end the pattern."""
+        """Return the final state, or a state before the final state if NOTs end the pattern."""
         closing_nots = constraints.pending_nots
         if not closing_nots:
             return FINAL
@@ -425,10 +426,12 @@ class _StageCompiler:
         """Yield the edges of a state in which a run waits for the end of the pattern.
 
         A NOT up to the end of the window has no edge to the stop state, because such an edge would
-        stop the whole run. In `a+ not_followed_by(n)`, the rows a1 a2 n complete no match: the run
-        that has left the loop after a1 or a2 ends at n, because no edge of this state ignores n.
-        But in a1 n a2 the same run may also wait for a2 in the loop, and a1 n a2 is a match if no n
-        follows a2.
+        stop the whole run. For example, `a+ not_followed_by(n)`:
+
+        - The rows a1 a2 n complete no match: a run that has left the loop after a1 or a2 ends at n,
+          because no edge of this state ignores n.
+        - In a1 n a2, the run may also wait for a2 in the loop, so n must not stop it: a1 n a2 is a
+          match if no n follows a2.
         """
         closing_nots = key.closing_nots
         if closing_nots[-1].only_next:
@@ -450,7 +453,7 @@ class _StageCompiler:
         if part.most is not None and repetitions.count >= part.most:
             return self.compile_exit(repetitions, constraints)
         if isinstance(part.content, tuple) and not repetitions.may_leave:
-            # The group must be repeated, so its first stage is the state.
+            # The group must be repeated, so the run waits for its first stage.
             return self.compile_group_body(repetitions, part.content, constraints)
         return self.get_state(_RepetitionsKey(repetitions, constraints))
 
@@ -480,7 +483,7 @@ class _StageCompiler:
         constraints: Constraints,
         waiting_key: _RepetitionsKey,
     ) -> Iterator[Edge]:
-        """Yield the edges of a single stage that read a row, and those to the stop state.
+        """Yield the edges of a single stage that read a row, and its edges to the stop state.
 
         Args:
             repetitions: the stage and its repetitions so far.
@@ -516,7 +519,7 @@ class _StageCompiler:
     def build_exit_edges(
         self, repetitions: RemainingRepetitions, constraints: Constraints
     ) -> Iterator[Edge]:
-        """Yield the edges on which a part is left."""
+        """Yield the edges on which a run leaves a part."""
         part = repetitions.part
         exit_state = self.compile_exit(repetitions, constraints)
         if part.greedy and part.has_choice and part.until is not None:
@@ -580,7 +583,7 @@ class _StageCompiler:
 
 
 def number_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Make names unique by numbering those that occurred before: "A:0" is the second A.
+    """Make names unique: append a number to each name that occurred before. "A:0" is the second A.
 
     >>> number_names(("A", "B", "A", "A"))
     ('A', 'B', 'A:0', 'A:1')

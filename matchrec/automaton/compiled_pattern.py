@@ -1,7 +1,8 @@
-"""The row pattern of a plan, compiled: its program, the program folded, and facts about them.
+"""The compiled row pattern of a plan: its program, its folding, and facts about them.
 
-`compile.compile_pattern` makes it once for a query, right after `plan.resolve`. Pruning, the choice
-of the algorithm, lookaround and cost read its facts. The search makes its arrays from the folding.
+`compile.compile_pattern` compiles the row pattern once for a query, after `plan.resolve`. Pruning,
+the choice of the algorithm, lookaround and cost read the facts. The search makes its arrays from
+the folding.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from matchrec.automaton.program import Program
 
 @dataclass(frozen=True)
 class CompiledPattern:
-    """A program and its folding, which says what a row does to a run in each state.
+    """A program, its folding, and facts about them, which are computed when they are first read.
 
-    Facts are computed when they are first read. Instances can be pickled, so that workers need not
-    fold the program again. The hash does not visit every edge, because it is needed often.
+    Instances can be pickled, so that workers need not fold the program again. The hash does not
+    visit every edge, because it is needed often.
     """
 
     program: Program
@@ -75,7 +76,7 @@ class CompiledPattern:
 
     @cached_property
     def guards(self) -> int:
-        """Return the bits of all guards that any choice has, see `Choice.guard`."""
+        """Return the bits of the guards of all choices: see `Choice.guard`."""
         guards = 0
         for choices in self.folding.choices:
             for choice in choices:

@@ -1,7 +1,7 @@
 """Make a folding that finds each match in one way only.
 
-`A B | A C` has two choices of A, each with a state of its own. The result has one, which leads to
-the set of both states, and from there a choice of B and one of C.
+`A B | A C` has two choices of A, which lead to different states. The result has one choice of A,
+which leads to the set of both states. This set has a choice of B and a choice of C.
 """
 
 from __future__ import annotations
@@ -14,30 +14,31 @@ from itertools import islice
 from matchrec.automaton.explore_states import number_states
 from matchrec.automaton.folding import Choice, ChoicesByState, Folding
 
-# The most states of a deterministic folding. Each further part of a pattern may double them.
+# The most states of a deterministic folding. Each part of a pattern may double their number.
 MOST_SETS = 200
 
 
 def depends_on_variable_alone(choice: Choice) -> bool:
-    """Return whether a choice is possible exactly if the row satisfies its variable's condition."""
+    """Return whether only the condition of its variable decides whether a choice is possible."""
     return choice.guard == 0 and choice.test is None and choice.effect is None
 
 
 def determinise(folding: Folding) -> Folding | None:
     """Return a folding that finds each match in one way only.
 
-    Its states are sets of states: those in which a run may be that has mapped the same rows to the
-    same variables. This is correct only if it does not depend on the state whether a row may be
-    skipped.
+    A state of the result is a set of states: the states of all runs that have mapped the same rows
+    to the same variables. The result is correct only if rows may be skipped in all states or in
+    none.
 
-    All choices of a set of states that map a row to the same variable become one, which is like the
-    most preferred one of them. So what the others test or do would be lost:
+    All choices of a set of states that map a row to the same variable become one choice, a copy of
+    the most preferred of them. So the tests and effects of the other choices would be lost:
 
     - `test`: `A+ NOT B` begins with two choices of A. One tests that the next row is not a B, and
-      the other tests that it is. Only one of the tests would remain.
-    - `effect`: all effects of a set would become one.
-    - `excluded`: only this may be lost, because it decides which rows of a match are output and not
-      which matches there are.
+      the other tests that it is a B. Only one of the tests would remain.
+    - `effect`: all effects of a set would become one effect.
+
+    Foldings with tests or effects are therefore rejected. `excluded` may be lost, because it
+    decides which rows of a match are output, and not which matches there are.
 
     Source: Rabin and Scott, "Finite automata and their decision problems", subset construction.
 
@@ -63,7 +64,7 @@ def merge_choices(
 ) -> Iterator[tuple[Choice, frozenset[int] | None]]:
     """Yield the choices of a set of states: at most one acceptance, then one for each variable.
 
-    Each comes with the set of states to which it leads; None for the acceptance.
+    Each choice comes with the set of states to which it leads; None for the acceptance.
     """
     choices = [choice for state in sorted(states) for choice in choices_by_state[state]]
     acceptances = [choice for choice in choices if choice.accepts]

@@ -21,7 +21,7 @@ def draw_dot(program: Program, formulas: Formulas = NO_FORMULAS) -> str:
 
     Args:
         program: the program.
-        formulas: formulas to add to the labels of edges. Edges that are missing here get none.
+        formulas: the formulas to add to the labels of edges, for the edges that have one.
     """
     lines = [
         "digraph program {",

@@ -1,6 +1,6 @@
-"""Explore the states of an automaton: number those that can be reached, and limit their choices.
+"""Explore the states of an automaton: number the reachable states, and limit their choices.
 
-The states can be of any type that can be compared, such as records that say what is known of a run.
+States can be of any hashable type, such as records with facts about the runs in a state.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def number_states(
     starts: Iterable[_State],
     iterate_choices: Callable[[_State], Iterable[tuple[Choice, _State | None]]],
 ) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
-    """Explore states from some starts, and number them in the order in which they are met.
+    """Explore states from some starts, and number them in the order in which they are found.
 
     Args:
         starts: the states with the first numbers.
-        iterate_choices: returns the choices of a state, and the state to which each leads; None if
-            it leads nowhere.
+        iterate_choices: returns the choices of a state, each with the state to which it leads; None
+            if it leads nowhere.
 
     Yields:
         Each state with its choices, whose targets are numbers of states.
@@ -51,10 +51,14 @@ def number_states(
 def limit_choices(
     numbered: Iterable[tuple[_State, tuple[Choice, ...]]], span: Span | None
 ) -> Iterator[tuple[_State, tuple[Choice, ...]]]:
-    """Pass the states of `number_states` on while they have few choices together.
+    """Yield the states of `number_states`, unless they have too many choices together.
+
+    Args:
+        numbered: the states with their choices.
+        span: the location of the row pattern, for the error; None for a pattern of stages.
 
     Raises:
-        MatchRecognizePlanError: there are more than MOST_CHOICES.
+        MatchRecognizePlanError: there are more than MOST_CHOICES choices.
     """
     total = 0
     for state, choices in numbered:

@@ -1,7 +1,7 @@
-"""Facts about the states of a folding, whatever the rows are.
+"""Facts about the states of a folding that hold for any rows and any conditions.
 
-Conditions are unknown here, so any of them may hold for any row. `follow_sets` and `ambiguity` have
-facts about a folding as a whole.
+Any condition may be true or false on any row. `follow_sets` and `ambiguity` have facts about a
+folding as a whole.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from matchrec.automaton.folding import ChoicesByState, Effect, Folding
 from matchrec.automaton.program import GUARD_END, VariableId, VariableIds
 from matchrec.automaton.run_endings import A_MATCH, NOTHING
 
-# Instead of a number of rows: no number of rows is enough.
+# Used instead of a number of rows: no number of rows is enough.
 UNREACHABLE = 1 << 30
 
 
 def find_least_rows(choices_by_state: ChoicesByState) -> tuple[int, ...]:
-    """Return for each state the least number of rows that a match needs from there.
+    """Return, for each state, the least number of further rows that a match needs.
 
-    UNREACHABLE if no choices lead from there to an acceptance, as in `A $ B`. For `A B* C`, the
+    UNREACHABLE if no choices lead from the state to an acceptance, as in `A $ B`. For `A B* C`, the
     numbers are 2, 1 and 0.
     """
     sources: list[list[int]] = [[] for _ in choices_by_state]
@@ -45,9 +45,9 @@ def find_least_rows(choices_by_state: ChoicesByState) -> tuple[int, ...]:
 
 
 def find_live_states(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
-    """Return for each state whether a run there can become a match by mapping one more row or more.
+    """Return, for each state, whether a run can become a match by mapping at least one more row.
 
-    The run has mapped a row already, so `^` does not hold. Before another row, `$` does not hold
+    The run has mapped a row already, so `^` does not hold. Before a further row, `$` does not hold
     either.
     """
     possible_choices = tuple(
@@ -66,7 +66,7 @@ def find_live_states(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
 
 
 def find_least_mapped(folding: Folding, variables: VariableIds) -> tuple[int, ...]:
-    """Return for each state the least number of rows that a run there has mapped to `variables`.
+    """Return, for each state, the least number of rows that a run has mapped to `variables`.
 
     For `A+ B` and the variable A, the numbers are 0, 1 and 1.
 
@@ -92,13 +92,14 @@ def find_least_mapped(folding: Folding, variables: VariableIds) -> tuple[int, ..
 
 
 def find_states_worth_remembering(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
-    """Return for each state whether a search should remember that it failed there at a row.
+    """Return, for each state, whether a search should remember that it failed at a row.
 
-    It should if runs that have come there by different choices, or from different first rows, can
-    be in the state at the same row. So these are the states to which several choices lead, and all
-    states after them. Beginning a run counts as one more choice, which leads to the first state.
+    It should if two runs can be in the state at the same row, because they came by different
+    choices or from different first rows. This holds for the states to which several choices lead,
+    and for all states after them. Beginning a run counts as one more choice, which leads to the
+    first state.
 
-    For `A B+ C`, they are the states after B and after C.
+    For `A B+ C`, it holds for the states after B and after C.
     """
     entry_counts = Counter(choice.target for choices in choices_by_state for choice in choices)
     entry_counts[0] += 1
@@ -117,7 +118,7 @@ def find_targets(choices_by_state: ChoicesByState, state: int) -> tuple[int, ...
 def output_needs_condition(folding: Folding, variables: Collection[VariableId]) -> bool:
     """Return whether a partition has no output unless a row satisfies a certain condition.
 
-    For `A B*` it has none without a row that satisfies the condition of A.
+    For `A B*`, a partition has no output unless a row satisfies the condition of A.
 
     Args:
         folding: the folding.
@@ -125,7 +126,7 @@ def output_needs_condition(folding: Folding, variables: Collection[VariableId]) 
     """
 
     def iterate_states_without_condition(state: int) -> Iterator[int]:
-        """Yield the states to which a row leads that does not satisfy the condition."""
+        """Yield the states to which a row leads if it does not satisfy the condition."""
         state_after_skip = folding.find_state_after_skip(state)
         if state_after_skip is not None:
             yield state_after_skip
@@ -151,7 +152,7 @@ def can_be_output(folding: Folding, state: int) -> bool:
 def can_complete(folding: Folding, state: int) -> bool:
     """Return whether a run in a state can become a match without mapping another row.
 
-    It can accept, or a row that it does not map can complete it, or the end of its window can.
+    The run can accept, or a row that it does not map can complete it, or the end of its window can.
     """
     if folding.find_ending_kind(state) == A_MATCH:
         return True

@@ -38,15 +38,16 @@ def fold_program(
 
     Args:
         program: the program. Its starting state becomes number 0.
-        all_matches: whether all matches are wanted, not only the preferred one. Then choices less
-            preferred than an acceptance count too.
-        span: the row pattern, for the error.
+        all_matches: whether all matches are sought, not only the preferred one. Then the folding
+            also has choices that are less preferred than an acceptance.
+        span: the location of the row pattern, for the error.
 
     Raises:
-        MatchRecognizePlanError: there are more than MOST_CHOICES, up to acceptances.
+        MatchRecognizePlanError: there are more than MOST_CHOICES choices, without those that are
+            less preferred than an acceptance.
     """
     if all_matches:
-        # Choices after an acceptance do not count for the limit.
+        # The limit is the same as without `all_matches`.
         check_number_of_choices(program, span)
         numbered = number_program_states(program, all_matches=True)
     else:
@@ -56,7 +57,9 @@ def fold_program(
 
 
 def check_number_of_choices(program: Program, span: Span | None) -> None:
-    """Check that a program has at most MOST_CHOICES, up to acceptances.
+    """Check that a program has at most MOST_CHOICES choices.
+
+    Choices that are less preferred than an acceptance do not count.
 
     Raises:
         MatchRecognizePlanError: there are more.
@@ -71,7 +74,7 @@ def number_program_states(
     """Yield the states of a program that become states of the folding, with their choices."""
 
     def iterate_choices(state: StateId) -> Iterator[tuple[Choice, StateId | None]]:
-        """Yield the choices of a state, each with the state that it leads to."""
+        """Yield the choices of a state, each with the state to which it leads."""
         for choice in find_choices(program, state, all_matches=all_matches):
             yield choice, choice.target
 
@@ -81,12 +84,12 @@ def number_program_states(
 def find_choices(program: Program, start: StateId, *, all_matches: bool) -> Iterator[Choice]:
     """Yield the choices of a run in a state; their targets are still states of the program.
 
-    Ignore edges are no choices. These choices are left out:
+    Ignore edges are not choices. These choices are left out:
 
-    - what an earlier choice does already, under the same guard or a weaker one,
-    - a row at the end of the partition, because there is none,
-    - `^` in any state but the first one, because a row came before,
-    - what is less preferred than an acceptance without guard, unless `all_matches`.
+    - a choice that does the same as an earlier choice with the same guard or a weaker one,
+    - a choice that maps a row at the end of the partition, because no row is left,
+    - a choice with `^` in any state but the first, because a row came before,
+    - a choice that is less preferred than an acceptance without guard, unless `all_matches`.
 
     Args:
         program: the program.
@@ -94,11 +97,11 @@ def find_choices(program: Program, start: StateId, *, all_matches: bool) -> Iter
         all_matches: see `fold_program`.
     """
     impossible_anchors = 0 if start == program.start else GUARD_START
-    # The guards under which an edge to a state is followed already, by the edge's variable and the
-    # state. The variable is None for proceed edges.
+    # For each variable and target of an edge, the guards under which such an edge was followed. The
+    # variable is None for proceed edges.
     earlier_guards: dict[tuple[VariableId | None, StateId], list[int]] = defaultdict(list)
-    # Edges to follow, the most preferred one last, each with the guard of the path before it. The
-    # first edge stands for the start of all paths.
+    # A stack of edges to follow, the most preferred edge last, each with the guard of the path
+    # before it. The first edge is not in the program: it leads to the start of all paths.
     paths = [(Edge(Action.PROCEED, start), 0)]
     while paths:
         edge, guard_before = paths.pop()

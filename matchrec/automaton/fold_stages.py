@@ -1,20 +1,20 @@
-"""Fold a program of stages: find the states in which runs wait, and what a row does in each.
+"""Fold a program of stages: find the states in which runs wait, and their choices for a row.
 
 A waiting state is a state of the program together with the tests of the proceed edges that lead to
 it, so one state of the program can become several waiting states. A mapped row leads to one waiting
 state for each stage that can be next. The tests are checked on the next row only: after a skipped
 row, the run waits in the state without the tests.
 
-A choice has a single test, so combined tests are divided into several choices. For `a` followed by
-a loop of `b` that a row with U ends:
+A choice has a single test, so combined tests are divided into several choices. For `a`, then a loop
+of `b` that ends at a row that satisfies U:
 
     program    take b if B and not U -> b; ignore if not B and not U -> b
 
-    folded     1. a row with U ends the run, because no edge reads it
-               2. a row with B is mapped to b, and may not be skipped
+    folded     1. a row that satisfies U ends the run, because no edge reads the row
+               2. a row that satisfies B is mapped to b, and may not be skipped
                3. any other row is skipped
 
-Source: Flink CEP, NFA, the decision graph of one event.
+Source: Flink CEP, class NFA, the decision graph of one event.
 """
 
 from __future__ import annotations
@@ -39,16 +39,15 @@ TestIds = frozenset[VariableId]
 
 @dataclass(frozen=True, slots=True)
 class WaitingState:
-    """A state in which a run waits, and what must hold for the next row.
-
-    In the final state there is no next row: `forbids` are then tests on the last row.
-    """
+    """A state in which a run waits, and the tests that the next row must pass."""
 
     state: StateId
-    # Tests that the next row must satisfy, and tests that it must not satisfy.
+    # Tests that the next row must satisfy.
     needs: TestIds = frozenset()
+    # Tests that the next row must not satisfy. In the final state, which has no next row: tests
+    # that the last row must not satisfy.
     forbids: TestIds = frozenset()
-    # Whether runs begin here, so that no row has been mapped.
+    # Whether runs begin in this state, so that no row has been mapped.
     begins_runs: bool = False
 
 
@@ -56,12 +55,12 @@ class WaitingState:
 class ComposedTests:
     """The tests of a pattern of stages that are made of other tests, and those of `not_next`."""
 
-    # The complement of a test, for each test that has one.
+    # For each test that has a complement, the complement.
     complements: Mapping[VariableId, VariableId]
-    # For the test of a stage and the test that ends the loop of the stage: the test that a row
-    # satisfies the first one and not the second one.
+    # For the test of a stage and the test that ends the loop of the stage, the combined test: a row
+    # satisfies the former, but not the latter.
     stage_tests_in_loop: Mapping[tuple[VariableId, VariableId], VariableId]
-    # Tests of `not_next`, which only the next row must not satisfy.
+    # Tests of `not_next`, which apply to the next row only.
     next_row_nots: TestIds
 
 
@@ -84,30 +83,32 @@ def find_composed_tests(steps: Steps, variables: tuple[str, ...]) -> ComposedTes
     return ComposedTests(complements, stage_tests_in_loop, next_row_nots)
 
 
-# A choice of a waiting state, and the state to which it leads; None if it leads nowhere. The target
-# of the choice itself is set when states are numbered.
+# A choice of a waiting state, and the state to which it leads; None if it leads nowhere. The field
+# `target` of the choice is set later, when states are numbered.
 _ChoiceAndTarget = tuple[Choice, WaitingState | None]
 
-# The last choice of each state while states are numbered: to skip a row. `number_states` numbers
-# only states to which choices lead, and the state in which a run waits after it skips a row needs a
-# number, too. The target is None if no row may be skipped.
+# A choice that stands for skipping a row, the last choice of each state while states are numbered.
+# `number_states` numbers only states to which choices lead, and the state in which a run waits
+# after it skips a row needs a number, too. The target is None if no row may be skipped.
 _SKIP = Choice(guard=0, variable=None, target=None)
 
 
 def fold_stages(
     program: Program, tests: ComposedTests, window_tests: tuple[str, ...], *, has_window: bool
 ) -> Folding:
-    """Fold a program of stages. Its states are waiting states; runs begin in the first ones.
+    """Fold a program of stages.
+
+    The states of the folding are waiting states. Runs begin in the first `start_count` of them.
 
     Args:
         program: the program.
-        tests: its composed tests.
-        window_tests: the names of the tests of `Staging.neighbour_windows`, in its order.
+        tests: the composed tests of the pattern.
+        window_tests: the names of the tests of `Staging.neighbour_windows`, in the same order.
         has_window: whether the match has a window.
 
     Raises:
-        MatchRecognizePlanError: the folding has more than MOST_CHOICES choices. Many optional
-            stages in a row can lead to that.
+        MatchRecognizePlanError: the folding has more than MOST_CHOICES choices, for example because
+            many optional stages follow each other.
     """
     folder = _StageFolder(
         program,
@@ -142,24 +143,24 @@ def fold_stages(
 
 @dataclass(frozen=True, slots=True)
 class _StageFolder:
-    """Finds the waiting states of one program of stages, and their choices."""
+    """A folder of one program of stages, which finds its waiting states and their choices."""
 
     program: Program
     tests: ComposedTests
     # Whether the match has a window.
     has_window: bool
-    # Tests that say that the row mapped last is too far away, the shortest window first.
+    # Tests whether the row that was mapped last is too far away, the shortest window first.
     window_tests: tuple[VariableId, ...]
 
     def list_waiting_states(self, state: StateId) -> list[WaitingState]:
-        """Return where a run may wait after a row has led to `state`.
+        """Return the states in which a run may wait after a row has led to `state`.
 
-        The final state is among them if the run may be a match.
+        They include the final state if the run may be a match.
         """
         waiting_states: dict[WaitingState, None] = {}
-        # An optional group of optional stages can be skipped in two ways: as a whole, or stage by
-        # stage. Visiting a state once for each way to it would take time exponential in the number
-        # of such groups.
+        # An optional group of optional stages can be left out in two ways: as a whole, or stage by
+        # stage. A visit of a state for each way to it would take time exponential in the number of
+        # such groups.
         visited: set[WaitingState] = set()
         to_visit = [WaitingState(state)]
         while to_visit:
@@ -179,9 +180,9 @@ class _StageFolder:
         return list(waiting_states)
 
     def follow_proceed_edges(self, reached: WaitingState) -> list[WaitingState]:
-        """Return the states to which proceed edges lead, but not the one in which a run has failed.
+        """Return the states to which proceed edges lead, except the stop state.
 
-        Each has the tests of `reached` and the tests of its edge.
+        Each of them has the tests of `reached` and the tests of the edge to it.
         """
         return [
             WaitingState(
@@ -204,8 +205,8 @@ class _StageFolder:
     def find_ignore_edge(self, waiting: WaitingState) -> Edge | None:
         """Return the edge on which a run skips a row, if there is one.
 
-        A run that begins skips no row, because another run begins at the next row. The ignore edges
-        before the last one have tests of time: see `iterate_effect_choices`.
+        A run that begins skips no row, because another run begins at the next row. If there are
+        several ignore edges, all but the last have tests of time: see `iterate_effect_choices`.
         """
         ignores = self.find_edges(waiting, Action.IGNORE)
         return ignores[-1] if ignores and not waiting.begins_runs else None
@@ -226,26 +227,26 @@ class _StageFolder:
         forbidden = [set(edge.forbids) for edge in reading_edges if edge is not None]
         assert forbidden, "a run waits only in states with an edge that reads a row"
         ending_tests = set.intersection(*forbidden)
-        # A row that does not pass the tests of the waiting state ends the run, too.
+        # A row that does not pass the tests of the waiting state also ends the run.
         ending_tests |= waiting.forbids
         ending_tests |= {self.tests.complements[test] for test in waiting.needs}
         ending_tests |= self.find_stopping_tests(waiting) & self.tests.next_row_nots
         if waiting.begins_runs:
-            # There is no row before that could be too far away.
+            # No row has been mapped that could be too far away.
             return ending_tests.difference(self.window_tests)
         return ending_tests
 
     def iterate_choices_and_skip(self, waiting: WaitingState) -> Iterator[_ChoiceAndTarget]:
-        """Yield the choices of a waiting state, and last _SKIP; each with the state it leads to."""
+        """Yield the choices of a waiting state, then _SKIP, each with its target."""
         yield from self.iterate_choices(waiting)
         yield _SKIP, self.find_state_after_skip(waiting)
 
     def iterate_choices(self, waiting: WaitingState) -> Iterator[_ChoiceAndTarget]:
-        """Yield what a row can do to a run, in the order in which the search tries the choices.
+        """Yield the choices of a waiting state, in the order in which the search tries them.
 
-        The row may complete or end the run without being mapped. Otherwise the run maps the row if
-        the tests of the choice hold. `find_state_after_skip` returns where a run waits if it skips
-        the row.
+        First come the effects with which a row completes or ends the run without being mapped, then
+        the choices that map the row. `find_state_after_skip` returns the state in which the run
+        waits if it skips the row.
         """
         if waiting.state == self.program.final:
             yield ACCEPT, None
@@ -266,15 +267,15 @@ class _StageFolder:
     def iterate_effect_choices(
         self, waiting: WaitingState, ending_tests: set[VariableId]
     ) -> Iterator[Choice]:
-        """Yield what ends or completes a run before the row could be mapped.
+        """Yield the effects with which a row completes or ends a run without being mapped.
 
         Args:
             waiting: the state in which the run waits.
             ending_tests: the tests of rows that no edge reads.
         """
         for edge in self.find_edges(waiting, Action.IGNORE):
-            # An ignore edge that needs a test needs one of time: the row is too far away to matter
-            # for a NOT.
+            # The tests of an ignore edge are tests of time: the row is too far away to matter for a
+            # NOT.
             for test in edge.needs:
                 yield build_effect_choice(test, Effect.COMPLETE_RUN)
         window_tests = set(self.window_tests)
@@ -320,7 +321,8 @@ class _StageFolder:
     def find_take_test(self, take: Edge, ending_tests: set[VariableId]) -> VariableId:
         """Return the single test that says whether a run maps a row.
 
-        The row satisfies the test of the stage, and not the one that ends the stage's loop.
+        A row passes this test if it satisfies the test of the stage, but not the test that ends the
+        loop of the stage.
 
         Args:
             take: the edge on which the row is mapped.
@@ -334,7 +336,7 @@ class _StageFolder:
         return self.tests.stage_tests_in_loop[stage_test, until_test]
 
     def find_state_after_skip(self, waiting: WaitingState) -> WaitingState | None:
-        """Return where a run waits after it skips a row; None if it may not skip."""
+        """Return the state in which a run waits after it skips a row; None if it may not skip."""
         ignore = self.find_ignore_edge(waiting)
         if ignore is None or ignore.target == self.program.final:
             return None
@@ -342,10 +344,7 @@ class _StageFolder:
         return target
 
     def find_ending_kind(self, waiting: WaitingState) -> int:
-        """Return what becomes of a run whose window or partition ends while it waits here.
-
-        See `run_endings`.
-        """
+        """Return the ending kind of a run that waits in a state: see `run_endings`."""
         if waiting.state in self.program.completed_by_time:
             return A_MATCH
         if waiting.state == self.program.final or waiting.begins_runs:
@@ -356,10 +355,10 @@ class _StageFolder:
         return TIMED_OUT if self.has_window else NOTHING
 
     def find_neighbour_window(self, waiting: WaitingState) -> int:
-        """Return the number of the shortest neighbour window that can end a run waiting here.
+        """Return the number of the shortest neighbour window that can end a run in a state.
 
-        Return NO_NEIGHBOUR_WINDOW if there is none. A neighbour window begins at the row that the
-        run has mapped last.
+        NO_NEIGHBOUR_WINDOW if there is none. A neighbour window begins at the row that the run has
+        mapped last. Its number is an index of `window_tests`.
         """
         if waiting.state == self.program.final or waiting.begins_runs:
             return NO_NEIGHBOUR_WINDOW

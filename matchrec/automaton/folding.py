@@ -1,8 +1,8 @@
-"""The folding of a program: what a run can do in each state, without proceed edges.
+"""The folding of a program: the choices of a run in each state, without proceed edges.
 
 `A* B` has the program `0: take A -> 0, proceed -> 1` and `1: begin B -> 2`. Its folding has two
-states: the first one has the choices `A -> 0, B -> 1`, and the last one accepts. `fold_program`
-folds programs, and `fold_stages` folds those of stages.
+states: the first has the choices `A -> 0, B -> 1`, and the second accepts. `fold_program` folds the
+programs of row patterns, and `fold_stages` folds the programs of stages.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ def find_forbidden_variables(guard: int) -> frozenset[VariableId]:
 
 
 class Effect(IntEnum):
-    """An effect of a row on a run that does not map it. A choice has it instead of a target.
+    """An effect of a row on a run that does not map the row.
 
-    The numbers are negative, because kernels read an effect where other choices have a target.
+    A choice has an effect or a target. Effects are negative numbers, because kernels read effects
+    and targets from the same column.
     """
 
     END_RUN = -2  # the run ends
@@ -45,14 +46,14 @@ class Effect(IntEnum):
     FORBID_SKIP = -4  # the run may not skip the row
     COMPLETE_RUN = -5  # the run is a match, without the row
     TIME_OUT = -6  # the run ends because its window has ended
-    IGNORE_LATER_CHOICES = -7  # no later choice counts
+    IGNORE_LATER_CHOICES = -7  # later choices of the state are not tried
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A choice of a run in a state: one thing that it can do with the next row.
+    """A choice of a run in a state: one thing that the run can do with the next row.
 
-    There are three kinds:
+    A choice is of one of three kinds:
 
     - The run maps the next row to `variable` and goes on in the state `target`.
     - The run becomes a match without reading a row: `variable`, `target` and `effect` are None.
@@ -67,27 +68,27 @@ class Choice:
     target: int | None
     # Whether the row is matched inside an exclusion, `{- -}`.
     excluded: bool = False
-    # Whether this is one more iteration of the loop over one variable that the state is in.
+    # Whether the choice maps one more row of the loop over one variable in which the state is.
     repeats_loop: bool = False
     # The variable whose condition must hold, if it is not `variable`.
     test: VariableId | None = None
     effect: Effect | None = None
-    # Whether the run may not also skip a row that it maps by this choice. Only in a folding of
+    # Whether the run may not skip a row that it can map by this choice. Only in a folding of
     # stages.
     forbids_skip: bool = False
 
     @property
     def accepts(self) -> bool:
-        """Return whether the run becomes a match here, without reading a row."""
+        """Return whether the run becomes a match by this choice, without reading a row."""
         return self.target is None and self.effect is None
 
 
-# The choice that accepts whatever the next row is.
+# The choice that accepts for any next row.
 ACCEPT = Choice(guard=0, variable=None, target=None)
 
 
 def build_effect_choice(test: VariableId, effect: Effect) -> Choice:
-    """Return the choice of a row that satisfies a test and has an effect. It leads nowhere."""
+    """Return the choice by which a row that satisfies a test has an effect. It has no target."""
     return Choice(guard=0, variable=None, target=None, test=test, effect=effect)
 
 
@@ -105,30 +106,30 @@ class Folding:
     choices: ChoicesByState
     # The state of the program from which each state of the folding was made.
     states: tuple[StateId, ...]
-    # Number of states in which runs begin. They come first.
+    # The number of states in which runs begin, which are the first states.
     start_count: int = 1
 
-    # The other fields are empty unless this is the folding of a program of stages.
+    # The other fields are empty except in the folding of a program of stages.
 
-    # The state in which a run waits after it skips a row; None if it may not skip one.
+    # For each state, the state in which a run waits after it skips a row; None if it may not skip.
     states_after_skip: tuple[int | None, ...] = ()
-    # What becomes of a run whose window or partition ends here: NOTHING, A_MATCH, TIMED_OUT or
+    # For each state, the ending kind of a run that waits in it: NOTHING, A_MATCH, TIMED_OUT or
     # FIRST_NEIGHBOUR_WINDOW + n, see `run_endings`.
     ending_kinds: tuple[int, ...] = ()
-    # The number of the smallest window between neighbouring rows that ends a run here, or
-    # NO_NEIGHBOUR_WINDOW.
+    # For each state, the number of the shortest window between neighbouring rows that ends a run in
+    # it, or NO_NEIGHBOUR_WINDOW.
     neighbour_windows: tuple[int, ...] = ()
 
     def find_state_after_skip(self, state: int) -> int | None:
         """Return the state in which a run waits after it skips a row.
 
-        None if it may not skip one, or if the program is not one of stages.
+        None if it may not skip a row. Always None if the program is not one of stages.
         """
         return self.states_after_skip[state] if self.states_after_skip else None
 
     def find_ending_kind(self, state: int) -> int:
-        """Return what becomes of a run whose window or partition ends in a state.
+        """Return the ending kind of a run in a state: see `run_endings`.
 
-        NOTHING if the program is not one of stages.
+        Always NOTHING if the program is not one of stages.
         """
         return self.ending_kinds[state] if self.ending_kinds else NOTHING

@@ -1,7 +1,7 @@
-"""Find the variables that can begin and end matches, and those that can follow each other.
+"""Find the variables that can begin and end matches, and the pairs that can follow each other.
 
-Only the pattern counts, not the rows: `A B* (C | D)` begins with A, ends with C or D, and has the
-pairs A B, A C, A D, B B, B C and B D.
+The sets follow from the pattern: `A B* (C | D)` begins with A, ends with C or D, and has the pairs
+A B, A C, A D, B B, B C and B D.
 
 Source: Glushkov, "The abstract theory of automata", the sets First, Last and Follow.
 """
@@ -29,7 +29,7 @@ class FollowSets:
 
     @classmethod
     def compute(cls, folding: Folding) -> FollowSets:
-        """Return the sets of a folding."""
+        """Return the follow sets of a folding."""
         next_variables: list[set[VariableId]] = [set() for _ in folding.choices]
         accepting_states = set[int]()
         # Each variable with each state to which a row of the variable leads.

@@ -6,8 +6,8 @@ not satisfy the condition under NOT:
     A NOT B C      A, then C if the row does not satisfy B
 
 If a NOT ends the pattern, the row after the match decides whether it is a match. A state that can
-accept only if a NOT holds is divided into two: one that accepts, and one that goes on. The test of
-the row that leads there looks at the row after it, to choose between the two:
+accept only if a NOT holds is divided into two states: one accepts, and the other goes on. The test
+of the row that leads to them looks at the row after it, to choose between the two:
 
     A+ NOT B       A if the row after it does not satisfy B → a match
                    A if the row after it satisfies B        → go on
@@ -32,24 +32,25 @@ NO_VARIABLES: VariableIds = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """The conditions that a test checks besides the one of its variable.
+    """The conditions that a test checks in addition to the condition of its variable.
 
-    Each is given by the id of its variable.
+    Each condition is given by the id of its variable.
     """
 
     # The variable to which the tested row is mapped.
     variable: VariableId
     # The tested row must not satisfy any of these conditions.
     forbidden: VariableIds = NO_VARIABLES
-    # The row after it, if there is one, must not satisfy any of these conditions.
+    # The row after the tested row, if there is one, must not satisfy any of these conditions.
     absent: VariableIds = NO_VARIABLES
-    # If not empty, there must be a row after it, which satisfies at least one of these conditions.
+    # If not empty, there must be a row after the tested row, which satisfies at least one of these
+    # conditions.
     present: VariableIds = NO_VARIABLES
 
 
 @dataclass(frozen=True, slots=True)
 class KnownState:
-    """A state of the folding, and what the test of the last row has shown about the next row."""
+    """A state of the folding, and the facts about the next row that the last test has shown."""
 
     # The number of the state in the folding.
     state: int
@@ -70,7 +71,7 @@ def replace_negations(
         pattern: the row pattern, in which errors show a NOT.
 
     Returns:
-        The folding, and what its tests check, in the order of their ids.
+        The folding, and the restrictions that its tests check, in the order of the ids of tests.
 
     Raises:
         MatchRecognizeUnsupportedError: a NOT can be the first element of a match, or different NOTs
@@ -101,13 +102,13 @@ def replace_negations(
 def find_restriction(
     choice: Choice, source: KnownState, known_states: Sequence[KnownState]
 ) -> Restriction | None:
-    """Return what the test of a choice checks; None if it needs no test.
+    """Return the restriction that the test of a choice checks; None if it needs no test.
 
     Args:
         choice: the choice, with bits for NOTs in its guard. Its target is an index of
             `known_states`.
         source: the state in which a run has the choice.
-        known_states: all states.
+        known_states: all states, by number.
     """
     if choice.target is None:
         return None
@@ -124,7 +125,7 @@ def find_restriction(
 
 @dataclass(frozen=True, slots=True)
 class _StateDivider:
-    """Divides the states of a folding by what the last test has shown about the next row."""
+    """A divider of the states of a folding, by the facts that the last test has shown."""
 
     folding: Folding
     # The row pattern, in which errors show a NOT.
@@ -133,7 +134,7 @@ class _StateDivider:
     def iterate_choices(self, source: KnownState) -> Iterator[tuple[Choice, KnownState | None]]:
         """Yield the choices of a divided state, and the state to which each of them leads.
 
-        A choice is yielded twice if the row after the one it maps decides where it leads.
+        A choice is yielded twice if the row after the mapped row decides to which state it leads.
         """
         for choice in self.list_possible_choices(source):
             if choice.target is None:
@@ -149,14 +150,15 @@ class _StateDivider:
         for choice in self.folding.choices[source.state]:
             forbidden = find_forbidden_variables(choice.guard)
             if choice.target is not None:
-                # If every condition in `present` is forbidden here, the next row cannot be mapped
-                # by this choice, because it satisfies at least one of them.
+                # The next row satisfies at least one condition in `present`. If the choice forbids
+                # all of them, it cannot map the row.
                 if not source.present or not source.present <= forbidden:
                     possible.append(choice)
                 continue
-            # `divide_state` allows only one set of NOTs at the ends of a state. So either the last
-            # test has already excluded the conditions, which are `absent` then, or they are
-            # `present`: the next row satisfies one of them, and the match cannot end here.
+            # The choice accepts. `divide_state` allows only one set of NOTs with which a match may
+            # end in a state. So either the last test has excluded the conditions of these NOTs,
+            # which are `absent` then, or they are `present`: the next row satisfies one of them,
+            # and the match cannot end in this state.
             is_possible = not forbidden or forbidden == source.absent
             if is_possible and not accepts_always:
                 possible.append(choice)
@@ -164,9 +166,10 @@ class _StateDivider:
         return tuple(possible)
 
     def divide_state(self, state: int) -> tuple[KnownState, ...]:
-        """Return the divided states of a state of the folding, to which a mapped row can lead.
+        """Return the one or two states into which a state of the folding is divided.
 
-        They are two if the state can accept only if a NOT holds, and can go on if it does not hold.
+        There are two if the state can accept only if a NOT holds, and can go on if the NOT does not
+        hold.
 
         Raises:
             MatchRecognizeUnsupportedError: the pattern can end in the state with different NOTs.

@@ -1,8 +1,9 @@
 """Compile a row pattern so that each choice says which occurrence of a variable a row takes.
 
-Coverage counts how often each occurrence of a variable in PATTERN was taken. The program of a query
-has one id for all occurrences of a variable, so it cannot say which one a row took. For `A B+ A`,
-`compile_occurrences` returns occurrences 0, 1 and 2, of the variables A, B and A:
+Coverage counts how many starting rows reach each occurrence of a variable in PATTERN. The program
+of a query has one id for all occurrences of a variable, so it does not say which of them a row
+takes. For `A B+ A`, `compile_occurrences` returns occurrences 0, 1 and 2, of the variables A, B and
+A:
 
     state    choices    occurrences of the choices    rows that a match still needs
     0        A          0                             3
@@ -13,9 +14,9 @@ has one id for all occurrences of a variable, so it cannot say which one a row t
 The steps of `compile_occurrences`:
 
 1. Compile the row pattern with a separate variable for each occurrence.
-2. Separate the start from the state of runs that come back to it with a row.
-3. Copy states, so that a state alone says which occurrences a run awaits: see `sibling_states`.
-4. Give the choices the variables of the query back.
+2. Separate the start, where runs have no row, from the state of runs that come back with rows.
+3. Copy states, so that the state of a run says which occurrences it awaits: see `sibling_states`.
+4. Replace the variable of each choice by the variable of the query.
 
 The matches and their preferment order stay the same.
 """
@@ -50,8 +51,8 @@ class Occurrences:
     variables: tuple[VariableId, ...]
     # For each choice, the occurrence that the row takes; -1 if the choice maps no row.
     occurrence_by_choice: tuple[int, ...]
-    # For each state, the least number of rows that a match needs from there; UNREACHABLE if there
-    # is no way to a match.
+    # For each state, the least number of further rows that a match needs; UNREACHABLE if no way
+    # leads to a match.
     remaining: tuple[int, ...]
     # For each state, the numbers of choices after which a match would need fewer rows, one for each
     # variable and guard. They are choices of the state or of its siblings, see `sibling_states`.
@@ -66,8 +67,8 @@ def compile_occurrences(
     Args:
         compiled: the row pattern, compiled by variables.
         pattern: the row pattern, without NOT.
-        all_matches: see `fold_program`. If it is set, the empty match is left out, because it is
-            not output if all matches are.
+        all_matches: see `fold_program`. If it is true, the empty match is left out, because it is
+            not output together with all matches.
 
     Raises:
         MatchRecognizePlanError: the program would be too large.
@@ -96,7 +97,7 @@ def compile_occurrences(
 
 
 def rename_variables(pattern: RowPattern, names: Iterator[str]) -> RowPattern:
-    """Return a row pattern whose variables have the next names, from left to right.
+    """Return a row pattern whose variables are renamed to the next names, from left to right.
 
     `A B+ A` with the names 0, 1 and 2 becomes `0 1+ 2`.
     """
@@ -106,9 +107,9 @@ def rename_variables(pattern: RowPattern, names: Iterator[str]) -> RowPattern:
 
 
 def separate_start(folding: Folding, *, outputs_empty_match: bool) -> Folding:
-    """Divide the start into a state for runs without a row and one for runs that come back to it.
+    """Divide the start into a state for runs without a row and a state for runs that come back.
 
-    They are divided only if their choices differ:
+    The start is divided only if runs come back to it and the choices of both states differ:
 
     - `^` does not hold after a row. Otherwise, the start of `A* ^ A B` would say that two more rows
       are a match even after a row.
@@ -149,11 +150,11 @@ def restore_variable(choice: Choice, variables: Sequence[VariableId]) -> Choice:
 def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrences:
     """Return the occurrences of a program of stages.
 
-    Each stage is one occurrence, because no two have the same name.
+    Each stage is one occurrence, because no two stages have the same name.
 
     Args:
         compiled: the pattern of stages, compiled.
-        stages: how many stages it has.
+        stages: the number of stages.
     """
     folding = compiled.folding
     remaining = find_least_rows(add_acceptances(folding))
@@ -213,6 +214,7 @@ def iterate_nearer_choices(
         for source in (state, *sorted(siblings[state])):
             for number, choice in enumerate(choices_by_state[source], first_numbers[source]):
                 if brings_nearer(choice, rows, remaining):
-                    # Of choices with the same variable and guard, the state's own one comes first.
+                    # Of choices with the same variable and guard, the first is kept: the choice of
+                    # the state itself, if it has one.
                     nearer.setdefault((choice.variable, choice.guard), number)
         yield tuple(nearer.values())

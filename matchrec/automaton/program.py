@@ -28,7 +28,7 @@ from types import MappingProxyType
 StateId = int
 VariableId = int
 VariableIds = frozenset[VariableId]
-# The formulas of edges as text, by the state and the index among its edges.
+# The formulas of edges as text, by the state and the index of the edge in `State.edges`.
 Formulas = Mapping[tuple[StateId, int], str]
 NO_FORMULAS: Formulas = MappingProxyType({})
 
@@ -43,7 +43,7 @@ class Action(Enum):
     PROCEED = "proceed"  # no row is consumed
 
 
-# Bits of guards: what must hold before the next row.
+# Bits of guards. A guard is a set of conditions that must hold before the next row.
 GUARD_START = 1  # the partition starts here
 GUARD_END = 2  # the partition ends here, so there is no next row
 _ANCHOR_SYMBOLS = {GUARD_START: "^", GUARD_END: "$"}
@@ -57,14 +57,14 @@ class Edge:
     target: StateId
     # For BEGIN and TAKE: the variable to which the row is mapped, whose condition must hold.
     variable: VariableId | None = None
-    # For PROCEED: GUARD_START or GUARD_END if the edge is an anchor, else 0.
+    # For PROCEED: GUARD_START or GUARD_END if the edge is an anchor, otherwise 0.
     anchor: int = 0
     # Whether the row is matched inside an exclusion, `{- -}`.
     excluded: bool = False
     # Variables whose conditions must hold for the next row. Only in a program of stages.
     needs: tuple[VariableId, ...] = ()
-    # Variables whose conditions must not hold for the next row. On PROCEED edges, which compile
-    # NOT; in a program of stages on any edge.
+    # Variables whose conditions must not hold for the next row. Only on PROCEED edges, for NOT; in
+    # a program of stages on any edge.
     forbids: tuple[VariableId, ...] = ()
 
 
@@ -72,7 +72,7 @@ class Edge:
 class State:
     """A state of a program."""
 
-    # In preferment order. The final state has none.
+    # The edges that leave the state, in preferment order. The final state has none.
     edges: tuple[Edge, ...] = ()
 
 
@@ -80,8 +80,7 @@ class State:
 class Program:
     """The automaton of a row pattern.
 
-    Results computed for programs are cached by program and looked up often, so the hash does not
-    visit every edge.
+    The hash does not visit every edge, because programs are often keys of caches.
     """
 
     states: tuple[State, ...]
@@ -89,7 +88,7 @@ class Program:
     final: StateId
     # Names of variables, by id.
     variables: tuple[str, ...]
-    # Names of states, by id. Only in a program of stages, else empty.
+    # Names of states, by id. Empty except in a program of stages.
     names: tuple[str, ...] = ()
     # The state in which a run ends because a NOT forbids a row. Only in a program of stages.
     stop: StateId | None = None
@@ -100,7 +99,7 @@ class Program:
         return hash((len(self.states), self.start, self.final, self.variables))
 
     def check(self) -> Program:
-        """Return the program itself, after asserting what every later stage relies on.
+        """Assert the properties on which later stages rely, and return the program itself.
 
         - Edges lead to states of the program.
         - BEGIN and TAKE edges have a variable, no other edge has one.
@@ -137,7 +136,7 @@ class Program:
 
         Args:
             state: the state.
-            formulas: formulas to append to edges. Edges that are missing here get none.
+            formulas: the formulas to append to edges, for the edges that have one.
         """
         heading = self.name_state(state)
         if state == self.start:
@@ -176,7 +175,7 @@ class Program:
         return " ".join(words)
 
 
-# Number the states of a program in the order of the row pattern, and drop unreachable ones.
+# Functions that number the states of a program in the order of the row pattern.
 
 
 def order_states(
@@ -184,16 +183,17 @@ def order_states(
 ) -> dict[StateId, StateId]:
     """Number the states reachable from `start` in the order of the pattern.
 
-    A state comes after all states that lead to it, except over edges that go back: the copies of
-    what a counted loop repeats follow each other. Of alternatives the preferred one comes first.
+    A state comes after all states that lead to it, except over edges that go back to an earlier
+    state. So the copies of a part that a counted loop repeats follow each other. Of alternatives,
+    the preferred one comes first.
 
     Args:
         states: the states.
         start: the state that gets number 0.
-        ends: states that get the last numbers.
+        ends: states that get the last numbers, also if they cannot be reached.
 
     Returns:
-        The new number of each state, in the new order.
+        The new number of each state, in the new order. Unreachable states are missing.
     """
     # A state is finished after all states that it leads to (depth-first search, postorder).
     finished: list[StateId] = []
@@ -212,7 +212,7 @@ def order_states(
 
 
 def renumber_states(states: Sequence[State], order: Mapping[StateId, StateId]) -> tuple[State, ...]:
-    """Return the states in a new order, as `order_states` gives it, with edges renumbered."""
+    """Return the states in the order of `order_states`, with the targets of edges renumbered."""
     return tuple(
         State(tuple(replace(edge, target=order[edge.target]) for edge in states[old].edges))
         for old in order

@@ -1,4 +1,4 @@
-"""Keys of the states that the stage compiler makes: remaining steps and constraints on next rows.
+"""Keys of the states of stages: the remaining steps, and the constraints on the next rows.
 
 For example, a run of `a b+ c` that has mapped a row to `a` has these remaining steps, where the
 steps are those of the whole pattern:
@@ -23,11 +23,11 @@ Nots = tuple[ForbiddenEvent, ...]
 class Constraints:
     """Constraints on the next rows. They apply until one of the rows is mapped."""
 
-    # A row that satisfies one of these tests stops the run.
+    # The tests of NOTs: a row that satisfies one of them stops the run.
     stopping_tests: TestNames = ()
     # No TAKE or IGNORE edge may consume a row that satisfies one of these tests.
     excluded_tests: TestNames = ()
-    # The NOTs since the last part. If nothing follows, they end the pattern.
+    # The NOTs since the last part. If no part follows, they end the pattern.
     pending_nots: Nots = ()
     # How many enclosing groups, from the innermost outwards, have no row in their current
     # repetition.
@@ -56,9 +56,11 @@ class RemainingSteps:
     # All steps of the pattern, or of the group that the run is in.
     steps: tuple[RepeatedPart | ForbiddenEvent, ...]
     index: int
-    # For the steps of a group, the group and its repetitions. None if the pattern ends after them.
+    # For the steps of a group, the group and its repetitions. None if the pattern ends after the
+    # steps.
     then: RemainingSteps | RemainingRepetitions | None
-    # The `until` tests of the enclosing groups. No step may consume a row that satisfies one.
+    # The `until` tests of the enclosing groups. No step may consume a row that satisfies any of
+    # them.
     until_tests: TestNames = ()
     # The contiguity of the first step if an enclosing group decides it.
     first_contiguity: Contiguity | None = None
@@ -87,12 +89,12 @@ class RemainingRepetitions:
     part: RepeatedPart
     # The repetitions so far. In a loop without an upper limit, `count` is capped at `part.least`.
     count: int
-    # The part, then all that follows it.
+    # The part, then all steps after it.
     part_and_rest: RemainingSteps
 
     @property
     def after_part(self) -> RemainingSteps:
-        """The rest of the pattern after the last repetition."""
+        """Return the rest of the pattern after the last repetition."""
         return self.part_and_rest.skip_first()
 
     def repeat_once(self) -> RemainingRepetitions:
@@ -112,8 +114,8 @@ class RemainingRepetitions:
     def can_skip_empty_repetition(self) -> bool:
         """Return whether a group is left after a repetition without rows.
 
-        It is if `count` is capped (see `repeat_once`) or at `part.most`. One more repetition would
-        then lead back to the same key. With a lower count, the group is repeated.
+        The group is left if `count` is capped (see `repeat_once`) or is `part.most`, because one
+        more repetition would lead back to the same key. With a lower count, the group is repeated.
         """
         return self.count >= (self.part.least if self.part.most is None else self.part.most)
 
@@ -128,9 +130,9 @@ class RemainingRepetitions:
 def find_following_nots(remaining: RemainingSteps | RemainingRepetitions | None) -> Nots:
     """Return the NOTs at the start of `remaining`.
 
-    They also apply between the repetitions of the part before it. The exceptions are NOTs that
-    apply until the end of the window: each number of repetitions is a separate match, and later
-    rows of the loop do not end it.
+    These NOTs also apply between the repetitions of the part before `remaining`. NOTs that apply
+    until the end of the window are left out: each number of repetitions is a separate match, and
+    later rows of the loop do not end it.
     """
     if remaining is None:
         return ()
@@ -140,9 +142,10 @@ def find_following_nots(remaining: RemainingSteps | RemainingRepetitions | None)
         return find_following_nots(remaining.then)
     nots = remaining.find_leading_nots()
     ends_pattern = remaining.then is None and remaining.index + len(nots) == len(remaining.steps)
-    # The last NOT decides when such a match is complete. After `not_next` it is with the next row,
-    # so that earlier NOTs apply to this row only. After `not_followed_by` it is when the window
-    # ends, and each earlier `not_followed_by` applies until then, too.
+    # If NOTs end the pattern, the last NOT decides when a match is complete. With `not_next`, the
+    # match is complete at the next row, so earlier NOTs apply to this row only. With
+    # `not_followed_by`, it is complete when its window ends, and each earlier `not_followed_by`
+    # also applies until then.
     if ends_pattern and nots and not nots[-1].only_next:
         return tuple(event for event in nots if event.only_next)
     return nots

@@ -1,15 +1,15 @@
-"""Copy states of a folding, so that a state alone says which occurrences a run awaits.
+"""Copy states of a folding, so that the state of a run says which occurrences the run awaits.
 
 Coverage identifies a run by the occurrences of variables that its rows take. The same occurrences
 can lead to several states, which are *siblings*. An occurrence is *awaited* in a state if a match
 needs fewer rows after it.
 
-For example, the row B of `PERMUTE(A, B, C)` leads to two siblings. One awaits A, for the order
-B A C, and the other awaits C, for B C A. Coverage says that a run after B awaits A or C, so each of
-the two states needs to know the other one.
+For example, the row B of `PERMUTE(A, B, C)` leads to two siblings. One sibling awaits A, for the
+order B A C, and the other awaits C, for B C A. Coverage says that a run after B awaits A or C, so
+each of the two states must know the other.
 
-A state has different siblings after different occurrences if its rows can be part of different
-loops or orders. `PERMUTE(A, B?, C)+` has for example
+A state has different siblings after different occurrences if its rows can belong to different loops
+or orders. For example, in `PERMUTE(A, B?, C)+`:
 
     rows     siblings after these rows
     B        B begins B A C; B begins B C A
@@ -18,9 +18,10 @@ loops or orders. `PERMUTE(A, B?, C)+` has for example
 Then each set of siblings gets a copy of the state. The matches and their preferment order stay the
 same.
 
-Cost: linear in the choices. With copies, it is at worst exponential in the states, so the copies
-are limited. Source: Rabin and Scott, "Finite automata and their decision problems", the subsets of
-states.
+Cost: linear in the choices without copies. With copies, it is at worst exponential in the states,
+so the number of choices is limited.
+
+Source: Rabin and Scott, "Finite automata and their decision problems", the subsets of states.
 """
 
 from __future__ import annotations
@@ -57,11 +58,11 @@ def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Foldin
         span: the row pattern, for the error.
 
     Returns:
-        The folding, with copies if any are needed. And for each of its states, those siblings in
+        The folding, with copies if any are needed; and for each of its states, the siblings in
         which a run awaits other occurrences and needs as many rows for a match.
 
     Raises:
-        MatchRecognizePlanError: the copies have more than MOST_CHOICES.
+        MatchRecognizePlanError: the copies have more than MOST_CHOICES choices.
     """
     remaining = find_least_rows(folding.choices)
     awaited = [
@@ -77,7 +78,8 @@ def copy_states_by_siblings(folding: Folding, span: Span | None) -> tuple[Foldin
     differing_siblings = [find_differing_siblings(copy, remaining, awaited) for copy in copies]
     if not any(differing_siblings):
         return folding, no_siblings
-    # All copies of a sibling await the same occurrences, so its last copy can stand for it.
+    # All copies of a state await the same occurrences, so any copy of a sibling can stand for it.
+    # This takes the last copy.
     last_copies = {copy.state: number for number, copy in enumerate(copies)}
     siblings = [StateSet(last_copies[state] for state in states) for states in differing_siblings]
     program_states = tuple(folding.states[copy.state] for copy in copies)
@@ -130,7 +132,8 @@ def may_siblings_differ(
     )
     if not has_siblings:
         return False
-    # What is awaited after an occurrence, in states from which a match needs equally many rows.
+    # The occurrences that are awaited after an occurrence, in states with equally many further
+    # rows.
     awaited_after: dict[tuple[int | None, int], OccurrenceSet] = {}
     for choices in choices_by_state:
         for choice in choices:
@@ -162,8 +165,9 @@ def iterate_choices_of_copy(
 ) -> Iterator[tuple[Choice, StateCopy | None]]:
     """Yield the choices of a copy, and the copy to which each leads; None if it accepts.
 
-    `^` can add siblings: in `PERMUTE(^ A?, B, C)`, only if `^` holds does B lead to the order
-    `^ A? B C`. Then a choice without `^` becomes two: one with `^`, and after it one without.
+    An anchor can add siblings: in `PERMUTE(^ A?, B, C)`, B leads to the order `^ A? B C` only if
+    `^` holds. Then a choice without `^` becomes two choices: first a choice with `^`, then the
+    choice itself.
     """
     for choice in choices_by_state[copy.state]:
         if choice.target is None:
@@ -185,7 +189,7 @@ def iterate_choices_of_copy(
 def find_siblings_after(
     choices_by_state: ChoicesByState, states: StateSet, occurrence: int | None, anchors: int
 ) -> StateSet:
-    """Return the states to which a row leads that takes an occurrence.
+    """Return the states to which a row leads if it takes an occurrence.
 
     Args:
         choices_by_state: the choices of all states; their variables are occurrences.
@@ -204,5 +208,5 @@ def find_siblings_after(
 
 
 def needs_only(choice: Choice, anchors: int) -> bool:
-    """Return whether a choice has no guards but these anchors."""
+    """Return whether a choice has no guard bits but those of `anchors`."""
     return choice.guard & ~anchors == 0
