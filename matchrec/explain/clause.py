@@ -153,4 +153,4 @@ class ExplainedClause:
     def summary(self) -> str:
         """The row pattern and the search for it, in one line."""
         strategy, task = self.compiled_query.strategy, self.compiled_query.task
-        return f"{self.compiled_query.pattern} ({strategy.algorithm}, {strategy.name(task)})"
+        return f"{self.compiled_query.pattern} ({strategy.algorithm}, {strategy.make_name(task)})"

@@ -177,7 +177,8 @@ def describe_python_functions(compiled_query: CompiledQuery) -> Iterator[str]:
 def describe_algorithm(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield lines about the algorithm: why it was chosen, and how much time and memory it needs."""
     strategy = compiled_query.strategy
-    yield f"{strategy.algorithm}, {strategy.name(compiled_query.task)}: {compiled_query.reason}"
+    name = strategy.make_name(compiled_query.task)
+    yield f"{strategy.algorithm}, {name}: {compiled_query.reason}"
     if not compiled_query.task.needs_event_selection:
         yield f"time: {classify_time(compiled_query.task, compiled_query.strategy.algorithm)}"
     lookaround = compiled_query.lookaround

@@ -1,19 +1,19 @@
-"""The search: a row pattern, conditions and partitions in, matches out.
+"""The search: find the matches of a row pattern with conditions in partitions of rows.
 
-Nothing here knows columns, SQL or Spark. In the order in which a reader may want to go through it:
+No module of this package depends on SQL or Spark. The modules, in an order in which to read them:
 
-    task           what a search is asked to do, and how much it may hold in memory
+    task           the compiled query that is searched, and the limits on memory
     strategies     the two algorithms, the list of strategies, and which one is chosen
     strategy       the base classes of strategies
     partitions     the rows that are searched
-    matches        what a search returns
+    matches        the matches that a search returns, and its failures
     compiled_task  the arrays of a task that kernels read
     kernel_input   the arrays of a task and its partitions together
     progress       the records in which a search notes how far it has come
     kernel_search  the base class of searches: the loop around a kernel
     path_search    the base class of searches of one run at a time
     buffer_search  the base class of searches of all runs at once, with a shared buffer
-    ended_windows  which window a run timed out by, if several have ended
+    ended_windows  the window by which a run timed out, if several have ended
     selection      event selection: the searches of its strategies
     runs_search    the search of all runs at once for all matches
     match_lists    matches of event selection in order: sorted, joined and numbered
@@ -23,14 +23,14 @@ Nothing here knows columns, SQL or Spark. In the order in which a reader may wan
     partial        runs that are output in addition to the matches
     nearby         conditions on rows at a fixed distance, computed before the search
     beginnings     rows with which no match can begin, which a search passes over
-    coverage       how far starting rows come that begin no match
+    coverage       a search that counts how far starting rows without a match come
     graph          the version numbers of the graph of all matches
     kernels        the compiled loops: one file for each strategy
 
 Each strategy has a file, which says what it does, when it is chosen and what it costs:
 
     memoised       backtracking with a memory of failures
-    plain          backtracking under conditions on the run
+    plain          backtracking with conditions on the run
     distances      search by distances: in windows, and for the longest match
     chained        overlapping matches that share their rows
     merging        breadth-first search with merging
@@ -41,6 +41,7 @@ Each strategy has a file, which says what it does, when it is chosen and what it
 *Backtracking* follows one run at a time, in preferment order. *Breadth-first search* follows all
 runs at once, over a shared buffer of their rows.
 
-A *run* is one attempt at a match. Its *choices* are what it can do with the next row, by the
-automaton of the row pattern. A cost counts how often a condition is tested on a row of a partition.
+A *run* is one way to map rows to variables, from a starting row on. Its *choices* are what it can
+do with the next row, by the automaton of the row pattern. Costs count how often a condition is
+tested on a row.
 """

@@ -2,10 +2,10 @@
 
 *What it does.*
 
-1. Each row goes to every live run and to a new one. For each choice whose conditions the row
-   satisfies, a run goes on with the row. If the row may be skipped, the run also waits.
-2. The rows of all runs are pointers to the row before, in one buffer. A run that accepts is unwound
-   to its matches.
+1. Each row goes to every live run and to a new run. For each choice whose conditions the row
+   satisfies, the run goes on with the row. If the row may be skipped, the run also waits.
+2. One buffer has the rows of all runs, each with a pointer to the row that its run mapped before. A
+   run that accepts is unwound to its matches.
 3. Runs with equal computation states merge. A merged run leads to the rows of both.
 
     SEQ(A a, B+ b[]) with skip till any match, rows A B B
@@ -16,10 +16,10 @@
                 A0 <------- B2                      and A0 B2
 
 *When it is chosen.* With event selection, if the query outputs more than the preferred match of
-each starting row: all matches, those that do not overlap, those that a skip strategy leaves, or
-their graph. Streams with event selection always use this search, because its live runs can be kept.
-If a user chooses `breadth_first` for preferred matches that skip rows, the kernel of `merging`
-searches.
+each starting row: all matches, the matches that do not overlap, the matches that a skip strategy
+keeps, or the graph of all matches. Streams with event selection always use this search, because its
+live runs can be kept. If a user chooses `breadth_first` for preferred matches that skip rows, the
+kernel of `merging` searches.
 
 *Cost.* The time is proportional to rows x runs, plus the rows of all matches. Runs multiply with
 the ways through the pattern, and with skip till any match also with the choice to map a row or to

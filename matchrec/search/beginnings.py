@@ -1,29 +1,29 @@
-"""Find the rows with which a match may begin, so that a search need not try the others.
+"""Find the rows with which a match may begin, so that a search need not try other rows.
 
-This is for searches that go from starting row to starting row. Two functions find the rows:
+Searches that go from starting row to starting row use the result. Two functions find the rows:
 
 1. `unmark_by_first_rows` compares the row conditions of the first rows of a match for all rows at
-   once. It is cheap, and enough if such rows are rare.
-2. `follow_moves_back` follows all choices from the last row back, by `kernels.beginnings`. It finds
-   exactly the rows with which a match begins, if conditions read only the data. It is for
-   quantifiers with large bounds, such as A{5,50}, if most rows satisfy A. There, a search from each
-   row would take up to 100 steps to fail, and would fail in other states than the searches before
-   it, so remembered failures would not help.
+   once. It is cheap, and suffices if rows that satisfy these conditions are rare.
+2. `follow_moves_back` follows all choices from the last row back, by `kernels.beginnings`. If
+   conditions read only the data, it finds exactly the rows with which a match begins. It is for
+   quantifiers with large bounds, such as A{5,50}, if most rows satisfy A. For such a quantifier, a
+   search from each row takes up to 100 steps to fail, and fails in other states than the searches
+   before it, so remembered failures do not help.
 
 For example, `unmark_by_first_rows` for PATTERN (A B C), with rows that satisfy A B A B C:
 
-    row 0 of the match satisfies A    rows 0 and 2 are left
-    row 1 of the match satisfies B    rows 0 and 2
-    row 2 of the match satisfies C    row 2
+    row 0 of the match satisfies A    rows 0 and 2 remain
+    row 1 of the match satisfies B    rows 0 and 2 remain
+    row 2 of the match satisfies C    row 2 remains
 
-A row must not be left out if a search from it would raise an error. So both functions count a
-choice that evaluates a condition on the run as one that may lead to a match, and look no further.
-If steps are limited, a search may also fail because it maps one row too many. Then only the first
-row of a match is compared.
+A row must not be left out if a search from it would raise an error. So both functions assume that
+a choice that evaluates a condition on the run leads to a match, and look no further. If steps are
+limited, a search may also fail because it takes too many steps. Then only the first row of a match
+is compared.
 
-A search of all runs at once, which a stream resumes, does not leave out rows one by one. But a
-stream need not search a key without live runs if none of its new rows can begin a run.
-`find_possible_starts` returns which rows can, by the first row of the match alone.
+A search of all runs at once does not leave out single rows. But a stream need not search a key that
+has no live runs if none of its new rows can begin a run. `find_possible_starts` returns the rows
+that can, by the first row of the match alone.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ from matchrec.search.kernels.beginnings import (
 from matchrec.search.partitions import NO_EDGE, BoolArray, Partitions
 from matchrec.search.task import Task
 
-# How many rows at the beginning of a match are compared at most.
+# At most this many rows at the beginning of a match are compared.
 MOST_ROWS_COMPARED = 8
-# Comparing stops when a smaller share of the rows than this one is left.
+# Comparing stops when a smaller share of the rows than this remains.
 SMALL_SHARE = 1 / 16
-# Leaving out rows pays if a smaller share than this one is left.
+# Leaving out rows pays if a smaller share of the rows than this remains.
 WORTHWHILE_SHARE = 1 / 2
-# Choices are followed back if a move stands for at least this number of them on average.
+# Choices are followed back if a move stands for at least this number of choices on average.
 # Otherwise, a search takes hardly more steps than there are moves.
 LEAST_CHOICES_PER_MOVE = 4
-# Instead of a mark for each row: any row may begin a match.
+# Returned instead of a mark for each row: any row may begin a match.
 ANY_ROW: BoolArray = np.ones(0, np.bool_)
 # The columns of `layout.Rules.program` from which moves are built.
 COLUMNS_OF_MOVES = [
@@ -82,7 +82,8 @@ def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
     rows = arrays.rows
     row_count = len(rows.satisfied)
     edges = rows.frontier.edge
-    # If rows are missing, then only at the end of the last partition. Otherwise all rows are tried.
+    # Rows may be missing at the end of the last partition. If they are missing elsewhere, all rows
+    # are tried.
     if task.stages is not None or (edges[:-1] != NO_EDGE).any():
         return ANY_ROW
     present_rows = min([row_count, *edges[-1:].tolist()])
@@ -92,7 +93,7 @@ def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
     moves = None if is_limited else find_moves(arrays.compiled_task)
 
     may_begin = np.ones(row_count, np.bool_)
-    # If moves are followed, most rows satisfy the conditions, so comparing more rows is of no use.
+    # Moves are followed only if most rows satisfy the conditions. Then comparing more is useless.
     rows_compared = MOST_ROWS_COMPARED if moves is None and not is_limited else 1
     remaining_count = unmark_by_first_rows(arrays, may_begin, present_rows, rows_compared)
     if moves is not None and remaining_count >= SMALL_SHARE * row_count:
@@ -113,7 +114,7 @@ def unmark_by_first_rows(
 
     Args:
         arrays: the task and its partitions.
-        may_begin: bool[n], the marks, which are set for all rows.
+        may_begin: bool[n], the marks. All are set before the call.
         present_rows: how many rows have arrived.
         rows_compared: how many rows at the beginning of a match are compared at most.
     """
@@ -130,8 +131,8 @@ def unmark_by_first_rows(
         states = {*program[is_possible, layout.TARGET].tolist()}
         if layout.ACCEPT in states:
             break
-        # A row at this depth must satisfy the row condition of a possible choice. A mask of 0 is a
-        # choice without one, which any row satisfies.
+        # A row at this depth must satisfy the row condition of a possible choice. A choice with the
+        # mask 0 has no row condition, so any row satisfies it.
         words = program[is_possible, layout.WORD].tolist()
         row_conditions = {*zip(words, masks[is_possible].tolist(), strict=True)}
         if all(mask for _, mask in row_conditions):
@@ -148,11 +149,11 @@ def unmark_by_first_rows(
 def find_rows_satisfying_one(
     satisfied: npt.NDArray[np.integer[Any]], row_conditions: Iterable[tuple[int, int]]
 ) -> BoolArray:
-    """Return for each row whether it satisfies at least one row condition: bool[n].
+    """Return for each row whether it satisfies at least one of some row conditions: bool[n].
 
     Args:
-        satisfied: int[n, w], the row conditions that each row satisfies.
-        row_conditions: the word and the mask of each condition.
+        satisfied: int[n, w], the bits of the row conditions that each row satisfies.
+        row_conditions: the word and the mask of each of these row conditions.
     """
     satisfies = np.zeros(len(satisfied), np.bool_)
     for word, mask in row_conditions:
@@ -163,7 +164,7 @@ def find_rows_satisfying_one(
 def follow_moves_back(
     moves: Moves, arrays: SearchInput, may_begin: BoolArray, present_rows: int
 ) -> None:
-    """Mark the rows with which a match may begin, and unmark the other ones.
+    """Mark the rows with which a match may begin, and unmark the other rows.
 
     Args:
         moves: the moves of the task.
@@ -198,13 +199,13 @@ def find_moves(compiled: CompiledTask) -> Moves | None:
 def build_moves(compiled: CompiledTask) -> Moves:
     """Return the moves of a task.
 
-    All anchors are assumed to hold. A choice whose mapping evaluates a condition on the run leads
-    to a state that is viable at every row.
+    All anchors are assumed to hold. If a choice evaluates a condition on the run, its target is
+    replaced by an additional state, which is viable at every row.
     """
     rules = compiled.rules
     always_viable = len(rules.first_choice) - 1
     accepting = [always_viable]
-    # By the word and the mask of a row condition, the source and the target of each choice with it.
+    # By word and mask of a row condition, the source and the target of each choice with it.
     pairs_by_condition: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for source, target, word, mask, code, code_end in rules.program[:, COLUMNS_OF_MOVES].tolist():
         if target == layout.ACCEPT:
@@ -233,19 +234,19 @@ def build_moves(compiled: CompiledTask) -> Moves:
 
 
 class SourceGroups(NamedTuple):
-    """The sources of choices, in groups that one move can stand for."""
+    """The sources of choices, in groups for which one move can stand."""
 
-    # By the distance from the source to the target, the sources of choices with this distance.
+    # For each distance from source to target, the sources of the choices with this distance.
     by_distance: Mapping[int, list[int]]
-    # By the target, the sources of the other choices.
+    # For each target, the sources of the choices that are not in `by_distance`.
     by_target: Mapping[int, list[int]]
 
 
 def group_sources(pairs: Iterable[tuple[int, int]]) -> SourceGroups:
-    """Group the sources of choices by the distance to the target, and the others by the target.
+    """Group the sources of choices by distance or by target.
 
-    A source is grouped by the distance if its target is a later state, and if other choices have
-    the same distance.
+    A source is grouped by the distance to its target if the target is a later state and other
+    choices have the same distance. Otherwise it is grouped by its target.
 
     Args:
         pairs: the source and the target of each choice.

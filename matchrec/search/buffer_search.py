@@ -30,14 +30,15 @@ class BufferSearch(KernelSearch[W]):
 
     @property
     def pruning(self) -> PruningInput | None:
-        """Return the input of `compact` that depends on the search.
+        """Return the additional input of `compact` for a search for all matches.
 
-        None if a node is dropped unless a live run or the best match leads to it.
+        None in a search for one match of each start: only nodes to which a live run or the best
+        match leads are kept.
         """
         return PruningInput(self.arrays.rows.window_end, self.search_counters)
 
     def prune(self) -> None:
-        """Drop the nodes to which no run leads. It is called between two rows."""
+        """Drop the nodes to which no run leads. The search must be between two rows."""
         last_row = int(self.progress.start) - 1
         runs = self.working_arrays["runs"]
         nodes = self.working_arrays["nodes"]
@@ -53,9 +54,10 @@ class BufferSearch(KernelSearch[W]):
     def prune_if_enough(self) -> bool:
         """Prune the nodes if that may make room; return whether the buffer need not grow.
 
-        A small buffer grows at once, so that few searches have to compile `compact`. So does a
-        buffer that is not half full, because then a single row needs more nodes than are left.
-        After pruning, at most a quarter may be in use, so that the buffer is not pruned too often.
+        A small buffer grows at once, so that few searches have to compile `compact`. A buffer that
+        is not half full also grows at once, because a single row needs more nodes than are free.
+        If more than a quarter of the nodes is in use after pruning, the buffer grows as well, so
+        that it is not pruned too often.
         """
         size = self.sizes[layout.NODES_FULL]
         if not MIN_PRUNED_NODES <= size < 2 * self.progress.node_count:

@@ -1,9 +1,9 @@
-"""Overlapping matches share their rows: one run at a time, until it meets a match found before.
+"""Overlapping matches share their rows: a run ends where it meets a match that was found before.
 
-*What it does.* How a run goes on from a state at a row does not depend on how it got there. So the
-search ends as soon as it comes to a state and row from which a match has been found. The rows of
-the run are chained to the rows of that match. No pair of a state and a row is searched or written
-out twice.
+*What it does.* One run is followed at a time. How a run goes on from a state at a row does not
+depend on the way in which it got there. So the search ends as soon as it comes to a state and row
+from which a match has been found. The rows of the run are chained to the rows of this match. No
+pair of a state and a row is searched or written out twice.
 
     PATTERN (A+ B), SKIP TO NEXT ROW   rows A A A B
 
@@ -14,10 +14,11 @@ out twice.
                                         from which the match goes on with B3
 
 *When it is chosen.* For preferred matches of consecutive rows that may share several rows, if
-conditions read only the data and there are no windows. The matches of `A B C` share no state at any
-row, and those of `A+ B` after SKIP TO LAST B share one row at most: `memoised` is faster for them.
-Workers read counts, sums and extremes from the chains. If the values that a query reads need the
-rows themselves, the task does not ask for chains, and the search of `memoised` runs instead.
+conditions read only the data and there are no windows. Matches of `A B C` are never in the same
+state at a row, and matches of `A+ B` with SKIP TO LAST B share one row at most: `memoised` is
+faster for both. Workers read counts, sums and extremes from the chains. If the values that a query
+reads need the rows themselves, the task does not ask for chains, and the search of `memoised` runs
+instead.
 
 *Cost.* The time is proportional to rows x choices, however long the matches are.
 
@@ -26,9 +27,9 @@ state that can be reached twice.
 
 *Kernel.* `kernels.chained`; `kernels.memoised` if the task does not ask for chains.
 
-*Source.* None in particular. The chains are the shared buffer of SASE+ with pointers to the row
-after instead of the row before, which can be shared because each pair of a state and a row has one
-preferred continuation.
+*Source.* The chains are like the shared buffer of SASE+, but a pointer leads to the next row of a
+match, not to the row before. Such pointers can be shared because each pair of a state and a row has
+one preferred continuation.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from matchrec.shortcuts import current_shortcuts
 
 @dataclass(frozen=True)
 class ChainedStrategy(ContiguousStrategy):
-    """A strategy of one run at a time, whose match shares its rows with matches that overlap it."""
+    """A strategy of one run at a time, in which overlapping matches share their rows."""
 
     algorithm = BACKTRACKING
     label = "chained"
@@ -64,8 +65,8 @@ class ChainedStrategy(ContiguousStrategy):
     def load(self, task: Task) -> TaskSearchClass:
         """Import and return the search, or the search of `memoised` if the task wants no chains.
 
-        Chains would have to be written out then, which takes longer than finding the rows of short
-        matches again.
+        Without chains, the rows of each match are written out. For short matches, it is faster to
+        find these rows again than to follow a chain.
         """
         if not task.wants_chains:
             from matchrec.search.kernels.memoised import MemoisedSearch

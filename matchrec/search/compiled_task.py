@@ -10,8 +10,8 @@
       1       1       2       B
       2       2       ACCEPT  -1
 
-- the code of the conditions on the run, with the registers that it reads;
-- for event selection, in which states a run waits and as what it is output.
+- `ConditionCode`, the instructions of the conditions on the run, and the registers that they read;
+- `SelectionRules`, for event selection: the states in which a run waits, accepts and is output.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CompiledTask:
     """The arrays of a task, without its names. Equal tasks share one object: see `compile_task`."""
 
     rules: layout.Rules
-    # What only searches with event selection read.
+    # The rules that only searches with event selection read.
     selection_rules: layout.SelectionRules
     # Whether some runs are output when their windows end.
     outputs_ended_runs: bool
@@ -48,16 +48,16 @@ class CompiledTask:
     code: ConditionCode
     # The conditions on the run, linked; None if no condition depends on the run.
     linked: LinkedConditions | None
-    # Whether failures can be remembered in all states that can be reached twice: no register
-    # decides what follows in any of them.
+    # Whether failures can be remembered in all states that can be reached twice, because no
+    # register decides how a run goes on from any of these states.
     remembers_all: bool
 
     @property
     def offsets(self) -> tuple[int, ...]:
         """Return the physical offset of each value that conditions on the run read.
 
-        It is the distance from a row of the run, or from the row that is about to be mapped: -1 for
-        PREV, 1 for NEXT.
+        An offset counts rows from a row of the run, or from the row that is about to be mapped: -1
+        for PREV, 1 for NEXT.
         """
         if self.linked is None:
             return ()
@@ -163,11 +163,12 @@ def build_condition_code(
 def find_accepting_guards(program: IntArray, state_count: int) -> IntArray:
     """Return int64[s], the weakest guard under which a run that enters a state accepts.
 
-    0 if it accepts anywhere, GUARD_END if only at the end of the partition, -1 if it does not.
+    0 if the run accepts anywhere, GUARD_END if it accepts only at the end of the partition, -1 if
+    it does not accept.
     """
     guards = np.full(state_count, -1, np.int64)
     accepting = program[program[:, layout.TARGET] == layout.ACCEPT]
-    for guard in (GUARD_END, 0):  # the weakest one last, because it overwrites the other
+    for guard in (GUARD_END, 0):  # the weaker guard last, because it overwrites the other
         states = accepting[accepting[:, layout.GUARD] == guard, layout.SOURCE]
         guards[states] = guard
     return guards
@@ -176,14 +177,15 @@ def find_accepting_guards(program: IntArray, state_count: int) -> IntArray:
 def link_run_conditions(
     task: Task, program: IntArray, integer_count: int
 ) -> LinkedConditions | None:
-    """Link the conditions on the run, and write into `program` where each choice's code is.
+    """Link the conditions on the run, and write the code of each choice into `program`.
 
     A failure in a state with live registers must not be remembered, because another run may succeed
-    there. So choices that lead to such a state lose their memo number.
+    in this state. So choices that lead to such a state lose their memo number.
 
     Args:
         task: the task of a query.
-        program: the choices, as `number_choices` returns them. It is changed.
+        program: the choices, as `number_choices` returns them. The columns STEPS, CODE and MEMO are
+            changed.
         integer_count: how many integer columns the conditions read.
 
     Returns:
@@ -196,8 +198,8 @@ def link_run_conditions(
     maps_row = target >= 0
     has_test = test >= 0
 
-    # The condition of a stage is tested before the row is mapped. After it, the variable, which has
-    # no condition, is "tested".
+    # The condition of a stage is tested before the row is mapped. A move is about the test after
+    # the row is mapped, so it gets the variable itself, which has no condition.
     test_column = layout.TEST if task.stages is None else layout.VARIABLE
     columns = [layout.SOURCE, layout.VARIABLE, layout.TARGET, test_column]
     moves = tuple(Move(*row) for row in program[maps_row][:, columns].tolist())
@@ -221,10 +223,11 @@ def link_run_conditions(
 
 
 def list_tested_variables(task: Task, program: IntArray) -> list[list[int]]:
-    """Return for each state the variables whose conditions are evaluated on a run in it.
+    """Return, for each state, the variables whose conditions are evaluated on a run in the state.
 
-    These are conditions of the match as a whole, in a state that accepts, and conditions that are
-    tested before a row is mapped. Other conditions are evaluated once the row is mapped.
+    In a state that accepts, these are the conditions of the match as a whole. In any state, they
+    are the conditions that are tested before a row is mapped. Other conditions are evaluated after
+    the row is mapped.
     """
     folding = task.pattern.folding
     tested_at_end = [absence.variable for absence in task.absences]
@@ -246,8 +249,8 @@ def list_tested_variables(task: Task, program: IntArray) -> list[list[int]]:
 def encode_waiting(task: Task) -> tuple[IntArray, IntArray]:
     """Return `states_after_skip` and `ending_kinds` of `layout.SelectionRules`.
 
-    If all matches are searched and runs that time out are output as well, a run whose window ends
-    is output in each state that is live.
+    If all matches are sought and runs that time out are output as well, a run is output when its
+    window ends, in each state from which a match can be reached.
     """
     folding = task.pattern.folding
     states_after_skip = np.array(
@@ -268,8 +271,8 @@ def encode_waiting(task: Task) -> tuple[IntArray, IntArray]:
 def number_choices(task: Task) -> tuple[IntArray, IntArray]:
     """Return `first_choice` and `program` of `layout.Rules`, without the code of conditions.
 
-    Every state that can be reached twice gets a memo number. With event selection, that is every
-    state, because rows may be skipped.
+    Every state that can be reached twice at a row gets a memo number. With event selection, every
+    state gets one, because rows may be skipped.
     """
     choices_by_state = task.pattern.folding.choices
     choices = [choice for state_choices in choices_by_state for choice in state_choices]
@@ -282,7 +285,7 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
     memo_number_by_state = np.where(
         is_worth_remembering, np.cumsum(is_worth_remembering) - 1, layout.NOT_REMEMBERED
     )
-    # A choice without a target has the target -1, which is the index of the last entry.
+    # A choice without a target has the target -1, which selects the last entry.
     memo_numbers = [*memo_number_by_state, layout.NOT_REMEMBERED]
 
     program = np.zeros((len(choices), layout.CHOICE_SIZE), np.int64)
@@ -313,11 +316,11 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
 
 
 def find_blocking_choices(task: Task, program: IntArray) -> BoolArray:
-    """Return bool[c], whether a row that a choice can map may not be skipped.
+    """Return bool[c], for each choice, whether a row that it can map may not be skipped.
 
     Skip till any match may skip every row. Otherwise, a row that can be mapped may not be skipped.
-    But in a state inside a loop, only the choice that stays in the loop counts. This is for tasks
-    without stages: the choices of stages say so themselves.
+    But in a state inside a loop, only the choice that stays in the loop counts. The function is not
+    for tasks of stages, whose choices say whether they forbid a skip.
     """
     if task.selection is EventSelection.SKIP_TILL_ANY_MATCH:
         return np.zeros(len(program), np.bool_)
@@ -328,16 +331,16 @@ def find_blocking_choices(task: Task, program: IntArray) -> BoolArray:
 
 
 def encode_optional(value: int | None) -> int:
-    """Return a number as the arrays of the kernels hold it, where -1 stands for None."""
+    """Return a number for an array of the kernels, in which -1 stands for None."""
     return -1 if value is None else int(value)
 
 
 def find_bit(condition: Condition) -> tuple[int, int]:
-    """Return where `satisfied` has the bit of a row condition: the word, and the mask in it.
+    """Return the word and the mask with which kernels test a row condition.
 
-    A row satisfies the condition if `satisfied[row, word] & mask == mask`. If there is no row
-    condition, the mask is 0, which every row satisfies. The mask is signed, as the words are int64
-    in kernels.
+    A row satisfies the condition if `satisfied[row, word] & mask == mask`. Without a row condition,
+    the mask is 0, which every row satisfies. The mask is signed, because kernels read the words as
+    int64.
 
     >>> find_bit(Condition(row_bit=70)), find_bit(Condition())
     ((1, 64), (0, 0))
@@ -350,7 +353,7 @@ def find_bit(condition: Condition) -> tuple[int, int]:
 
 
 def find_code(variable: int, compiled: CompiledTask) -> tuple[int, int]:
-    """Return where the instructions of a variable's condition begin and end.
+    """Return the begin and the end of the instructions of a variable's condition on the run.
 
     Both are equal if the variable has no condition on the run.
     """

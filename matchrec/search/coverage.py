@@ -1,16 +1,18 @@
 """Find matches, and count how far the search came from starting rows that begin no match.
 
-This is a search of its own, whichever algorithm would run the query. Two depth-first kernels count
-on the way, as `kernels.nearest_runs` explains:
+The search for coverage does not depend on the algorithm that would run the query. It has two
+depth-first kernels, which count as `kernels.nearest_runs` explains:
 
-    ContiguousCoverage   kernels.coverage            the preferred matches of consecutive rows
+    ContiguousCoverage   kernels.coverage            for preferred matches of consecutive rows
     SelectionCoverage    kernels.selection_coverage  if rows may be skipped or all matches are
-                                                     output: every row is a starting row, whatever
-                                                     AFTER MATCH says, and one match of it is enough
+                                                     output. AFTER MATCH does not apply: each row is
+                                                     a starting row. Of each, one match is sought
 
 1. A caller makes `Counts` for an `AnnotatedTask`.
 2. `find_matches` searches some partitions, and adds to the counts. It may be called several times.
-3. Or `find_nearest_runs` returns the nearest run of each single starting row.
+
+`find_nearest_runs` does both steps, and returns the nearest run of each starting row instead of the
+sums.
 """
 
 from __future__ import annotations
@@ -37,22 +39,22 @@ from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.path_search import PathSearch
 from matchrec.search.task import Capacity, Condition, StageOptions, Task
 
-# The bits of a word of a trail.
+# The number of bits in a word of a trail.
 WORD_BITS = 64
-# Instead of the position of a starting row, before one has been counted: in
+# Used instead of the position of a starting row before any row has been counted: in
 # `Counts.nearest_of_all`, and in the column PART_START of the parts of conditions.
 NO_START = -1
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedTask:
-    """A task, with what its choices and conditions are in the query as the user wrote it."""
+    """A task, and the parts of the query from which its choices and conditions come."""
 
     task: Task
-    # The variables in PATTERN, each time they occur, and the occurrence that each choice takes.
+    # The occurrences of variables in PATTERN, and the occurrence to which each choice belongs.
     occurrences: Occurrences
-    # For each variable, the conjuncts of its condition that are counted one by one: the index of a
-    # row condition, or None for all that depends on the run. Kernels call them parts.
+    # For each variable, the parts of its condition that are counted separately: the bit of each
+    # conjunct that is a row condition, and None for the rest, which depends on the run.
     parts: tuple[tuple[int | None, ...], ...]
 
 
@@ -101,7 +103,7 @@ def find_matches(
     Raises:
         RunFailure: the search has failed because of the rows.
     """
-    # Without the options that output runs or leave out matches: a run that times out is no match.
+    # Drop the options that output runs or leave out matches: a run that times out is no match.
     task = annotated_task.task
     stages = None if task.stages is None else StageOptions()
     task = replace(task, partial=None, stages=stages)
@@ -142,15 +144,16 @@ class ContiguousCoverage(PathSearch[CoverageWork]):
         self.counts = build_run_counts(annotated_task, counts, arrays)
         super().__init__(annotated_task.task, arrays, capacity)
         if self.keeps_states:
-            # A failure may come from a search that left out runs equal to others. Then the nearest
-            # run of that search need not be the nearest one of all.
+            # A state may have failed in a search that left out runs equal to others. So the nearest
+            # run that would be remembered with the failure need not be the nearest of all runs.
             self.remember_nothing()
 
     @property
     def keeps_states(self) -> bool:
         """Return whether the computation states that a starting row has reached are kept.
 
-        They are if the ways through the pattern multiply and not all failures can be remembered.
+        They are kept if the number of ways through the pattern can grow exponentially and not all
+        failures can be remembered.
         """
         multiplies = self.task.pattern.is_exponentially_ambiguous
         return multiplies and not self.arrays.compiled_task.remembers_all
@@ -209,8 +212,8 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
     def keeps_states(self) -> bool:
         """Return whether the computation states that a starting row has reached are kept.
 
-        They are, unless a negation between two rows of the match depends on the run: then runs also
-        differ in where their rows are.
+        They are not kept if a negation between two rows of the match depends on the run, because
+        runs with equal computation states then differ in the rows between which it applies.
         """
         all_absences_between = [
             absence
@@ -269,9 +272,9 @@ def shape_nearest_runs(path_size: int, trail_words: int) -> Shapes:
 def build_run_counts(
     annotated_task: AnnotatedTask, counts: Counts, arrays: SearchInput
 ) -> RunCounts:
-    """Return what the kernels read and write to count runs.
+    """Return the arrays that the kernels read and write to count runs.
 
-    The arrays of nearest runs are empty here: each search puts its own working arrays there.
+    The arrays of nearest runs are empty: each search replaces them by its working arrays.
 
     Args:
         annotated_task: the task.
@@ -307,7 +310,7 @@ def find_absences_on_data(
 ) -> layout.NegationArrays:
     """Return the negations between rows of a match whose conditions depend on the data only.
 
-    These can be decided as soon as the row after them is mapped.
+    Such a negation can be decided as soon as the row after it is mapped.
     """
     negation = build_negation_arrays(
         annotated_task.task, arrays.compiled_task, arrays.rows.satisfied
@@ -324,7 +327,7 @@ def find_absences_on_data(
 
 
 def build_parts(annotated_task: AnnotatedTask) -> tuple[IntArray, IntArray]:
-    """Return `parts_first` and `parts` of `RunCounts`."""
+    """Return `parts_first` and `parts` of `RunCounts`: the parts of the conditions, by variable."""
     rows = []
     for variable_parts in annotated_task.parts:
         for row_condition in variable_parts:

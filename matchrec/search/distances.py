@@ -1,11 +1,11 @@
-"""Search by distances: how far the end of a match is, from each state at each row.
+"""Search by distances: the number of rows from each state at each row to the end of a match.
 
 *What it does.*
 
-1. Compute how many rows a run in a state at a row is away from acceptance: from the nearest one for
-   preferred matches, from the farthest one for longest matches. A distance is computed when it is
-   needed, depth first, and remembered.
-2. Go row by row, with the first choice from which the match can still be completed: inside the
+1. Compute the distance of a state at a row: how many rows a run in this state must still map before
+   it accepts. For preferred matches it is the smallest possible number, for longest matches the
+   greatest. A distance is computed when it is needed, depth first, and remembered.
+2. At each row, take the first choice from which the match can still be completed: inside the
    window, or exactly at the end of the longest match. The search never goes back.
 
     PATTERN (A B* C)   rows A B B C
@@ -33,8 +33,8 @@ Memory: each row that a search reaches takes 4 bytes for each state, and 8 bytes
 
 *Kernel.* `kernels.distances`, for both strategies.
 
-*Source.* None in particular. The algorithm is dynamic programming over pairs of a state and a row,
-as in RE2's BitState, with a distance instead of a bit for each pair.
+*Source.* The algorithm is dynamic programming over pairs of a state and a row, as in RE2's
+BitState, with a distance instead of a bit for each pair.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class DistanceStrategy(ContiguousStrategy):
 
 @dataclass(frozen=True)
 class LongestDistanceStrategy(DistanceStrategy):
-    """The strategy for the longest match: computes how far its farthest end is."""
+    """The strategy for longest matches, which uses distances to the farthest end."""
 
     label = "longest"
     chosen_for = "longest matches; conditions read only the data"
@@ -84,7 +84,7 @@ class LongestDistanceStrategy(DistanceStrategy):
 
 @dataclass(frozen=True)
 class WindowedDistanceStrategy(DistanceStrategy):
-    """The strategy for the preferred match in a window: computes how far its nearest end is."""
+    """The strategy for preferred matches in windows, which uses distances to the nearest end."""
 
     label = "windowed"
     chosen_for = "preferred matches in windows; conditions read only the data"

@@ -1,8 +1,8 @@
 """Choose the window by which a run timed out, if several of its windows have ended.
 
-A run of stages can have several windows at a time: that of the whole match, and those between
-neighbouring rows. The search finds that it has timed out by the window in which it waited. But
-another one may have ended earlier, or at the same time.
+A run of stages can have several windows at a time: the window of the whole match, and windows
+between neighbouring rows. The search reports the window in which the run waited. But another window
+of the run may have ended earlier, or at the same time.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from matchrec.search.partitions import IntArray
 
 
 def choose_first_ended_windows(matches: Matches, end_times: IntArray) -> Matches:
-    """Return the matches; a run that timed out gets the kind of the window that ended first.
+    """Return the matches, in which each run that timed out has the kind of the first ended window.
 
-    If several windows ended first, it is the window of the whole match, or else the first one of
-    those between neighbours. So the kind does not depend on the window in which the run waited.
+    If several windows ended at the same time, the window of the whole match counts as the first,
+    then the windows between neighbours in their order. So the kind does not depend on the window in
+    which the run waited.
 
     Args:
         matches: matches, and runs that timed out in a window between neighbours.

@@ -13,9 +13,9 @@ a loop comes before the same row taken by the loop. Versions are numbered along 
 2. After a pointer the run waits: in the same state if that is a loop, otherwise in the next state,
    where its version gets another digit 0.
 3. Each pointer that follows has the version with which the run waits at that time. If the run also
-   goes on waiting, its own version then counts up its last digit.
-4. A pointer that leaves a loop appends a digit 0, and so does one that takes a row in a loop while
-   the run goes on waiting as well.
+   goes on waiting, the last digit of the version with which it waits then counts up.
+4. A pointer that leaves a loop appends a digit 0. A pointer that takes a row in a loop while the
+   run also goes on waiting appends a digit 0 as well.
 
 For example, with the states a[1], a[i] (a loop) and b:
 
@@ -25,12 +25,14 @@ For example, with the states a[1], a[i] (a loop) and b:
     e4 in b      1.0.0   to e3   leaves the loop
     e4 in a[i]   1.1     to e3   the same row taken by the loop: the second sibling
 
-A version v is compatible with v' if v' is not longer, all digits of v' but the last are those of v,
-and the last digit of v' is not greater. From a pointer, exactly one pointer of the entry that it
-leads to has a compatible version, even if any row may be skipped.
+A version v is compatible with v' if three things hold: v' is not longer than v; all digits of v'
+but the last are those of v; and the last digit of v' is not greater than the same digit of v. A
+pointer leads to an entry, and exactly one pointer that leaves this entry has a version with which
+its own version is compatible, even if any row may be skipped.
 
-Source: SASE+, "The shared versioned match buffer". The paper states compatibility for v' a prefix
-of v, or of equal length; a run that has waited and then leaves its state needs both at once.
+Source: SASE+, "The shared versioned match buffer". In the paper, v' is a prefix of v, or v' has the
+length of v and a last digit that is not greater. A run that has waited and then leaves its state
+needs both rules at once.
 """
 
 from __future__ import annotations
@@ -51,17 +53,18 @@ Versions = tuple[IntArray, DigitArray]
 def number_versions(
     partition: IntArray, row: IntArray, state: IntArray, before: IntArray, is_loop: BoolArray
 ) -> Versions:
-    """Return the versions of g pointers, as offsets and digits.
+    """Return the versions of g pointers.
 
     Args:
         partition: int64[g], the partition of each pointer's entry.
-        row: int64[g], its row.
-        state: int64[g], its state. States are numbered in the order of the pattern.
-        before: int64[g], the pointer that comes before each one; -1 at the start of a run.
-        is_loop: by state, whether it is a loop.
+        row: int64[g], the row of each pointer's entry.
+        state: int64[g], the state of each pointer's entry. States are numbered in the order of the
+            pattern.
+        before: int64[g], the pointer before each pointer; -1 at the start of a run.
+        is_loop: bool[s], whether each state is a loop.
     """
     has_previous = before >= 0
-    # The state in which the run of the pointer before waits. It has no meaning at a start.
+    # For each pointer, the state in which its run waits before it. At a start, this is not used.
     waiting_state = np.where(is_loop[state], state, state + 1)[before]
     stays_in_loop = has_previous & is_loop[state] & (state == waiting_state)
     siblings_together = np.lexsort((stays_in_loop, row, before, partition)).astype(np.int64)
@@ -78,7 +81,7 @@ def number_versions(
 def rank_siblings(
     order: IntArray, partition: IntArray, before: IntArray
 ) -> tuple[IntArray, BoolArray]:
-    """Rank each pointer among its siblings. The starts of a partition are siblings, too.
+    """Return the rank of each pointer among its siblings. The starts of a partition are siblings.
 
     Args:
         order: int64[g], the pointers, sorted so that siblings follow each other in their order.
@@ -92,7 +95,7 @@ def rank_siblings(
     is_last = np.ones(len(order), np.bool_)
     indices = np.arange(len(order))
     sorted_keys = np.stack([partition, before])[:, order]
-    # For each pointer in the order but the first one, whether it begins other siblings.
+    # For each pointer in the order but the first, whether it is the first of its siblings.
     begins_siblings = (np.diff(sorted_keys, axis=1) != 0).any(axis=0)
     is_first = np.append(True, begins_siblings)
     index_of_first = np.maximum.accumulate(np.where(is_first, indices, 0))
@@ -105,14 +108,15 @@ def rank_siblings(
 def number_digits(
     before: IntArray, rank: IntArray, waits_in_next_state: BoolArray, added_digits: IntArray
 ) -> Versions:
-    """Return the versions of pointers, each from the version of the pointer before.
+    """Return the versions of pointers, each computed from the version of the pointer before.
 
     Args:
-        before: int64[g], the pointer before each one, which has a smaller index; -1 at a start.
-        rank: int64[g], the rank of a pointer among its siblings, which is added to a digit.
+        before: int64[g], the index of the pointer before, which is smaller; -1 at a start.
+        rank: int64[g], the rank of each pointer among its siblings, which is added to a digit.
         waits_in_next_state: bool[g], whether the run waits in the next state after the pointer
-            before, so that its version has another digit there.
-        added_digits: int64[g], how many digits the version has more than the one before.
+            before, so that the version gets another digit: see rule 2.
+        added_digits: int64[g], how many more digits the version has than the version of the pointer
+            before.
     """
     offsets = np.zeros(len(before) + 1, np.int64)
     for pointer in range(len(before)):
@@ -137,7 +141,7 @@ def number_digits(
 
 
 def is_compatible(version: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Return whether a run goes from a pointer of version `version` to one of version `other`.
+    """Return whether `version` is compatible with `other`: see the docstring of the module.
 
     >>> is_compatible((1, 0, 0), (1, 0)), is_compatible((1, 1), (1, 0)), is_compatible((2, 0), (1,))
     (True, True, True)

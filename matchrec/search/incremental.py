@@ -1,16 +1,16 @@
-"""Search a partition whose rows arrive little by little: all runs at once, stopped and resumed.
+"""Search a partition whose rows arrive in batches: all runs at once, stopped and resumed.
 
 A stream makes a call for each batch of new rows:
 
 1. `ResumedSearch(task, state, call)` gets the state of the search before the call, and the rows:
-   those that were kept, then the new ones.
+   first the rows that were kept, then the new rows.
 2. `ResumedSearch.find_matches` searches the new rows, and ends runs whose windows have ended.
 3. `ResumedSearch.finish` returns the state for the next call, and which rows must be kept for it.
 
-The live runs, their registers and the shared buffer are those of a search over all rows. Between
-two calls they are stored as a `SearchState`, with the rows to which they still lead. The last row
-that is present is not the end of the partition: a run ends only when its window has ended by the
-clock (the watermark).
+After each call, the live runs, their registers and the shared buffer are the same as in a single
+search over all rows so far. Between two calls, a `SearchState` stores them, with the rows that they
+still need. The last row that is present is not the end of the partition: a run ends only when its
+window has ended by the clock (the watermark).
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from matchrec.search.task import MAX_STREAM_BYTES, Capacity, Task
 class SearchState:
     """The search of a partition between two calls.
 
-    Only the k rows that the search still needs are kept. A row is meant by its position among them,
-    unless a field says that it has *numbers*: the rows of a partition are numbered from 0 as they
-    arrive, and keep their numbers when other rows are dropped.
+    Only the k rows that the search still needs are kept. A field refers to a row by its position
+    among the kept rows, or, if the comment of the field says so, by its *number*: rows of a
+    partition are numbered from 0 as they arrive, and keep their numbers when others are dropped.
 
         rows 0 .. 9 have arrived, rows 2, 7 and 8 are kept     row_numbers: 2, 7, 8
     """
@@ -56,12 +56,10 @@ class SearchState:
     row_numbers: IntArray
     # The runs that are live, with the nodes of the buffer to which they lead.
     live_runs: LiveRuns
-    # int64[b, 2], the start bounds of a skip strategy, see `releasing`: the number of the row at
-    # which a match was released, and the number of the row before which no match may begin from
-    # then on.
+    # int64[b, 2], the start bounds of a skip strategy as numbers of rows: see `releasing`.
     start_bounds: IntArray
-    # Matches that a skip strategy holds until runs that began earlier have ended. `completed` has
-    # the numbers of rows.
+    # The matches that a skip strategy holds until runs that began earlier have ended. Their field
+    # `completed` has numbers of rows.
     held: Matches
 
     @property
@@ -95,7 +93,7 @@ def make_empty_state(register_count: int, node_size: int = layout.NODE_SIZE) -> 
 STREAM_CAPACITY = Capacity(
     mapped_rows=1 << 14, matches=1 << 10, initial_rows=1 << 6, max_bytes=MAX_STREAM_BYTES
 )
-# Instead of a row to stop at: search up to the end of the partition.
+# Used instead of a row to stop at: search up to the end of the partition.
 TO_THE_END = -1
 
 
@@ -105,12 +103,13 @@ class SearchCall:
 
     # One partition: the rows that were kept from earlier calls, then the new ones.
     partitions: Partitions
-    # The row before which the search stops. Later rows are there for the conditions of negations.
+    # The row before which the search stops. Only conditions of negations read later rows.
     stop: int
-    # bool[n], whether the window that begins with a row has ended by the clock. It may have rows
-    # after `stop`.
+    # bool[n], whether the window that begins with a row has ended by the clock. Such a window may
+    # have rows after `stop`.
     has_ended: BoolArray
-    # All rows from this one on are kept for the next call, whatever runs need. At most `stop`.
+    # All rows from this row on are kept for the next call, even if no run needs them. It is not
+    # after `stop`.
     keep_from: int
     # bool[w, n], whether a window between neighbours that begins with a row has ended by the clock;
     # None without such windows.
@@ -118,9 +117,9 @@ class SearchCall:
 
 
 class ResumedSearch:
-    """The search of the new rows of a call. It also ends the runs whose windows have ended.
+    """The search of the new rows of a call, which also ends the runs whose windows have ended.
 
-    First read `find_matches` to its end, then call `finish`.
+    Read `find_matches` to its end, then call `finish`.
 
     Args:
         task: a task with event selection.
@@ -135,14 +134,15 @@ class ResumedSearch:
         self.arrays = separate_windows(prepare_input(task, call.partitions), call)
         # The runs that are live so far in this call.
         self.live = state.live_runs
-        # For each row, the last row at which a run was live that began there; if it matters.
+        # int64[n], for each starting row, the last row at which a run from it was live; int64[0]
+        # if this is not needed.
         self.last_live = np.zeros(0, np.int64)
         new_row_count = len(call.has_ended) - len(state.row_numbers)
         new_numbers = np.arange(state.rows_searched, state.rows_searched + new_row_count)
         # The numbers of all rows of the call: see `SearchState`.
         self.row_numbers = np.concatenate([state.row_numbers, new_numbers])
         self.numbering = Numbering(state.last_match_number)
-        # What the skip strategy has decided. Without one, it stays as it is here.
+        # The decisions of the skip strategy. Without a skip strategy, this stays as it is.
         self.release = Release(
             matches=make_empty_matches(),
             held=make_empty_matches(),
@@ -153,8 +153,8 @@ class ResumedSearch:
     def find_matches(self) -> Iterator[Matches]:
         """Yield the matches in chunks, numbered.
 
-        With a skip strategy, all of them are found before it decides. Otherwise they are yielded as
-        they are found, because a few rows may have many matches.
+        A skip strategy decides when all matches of the call have been found. Without a skip
+        strategy, matches are yielded as they are found, because a few rows may have many matches.
 
         Raises:
             RunFailure: the search has failed because of the rows.
@@ -211,18 +211,18 @@ class ResumedSearch:
         return has_ended
 
     def apply_skip_strategy(self, new_matches: list[Matches]) -> Release:
-        """Apply a skip strategy to the matches that were held and to new ones.
+        """Apply the skip strategy to the matches that were held and to new matches.
 
         Returns:
-            What is decided, with start bounds and completing rows as numbers of rows.
+            The decisions, with start bounds and completing rows as numbers of rows.
 
         Raises:
             RunFailure: a match has no row to which the strategy could skip.
         """
         state = self.state
-        # What to add to the position of a new row to get its number. Matches are completed, and
-        # bounds are set, at rows that may no longer be kept. Their positions are computed as if
-        # they were new rows, and are negative.
+        # The number of a new row minus its position. Matches are completed, and bounds are set, at
+        # rows that may no longer be kept. The positions of such rows are computed with the same
+        # difference. They are negative, and only their order matters.
         shift = state.rows_searched - len(state.row_numbers)
         assert state.held.completed is not None
         held_before = replace(state.held, completed=state.held.completed - shift)
@@ -245,7 +245,7 @@ class ResumedSearch:
 
         Args:
             bounds: int64[b, 2], see `releasing`.
-            shift: what to add to the position of a new row to get its number.
+            shift: the number of a new row minus its position.
         """
         set_at = bounds[:, 0] - shift
         earliest_number = bounds[:, 1]
@@ -254,14 +254,16 @@ class ResumedSearch:
 
     def convert_to_numbers(self, bounds: IntArray, shift: int) -> IntArray:
         """Return start bounds with numbers of rows, the inverse of `convert_to_positions`."""
-        # A bound may be the row after all others, which has a number, too.
+        # A bound may be the row after all present rows, which will get the next number.
         next_number = self.row_numbers[-1] + 1 if len(self.row_numbers) else shift
         numbers = np.append(self.row_numbers, next_number)
         set_at = bounds[:, 0] + shift
         return np.stack([set_at, take_or_default(numbers, bounds[:, 1], -1)], axis=1)
 
     def finish(self) -> tuple[SearchState, IntArray]:
-        """Return what the next call needs. To be called after all matches have been read.
+        """Return the state and the rows that the next call needs.
+
+        All matches must have been read before.
 
         Returns:
             The state of the search; and int64[k], the positions of the rows before `stop` that must
@@ -290,8 +292,8 @@ class ResumedSearch:
     def find_remaining(self) -> tuple[LiveRuns, Matches]:
         """Return the live runs and the held matches that may still lead to output.
 
-        None may if as many matches as the task wants have been output. A run that began before the
-        start bound can no longer be released.
+        If `Task.most_matches` have been output, no run and no match is left. A run that began
+        before the start bound can no longer be released.
         """
         task = self.task
         live = self.live
@@ -306,10 +308,10 @@ class ResumedSearch:
 
 
 def separate_windows(arrays: SearchInput, call: SearchCall) -> SearchInput:
-    """Let runs that carry totals merge only if they begin with the same row.
+    """Return the arrays of a task with which runs that carry totals merge only if starts are equal.
 
-    Otherwise, runs merge if their windows end together. But windows that end with the last row that
-    is present may end at different rows later.
+    Without this change, runs merge if their windows end together. But two windows that end with the
+    last present row may end at different rows when more rows have arrived.
     """
     if arrays.totals is None or call.partitions.window_end is None:
         return arrays
@@ -318,7 +320,7 @@ def separate_windows(arrays: SearchInput, call: SearchCall) -> SearchInput:
 
 
 def find_row_registers(arrays: SearchInput) -> IntArray:
-    """Return the registers that hold rows."""
+    """Return the indices of the registers that hold rows."""
     linked = arrays.compiled_task.linked
     meanings = linked.meanings if linked else ()
     registers = [register for register, meaning in meanings if isinstance(meaning, RowRegister)]
@@ -326,9 +328,9 @@ def find_row_registers(arrays: SearchInput) -> IntArray:
 
 
 def find_windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray]:
-    """Return the runs that wait in a window between neighbours, and the index of that window.
+    """Return the runs that wait in a window between neighbours, and the indices of these windows.
 
-    Both are int64[w]. In any other state, no window between neighbours limits the next row.
+    Both are int64[w], for w such runs: the index of a run in `live`, and the index of its window.
     """
     window_by_state = np.array(task.pattern.folding.neighbour_windows, np.int64)
     window = window_by_state[live.runs[:, layout.RUN_STATE]]
@@ -337,7 +339,7 @@ def find_windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray
 
 
 def prune_runs(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -> LiveRuns:
-    """Return the runs without the nodes to which none of them leads any more."""
+    """Return live runs without the nodes to which no run leads any more."""
     search = resume_search(task, arrays, live, call.stop, call.stop)
     search.prune()
     return search.copy_live_runs()
@@ -350,10 +352,10 @@ def resume_search(
 
     Args:
         task: a task with event selection.
-        arrays: the task and its partition, as kernels read them.
-        live: the runs.
+        arrays: the task and its partition, as kernels read them. Their frontier is changed.
+        live: the live runs.
         start: the row from which the search goes on.
-        stop: the row before which it stops, or TO_THE_END.
+        stop: the row before which the search stops, or TO_THE_END.
     """
     search_class = RunsSearch if task.totals is None else TotalsSearch
     search = search_class(task, arrays, STREAM_CAPACITY)
@@ -367,13 +369,12 @@ def resume_search(
 
 
 def find_kept_rows(needed: Iterable[IntArray], call: SearchCall, *, keep_between: bool) -> IntArray:
-    """Return the rows before `call.stop` that are needed later, ascending.
+    """Return the positions of the rows before `call.stop` that the next call needs, ascending.
 
     Args:
-        needed: rows that are needed.
-        call: the rows, and the row from which on all are kept.
-        keep_between: whether the rows after the first needed one are kept as well. Negations need
-            them.
+        needed: positions of rows that runs or matches need.
+        call: the call, which also says from which row on all rows are kept.
+        keep_between: whether all rows after the first needed row are kept, as negations need them.
     """
     is_kept = np.zeros(len(call.has_ended) + 1, np.bool_)
     for rows in needed:
@@ -386,9 +387,13 @@ def find_kept_rows(needed: Iterable[IntArray], call: SearchCall, *, keep_between
 
 
 def keeps_values(task: Task, columns: frozenset[int]) -> bool:
-    """Return whether a run keeps values of these integer columns, and not only their rows.
+    """Return whether registers hold values of some integer columns, and not only rows.
 
-    Such a value is a sum, a minimum or a maximum in a register.
+    Such a value is a sum, a minimum or a maximum.
+
+    Args:
+        task: the task of a query.
+        columns: the indices of the integer columns.
     """
     if not columns:
         return False

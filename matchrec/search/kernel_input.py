@@ -2,13 +2,13 @@
 
 `prepare_input` returns a `SearchInput`, which has named tuples of `kernels.layout`:
 
-    compiled_task      the task: see `search.compiled_task`
+    compiled_task      the arrays of the task: see `search.compiled_task`
     rows               the partitions
-    values             what conditions on the run read of the rows
-    negation, totals   what only some tasks have
+    values             the columns that conditions on the run read
+    negation, totals   the arrays that only some tasks need
 
 A search with event selection gets every array. If the query has no condition on the run, registers
-have width 0. If it has no window, the window of each row ends with the partition.
+have width 0. If the query has no window, the window of each row ends with the partition.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SearchInput:
-    """A task over some partitions, as the kernels read them."""
+    """The arrays of a task and its partitions, as the kernels read them."""
 
     # The arrays of the task, which equal tasks share.
     compiled_task: CompiledTask
     # None for a contiguous search.
     selection_rules: layout.SelectionRules | None
     rows: layout.RowArrays
-    # What conditions on the run read of the rows.
+    # The values that conditions on the run read.
     values: ConditionValues
-    # None if the task has no negation.
+    # None if the task has no negation and no closing condition.
     negation: layout.NegationArrays | None
     # When windows end: see `Partitions.end_times`.
     end_times: IntArray | None
@@ -109,9 +109,9 @@ class SearchInput:
     def connect_python_calls(
         self, progress: layout.Progress, get_registers: Callable[[], IntArray]
     ) -> None:
-        """Connect the Python callbacks to a search.
+        """Connect the Python callbacks to a search, so that they can read its state.
 
-        They can then read its registers and its match number.
+        They read its registers, its match number and, if it is contiguous, its starting row.
 
         Args:
             progress: the progress of the search.
@@ -124,8 +124,7 @@ class SearchInput:
         self.python_calls.find_match_number = lambda: int(progress.match_number) + 1
         if not self.for_event_selection:
             # A contiguous search has no live runs when it sets another `progress.start`. So Python
-            # can drop the lists that aggregates of the earlier runs are over: see
-            # `conditions.evaluate.lists`.
+            # can then drop the lists of earlier runs: see `conditions.evaluate.lists`.
             self.python_calls.find_search_start = lambda: (progress.partition, progress.start)
 
 
@@ -176,9 +175,9 @@ def prepare_input(
 def build_condition_values(
     compiled_task: CompiledTask, partitions: Partitions
 ) -> tuple[ConditionValues, PythonCalls | None]:
-    """Return the values that conditions on the run read, and the callbacks that compute in Python.
+    """Return the values that conditions on the run read, and the calls that Python computes.
 
-    The callbacks are None if the task has no condition on the run.
+    The calls are None if the task has no condition on the run.
     """
     columns = make_read_only(partitions.columns, np.int64)
     valid = make_read_only(partitions.valid, np.bool_)
@@ -204,8 +203,8 @@ def build_row_arrays(partitions: Partitions, *, for_event_selection: bool) -> la
 
     Args:
         partitions: the rows to search.
-        for_event_selection: whether the search uses event selection. Such a search ignores which
-            rows are already complete, so it gets a new frontier.
+        for_event_selection: whether the search uses event selection. Such a search ignores the
+            frontier of the partitions, so it gets a new one.
     """
     starts = make_read_only(partitions.starts, np.int64)
     frontier = partitions.frontier
@@ -222,7 +221,7 @@ def build_row_arrays(partitions: Partitions, *, for_event_selection: bool) -> la
         frontier=frontier,
         satisfied=make_read_only(partitions.satisfied, np.uint64).view(np.int64),
         window_end=make_read_only(window_end, np.int64),
-        # `beginnings.find_possible_beginnings` computes it for the searches that use it.
+        # Searches that pass over starting rows replace this array: see `beginnings`.
         may_begin=make_read_only(np.empty(0), np.bool_),
     )
 
@@ -257,8 +256,8 @@ def build_negation_arrays(
         members[index, layout.AFTER_ABSENCE, list(absence.before or ())] = True
         word, mask = find_bit(task.conditions[absence.variable])
         is_satisfied = satisfied[:, word] & mask == mask
-        # For each row, the first row from there on that satisfies the condition: the least one of
-        # these rows, which is found from the last row back.
+        # For each row, the first row from it on that satisfies the condition. Other rows count as
+        # `row_count`, so this is the minimum over all rows from the last row back to the row.
         satisfying_rows = np.where(is_satisfied, np.arange(row_count), row_count)
         following[index, :row_count] = np.minimum.accumulate(satisfying_rows[::-1])[::-1]
     return layout.NegationArrays(
@@ -320,7 +319,7 @@ def build_total_arrays(
 
 
 def encode_aggregates(aggregates: Sequence[Total]) -> IntArray:
-    """Return `TotalArrays.aggregates`."""
+    """Return aggregates as `TotalArrays.aggregates`: int64[t, 4]."""
     functions = list(TotalFunction)
     encoded = np.zeros((len(aggregates), AGGREGATE_SIZE), np.int64)
     for index, aggregate in enumerate(aggregates):
@@ -332,7 +331,7 @@ def encode_aggregates(aggregates: Sequence[Total]) -> IntArray:
 
 
 def mark_members(aggregates: Sequence[Total], variable_count: int) -> BoolArray:
-    """Return `TotalArrays.members`."""
+    """Return the variables that aggregates read, as `TotalArrays.members`: bool[t, v]."""
     members = np.zeros((len(aggregates), variable_count), np.bool_)
     for index, aggregate in enumerate(aggregates):
         members[index, list(aggregate.members)] = True
@@ -343,10 +342,10 @@ S = TypeVar("S", bound=np.generic)
 
 
 def make_read_only(array: npt.NDArray[np.generic], dtype: type[S]) -> npt.NDArray[S]:
-    """Return a contiguous array of `dtype`, as kernels take it. It is copied only if it must be.
+    """Return a contiguous read-only array of `dtype`, as kernels take it.
 
-    The result cannot be written to. Otherwise kernels would be compiled twice: for such arrays, and
-    for arrays that are never writable, such as Arrow's.
+    The array is copied only if its type or its layout differs. It is read-only, because kernels are
+    compiled separately for writable arrays, and some arrays, such as Arrow's, are never writable.
     """
     array_for_kernels: npt.NDArray[S] = read_only(np.ascontiguousarray(array, dtype))
     return array_for_kernels

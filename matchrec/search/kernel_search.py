@@ -1,13 +1,14 @@
 """The base class of searches: the loop that calls a kernel, enlarges its arrays, reads matches.
 
 A search is a subclass of `KernelSearch` with a kernel. It is in the file of its kernel, except for
-`RunsSearch`, which has the module `runs_search`. Two base classes are between them:
+`RunsSearch`, which has the module `runs_search`. Most searches have one of two base classes:
 
     path_search.PathSearch      follows one run at a time, and remembers failures
     buffer_search.BufferSearch  follows all runs at once, which share a buffer of rows
 
-A kernel searches all partitions in one call and returns a status when something is full or has
-failed. `KernelSearch.find_matches` then acts on the status and calls the kernel again:
+A kernel searches all partitions in one call, unless an array is full or a condition fails. It
+returns a status. `KernelSearch.find_matches` acts on the status, and calls the kernel again after
+the second and the third one:
 
     done                 end
     output full          yield the matches found so far, and make a new output
@@ -18,10 +19,10 @@ So only the matches of one chunk are in memory, not all of them. A chunk grows o
 more: one match, or, with event selection, all matches of a starting row or of the row that
 completes them.
 
-With event selection, `selection` puts the matches in order. All matches come in the order in which
-they are complete: by partition, last row, first row, then row positions, then variables. Preferred
-matches come by starting row, and the matches that a skip strategy keeps by first row. Equal matches
-are returned once.
+With event selection, `selection` puts the matches in order. If all matches are output, they come in
+the order in which they are complete: by partition, last row, first row, then row positions, then
+variables. Preferred matches come by starting row, and the matches that a skip strategy keeps by
+first row. Equal matches are returned once.
 """
 
 from __future__ import annotations
@@ -56,12 +57,12 @@ from matchrec.search.progress import make_progress
 from matchrec.search.task import Capacity, Task
 from matchrec.shortcuts import current_shortcuts
 
-# An array in which a search works. The type of its elements depends on its name.
+# An array that the kernel of a search reads and writes. `Shapes` says which elements it has.
 WorkingArray = npt.NDArray[Any]
-# The types of elements that these arrays have.
+# The possible types of elements.
 Element = np.int64 | np.int32 | np.uint8
 
-# For the name of each array in which a search works, its shape and the type of its elements.
+# For the name of each working array, its shape and the type of its elements.
 Shapes = dict[str, tuple[tuple[int, ...], type[Element]]]
 
 # The number of nodes for which there is room at first, for each run.
@@ -92,14 +93,15 @@ W = TypeVar("W", bound=layout.Work)
 class KernelSearch(ABC, Generic[W]):
     """A search of one task over some partitions, which calls a kernel until it is done.
 
-    A subclass names its kernel and the shapes of the arrays in which the kernel works, and puts
-    them into the kernel's record of work.
+    A subclass names its kernel and the shapes of the working arrays, and puts the arrays into the
+    kernel's record of work.
 
     Args:
         task: the task of a query.
         arrays: the task and its partitions, as kernels read them.
         capacity: how much a chunk may hold, and how large the working arrays are at first.
-        counters: int64[COUNTER_COUNT], to which the search adds at its end what it has counted.
+        counters: int64[COUNTER_COUNT], to which the search adds its counts when it ends; None if no
+            counts are needed.
     """
 
     # The kernel that searches.
@@ -108,8 +110,8 @@ class KernelSearch(ABC, Generic[W]):
     # names.
     progress: layout.Progress
     progress_class: ClassVar[type[layout.Progress]]
-    # Whether the search may pass over rows with which no match can begin: see
-    # `search.beginnings`. It may if it looks at one starting row after the other.
+    # Whether the search may pass over rows with which no match can begin: see `search.beginnings`.
+    # True for searches that go from starting row to starting row by `find_start`.
     may_skip_starts: ClassVar[bool] = False
 
     def __init__(
@@ -125,10 +127,10 @@ class KernelSearch(ABC, Generic[W]):
         self.selecting = arrays.selection_rules
         self.progress = make_progress(self.progress_class, task)
         self.counters = counters
-        # The counters of this search alone. They are added to `counters` at its end.
+        # The counters of this search alone, which are added to `counters` when it ends.
         self.search_counters = np.zeros(layout.COUNTER_COUNT, np.int64)
-        # For each status that says that arrays are full, how large these arrays are: how many rows
-        # the path has, or the memo, how many runs there are, or nodes.
+        # For each status that says that arrays are full, the size of these arrays: the number of
+        # rows of the path or the memo, of runs, or of nodes.
         size = max(capacity.initial_rows, 2)
         self.sizes = {
             layout.PATH_FULL: size,
@@ -141,7 +143,7 @@ class KernelSearch(ABC, Generic[W]):
             choices=np.zeros(0, np.int32),
             rows=np.zeros(0, np.int64),
         )
-        # The arrays that `shapes` describes, and which the kernel works in.
+        # The arrays that `shapes` describes, by name.
         self.working_arrays: dict[str, WorkingArray] = {}
         self.allocate_arrays()
         arrays.connect_python_calls(self.progress, lambda: self.working_arrays["registers"])
@@ -149,7 +151,7 @@ class KernelSearch(ABC, Generic[W]):
     @property
     @abstractmethod
     def shapes(self) -> Shapes:
-        """Return the shapes of the arrays in which the search works, as large as `sizes` says."""
+        """Return the shapes of the working arrays, as large as `sizes` says."""
 
     @abstractmethod
     def make_work(self) -> W:
@@ -171,9 +173,9 @@ class KernelSearch(ABC, Generic[W]):
             RunFailure: the search has failed because of the rows.
         """
         progress = self.progress
-        # The output has room for one match for each row, up to the capacity. It is not larger,
-        # because large arrays take milliseconds to allocate. It grows only if not even one match
-        # fits.
+        # The output has room for as many matches as rows, up to the capacity. It is not larger,
+        # because large arrays take milliseconds to allocate. It grows only if a single match does
+        # not fit.
         match_room = max(int(self.arrays.rows.starts[-1]), MIN_OUTPUT_MATCHES)
         largest_output = Capacity(
             mapped_rows=OUTPUT_ROWS_PER_MATCH * match_room, matches=match_room
@@ -197,7 +199,12 @@ class KernelSearch(ABC, Generic[W]):
         self.add_counters()
 
     def begin_output(self, matches: int, rows: int) -> None:
-        """Let the kernel write to a new output with room for this many matches and mapped rows."""
+        """Make a new output with room for some matches and mapped rows, to which the kernel writes.
+
+        Args:
+            matches: the number of matches.
+            rows: the number of mapped rows.
+        """
         self.output = self.make_output(matches, rows)
         self.output.matches[layout.MATCH_OFFSET, 0] = 0
         self.work = self.make_work()
@@ -212,10 +219,10 @@ class KernelSearch(ABC, Generic[W]):
         return status
 
     def add_counters(self) -> None:
-        """Add what this search has counted to `counters`."""
+        """Add the counts of this search to `counters`."""
         if self.counters is None:
             return
-        # The largest number of live runs is not added up.
+        # MOST_LIVE is a maximum, not a sum.
         most_live = max(self.counters[layout.MOST_LIVE], self.search_counters[layout.MOST_LIVE])
         self.counters += self.search_counters
         self.counters[layout.MOST_LIVE] = most_live
@@ -225,7 +232,7 @@ class KernelSearch(ABC, Generic[W]):
         return int(self.kernel(*self.build_arguments()))
 
     def allocate_arrays(self) -> None:
-        """Make the working arrays as large as `sizes` says. Larger ones keep their content."""
+        """Make the working arrays as large as `sizes` says. Arrays that grow keep their content."""
         for name, (shape, dtype) in self.shapes.items():
             smaller = self.working_arrays.get(name)
             if smaller is None or smaller.shape != shape:
@@ -249,7 +256,7 @@ class KernelSearch(ABC, Generic[W]):
             dtype: the type of the elements.
 
         Raises:
-            RunFailure: there is not enough memory for it.
+            RunFailure: there is not enough memory, or the limit of streams does not allow it.
         """
         size = prod(shape) * np.dtype(dtype).itemsize
         self.check_stream_limit(size)
@@ -262,10 +269,10 @@ class KernelSearch(ABC, Generic[W]):
         raise RunFailure(make_error, int(self.progress.start), {"mebibytes": size >> 20})
 
     def check_stream_limit(self, size: int) -> None:
-        """Check that a search over a stream may take more memory.
+        """Check that a search over a stream may take more memory. Other searches have no limit.
 
         Args:
-            size: the number of bytes.
+            size: the number of additional bytes.
 
         Raises:
             RunFailure: the limit of streams does not allow it.
@@ -328,9 +335,9 @@ class KernelSearch(ABC, Generic[W]):
     def fill_by_choice(
         self, column: int, choices: layout.ChoiceArray, values: WorkingArray
     ) -> None:
-        """Fill `values` with what a column of `program` has for each choice.
+        """Fill `values` with the values that a column of `program` has for some choices.
 
-        It does not allocate an array of the size of `values`, because all matches have many rows.
+        No other array of the size of `values` is allocated, because matches can have many rows.
         """
         by_choice = self.rules.program[:, column].astype(values.dtype)
         # With "clip", NumPy writes into `out` without a copy. No choice is out of bounds.
@@ -382,17 +389,20 @@ class KernelSearch(ABC, Generic[W]):
         return list_failing_operations(condition)[number].origin
 
     def shape_registers(self, runs: int) -> Shapes:
-        """Return the shape of the registers of this many runs; empty if the search needs none.
+        """Return the shape of the registers of `runs` runs; empty if the search needs no registers.
 
-        The first row of the array has the registers before the first row of a run. Each other row
-        has the registers of one run.
+        Row 0 of the array has the registers before the first row of a run. Each other row has the
+        registers of one run.
         """
         if self.arrays.compiled_task.linked is None and not self.arrays.for_event_selection:
             return {}
         return {"registers": ((runs + 1, self.arrays.compiled_task.register_count), np.int64)}
 
     def shape_table(self, size: int) -> Shapes:
-        """Return the shape of the hash table of computation states, which is at most half full."""
+        """Return the shape of the hash table of computation states.
+
+        At most half of its `size` entries are used. `size` is 0 or a power of two.
+        """
         columns = layout.TABLE_REGISTERS + self.arrays.compiled_task.register_count
         return {"table": ((size, columns), np.int64)}
 

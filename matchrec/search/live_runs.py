@@ -1,7 +1,7 @@
 """The live runs of a search of all runs at once, which can be taken out of it and put back.
 
-A stream stores them between two batches, and a skip strategy drops those that can no longer be
-released.
+A stream stores live runs between two batches. A skip strategy drops the live runs that can no
+longer become a released match.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from matchrec.search.task import Task
 class Extreme:
     """The columns of a node that hold the extreme of one total, such as `max(FIRST(A.price))`.
 
-    The extreme is the value of one row, so that row is stored beside it.
+    The extreme is the value of one row, so the row is stored as well.
     """
 
-    # The column with the number of paths that have a value, as the bits of a double. It is 0 if no
-    # path has one.
+    # The column with the number of paths that have a value, as the bits of a double; 0 if no path
+    # has a value.
     known_count: int
-    # The columns with the value, and with the row that has it.
+    # The column with the value.
     value: int
+    # The column with the row that has the value.
     row: int
     # Index of the column of `TotalArrays.values` from which the value comes.
     column: int
@@ -48,7 +49,7 @@ Extremes = tuple[Extreme, ...]
 
 
 def list_row_extremes(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
-    """Return where nodes or groups hold the totals of a task that are values of single rows.
+    """Return the columns of nodes or groups with the totals that are values of single rows.
 
     Args:
         task: any task.
@@ -80,7 +81,7 @@ def count_node_columns(task: Task) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LiveRuns:
-    """The live runs of a search that has stopped, with all that they need to go on."""
+    """The live runs of a search that has stopped, with their registers and nodes."""
 
     # int64[r, RUN_SIZE], see `layout`.
     runs: IntArray
@@ -95,16 +96,16 @@ class LiveRuns:
 
     @property
     def starts(self) -> IntArray:
-        """Return int64[r], the latest first row of the runs that each run stands for."""
+        """Return int64[r], the starting row of each run; the latest one if runs have merged."""
         return self.runs[:, layout.RUN_START]
 
     @property
     def last_rows(self) -> IntArray:
         """Return int64[r], the row that each run has mapped last.
 
-        If runs have merged, it is the last row of one of them. That is enough, because the row only
-        says when a window that begins with it ends. Runs that wait in such a window merge only if
-        their windows end at the same time: the test of the end reads a live register.
+        If runs have merged, this is the last row of one of them. One is enough, because callers ask
+        only when the window that begins with the row ends. Runs that wait in such a window merge
+        only if their windows end at the same time: the test of the end reads a live register.
         """
         node = self.runs[:, layout.RUN_NODE].copy()
         leads_to_join = self.is_join[node]
@@ -125,11 +126,12 @@ class LiveRuns:
         return np.asarray(self.nodes[is_first, layout.NODE_ROW], np.int64)
 
     def find_needed_rows(self, row_registers: IntArray, extremes: Extremes) -> IntArray:
-        """Return the positions of all rows that the runs need, in no order, some of them repeated.
+        """Return the positions of all rows that the runs need, unsorted, with repetitions.
 
         Args:
-            row_registers: the registers that hold a row, or a negative number.
-            extremes: the extremes that a node holds as rows.
+            row_registers: the indices of the registers that hold a row, or a negative number for
+                no row.
+            extremes: the extremes of which nodes hold the row.
         """
         register_rows = self.registers[:, row_registers]
         needed = [
@@ -147,8 +149,8 @@ class LiveRuns:
         """Return the runs with new row positions, after rows have been dropped.
 
         Args:
-            new_positions: the new position of each row that `find_needed_rows` returns, by its
-                old one.
+            new_positions: int64[n], by old position, the new position of each row that
+                `find_needed_rows` returns.
             row_registers: as for `find_needed_rows`.
             extremes: as for `find_needed_rows`.
         """

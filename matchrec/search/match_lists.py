@@ -1,7 +1,6 @@
 """Put matches of event selection in order: sort, filter, join and number them.
 
-Equal matches are returned once. The searches that return the matches in this order are in
-`selection`.
+Equal matches are returned once. `selection` runs the searches, and uses these functions.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from matchrec.search.matches import Matches, Numbering
 from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.search.task import Task
 
-# The number of mapped rows from which on `join_chunks` yields a chunk.
+# A chunk of `join_chunks` has at least this many mapped rows, except for the last one.
 LARGE_CHUNK = 1 << 16
 
 
 def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
-    """Sort matches, and return equal ones once.
+    """Sort matches, and return equal matches once.
 
-    They are sorted by partition, kind, completing row, first row, row positions, then variables.
+    The order is by partition, kind, completing row, first row, row positions, then variables.
 
     Args:
         matches: matches of event selection.
@@ -48,7 +47,7 @@ def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
     if has_equal_keys:
         is_repeated = np.zeros(matches.count, np.bool_)
         mapped = MappedRows(matches.offsets, matches.rows, matches.classifiers)
-        # Mostly, matches were found in order. Then they need not be sorted.
+        # Searches find most matches in order, which then need not be sorted.
         is_in_order = mark_equal(group_bounds, order, is_repeated, mapped)
         if not is_in_order:
             settle_ties(group_bounds, order, np.empty_like(order), mapped)
@@ -58,13 +57,13 @@ def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
 
 
 def take_matches(matches: Matches, order: IntArray) -> Matches:
-    """Return the matches with these indices, in this order."""
+    """Return the matches with the indices in `order`, in this order."""
     is_all_in_order = len(order) == matches.count and bool(np.all(order[1:] > order[:-1]))
     if is_all_in_order:
         return matches
     lengths = np.diff(matches.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    # How far each mapped row is moved.
+    # For each mapped row of the result, its old index minus its new index.
     shifts = np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
     indices = np.arange(offsets[-1]) + shifts
     return replace(
@@ -83,12 +82,12 @@ def take_matches(matches: Matches, order: IntArray) -> Matches:
 
 
 def take_from(column: IntArray | None, indices: IntArray) -> IntArray | None:
-    """Return the elements of a column at these indices; None if there is no column."""
+    """Return the elements of a column at some indices; None if there is no column."""
     return None if column is None else column[indices]
 
 
 def number_chunks(task: Task, ordered: Iterator[Matches]) -> Iterator[Matches]:
-    """Number the matches of sorted chunks, and drop those that the task does not output."""
+    """Number the matches of sorted chunks, and drop the matches after `Task.most_matches`."""
     numbering = Numbering()
     for matches in ordered:
         yield keep_first_matches(task, numbering.number_matches(matches))
@@ -137,7 +136,7 @@ def join_columns(columns: Sequence[IntArray | None]) -> IntArray | None:
 
 
 def join_chunks(chunks: Iterator[Matches]) -> Iterator[Matches]:
-    """Yield the matches in fewer chunks, because the output of each chunk has a fixed cost."""
+    """Yield the matches in fewer, larger chunks, because the output of a chunk has a fixed cost."""
     joined: list[Matches] = []
     for matches in chunks:
         joined.append(matches)

@@ -1,17 +1,15 @@
-"""What a search returns: matches in flat arrays, or a failure that depends on the rows.
+"""The results of a search: matches in flat arrays, or a failure that depends on the rows.
 
-Two matches A B and A, with the rows 5, 6 and 8, of partition 0, are these `Matches`:
+The two matches A B, with the rows 5 and 6, and A, with the row 8, of partition 0:
 
     partition     0    0
     number        1    2
     start         5    8
     offsets       0    2    3    match 0 has the mapped rows 0 and 1, match 1 has mapped row 2
-    classifiers   A    B    A    the ids of these variables, one for each mapped row
+    classifiers   A    B    A    as ids of variables, one for each mapped row
     rows          5    6    8
 
-`find_next_starts` applies AFTER MATCH SKIP to matches that have been found. To add a skip strategy,
-add a member to `plan.clauses.SkipTo`, its syntax and a test case. The searches and this module
-compute the next starting row by `kernels.search_loop`, so neither changes.
+`find_next_starts` applies AFTER MATCH SKIP to matches that have been found.
 """
 
 from __future__ import annotations
@@ -34,32 +32,32 @@ from matchrec.search.kernels import search_loop
 from matchrec.search.kernels.layout import SkipRule
 from matchrec.search.partitions import BoolArray, IntArray, list_positions
 
-# The index of the word with the bits of a double, among the three words of a number in
-# `Matches.totals`: see `kernels.carried_totals`. A number of matches or paths is zero only if this
-# word is.
+# Each number in `Matches.totals` has three words: see `kernels.carried_totals`. This is the index
+# of the word with the bits of a double. A number of matches or paths is 0 if this word is 0.
 DOUBLE_WORD = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """How the mapped rows follow each other in matches that share them.
+    """The order of the mapped rows in matches that share rows.
 
     A match is a chain of mapped rows. Chains may join, and never part again.
     """
 
     # int64[m], index of each match's first mapped row; -1 for an empty match.
     first: IntArray
-    # int32[k], index of the mapped row after each one, which is less than its own; -1 at the end.
+    # int32[k], for each mapped row, the index of the next one, which is a smaller index; -1 at the
+    # end of a chain.
     following: npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class Pointers:
-    """The g pointers of the graph of all matches. Each leads to an earlier one: see `graph`."""
+    """The g pointers of the graph of all matches. Each leads to an earlier pointer: see `graph`."""
 
-    # int64[g], index of the pointer that each one leads to; -1 at the start of a run.
+    # int64[g], for each pointer, the index of the pointer before; -1 at the start of a run.
     before: IntArray
-    # bool[g], whether a match ends here.
+    # bool[g], whether a match ends with the pointer.
     completes: BoolArray
     # The version number of pointer i is digits[offsets[i] : offsets[i + 1]].
     offsets: IntArray
@@ -75,7 +73,7 @@ class Matches:
     partition: IntArray
     # int64[m], match number in its partition, from 1. Empty matches count.
     number: IntArray
-    # int64[m], row position of the starting row.
+    # int64[m], the position of the starting row.
     start: IntArray
     # int64[m + 1], match i has the mapped rows offsets[i] .. offsets[i + 1] - 1.
     offsets: IntArray
@@ -83,19 +81,20 @@ class Matches:
     classifiers: npt.NDArray[np.int16]
     # bool[k], true for rows matched inside an exclusion.
     excluded: BoolArray
-    # int64[k], position of each mapped row; None if every match is its first row and the rows that
-    # follow it.
+    # int64[k], the position of each mapped row; None if the rows of every match follow each other
+    # without a gap.
     rows: IntArray | None = None
     # Set for the graph of all matches, in which each pointer counts as a match of one row.
     pointers: Pointers | None = None
-    # int64[m], with event selection the row at which each match is complete; None for preferred
-    # matches, because nothing ranks them by it.
+    # int64[m], with event selection, the row at which each match is complete. None for preferred
+    # matches, which are not ordered by this row.
     completed: IntArray | None = None
-    # int64[m], A_MATCH, or what a run is whose window has ended: see `automaton.run_endings`. None
-    # for matches of consecutive rows, because all of these are matches.
+    # int64[m], the kind of output: A_MATCH, or the kind of a run whose window has ended, see
+    # `automaton.run_endings`. None if a search without event selection finds them, because then all
+    # are matches.
     kind: IntArray | None = None
-    # Set if matches share mapped rows. Then mapped rows are in no order, and offsets only give the
-    # lengths of matches. Only a task that asks for chains gets them.
+    # Set if matches share mapped rows, for which the task must ask. Then mapped rows are in no
+    # order, and offsets only give the lengths of matches.
     chains: Chains | None = None
     # int64[m, w], the aggregates over all matches of each group, which counts as a match of one
     # row: see `kernels.carried_totals`.
@@ -117,12 +116,12 @@ class Matches:
 def make_one_row_matches(
     partition: IntArray, row: IntArray, classifiers: npt.NDArray[np.int16]
 ) -> Matches:
-    """Return pointers or groups of matches, each in the form of a match of one row.
+    """Return pointers of the graph, or groups of matches, each in the form of a match of one row.
 
     Args:
-        partition: int64[m], the partition of each.
-        row: int64[m], its row.
-        classifiers: int16[m], its variable.
+        partition: int64[m], the partition of each pointer or group.
+        row: int64[m], the row of each pointer or group.
+        classifiers: int16[m], the id of a variable for each row.
     """
     offsets = np.arange(len(row) + 1, dtype=np.int64)
     return Matches(
@@ -148,18 +147,19 @@ class Numbering:
     """A counter that numbers the matches of each partition over several chunks.
 
     Args:
-        last_number: how many matches of partition 0 came before.
+        last_number: the number of the last match of partition 0 before these chunks.
     """
 
     def __init__(self, last_number: int = 0) -> None:
-        # The partition and the number of the last match.
+        # The partition of the last match. `last_number` is its number.
         self.partition = 0
         self.last_number = last_number
 
     def number_matches(self, matches: Matches) -> Matches:
-        """Number matches that are in order of partition, after the matches of the chunks before.
+        """Return matches with their numbers, which go on after those of the chunks before.
 
-        A run whose window has ended is not a match and gets -1.
+        The matches are in order of partition. A run whose window has ended is not a match and gets
+        -1.
         """
         if not matches.count:
             return matches
@@ -178,7 +178,7 @@ class Numbering:
 
 
 class RunFailure(Exception):  # noqa: N818 -- the worker turns it into an error for the user
-    """A search has failed because of the rows, or the code that reads its matches has.
+    """A failure, because of the rows, of a search or of the code that reads its matches.
 
     Args:
         make_error: makes the user's error.
@@ -206,10 +206,11 @@ def encode_skip(to: SkipTo) -> SkipRule:
 def find_skip_targets(
     variable: str | None, members: Mapping[str, frozenset[int]], variable_ids: IntArray
 ) -> BoolArray:
-    """Return bool[k], whether AFTER MATCH SKIP can go to rows mapped to each variable.
+    """Return bool[k], for each variable, whether its rows are targets of AFTER MATCH SKIP.
 
     Args:
-        variable: the variable that the strategy names, primary or union; None for all.
+        variable: the variable that the strategy names, primary or union; None if it names none, so
+            that all rows are targets.
         members: ids of primary variables, by the name of a variable.
         variable_ids: int64[k], the ids of the variables.
     """
@@ -223,7 +224,7 @@ def find_next_starts(
 ) -> IntArray:
     """Return int64[m], the row from which the search goes on after each match.
 
-    It is `search_loop.NO_TARGET` if the match has no row to which the strategy could go.
+    It is `search_loop.NO_TARGET` if the match has no target.
     """
     variable_ids = np.arange(int(matches.classifiers.max(initial=0)) + 1)
     is_target = find_skip_targets(skip.variable, members, variable_ids)

@@ -8,9 +8,9 @@
 3. If no choice is left, the state has *failed* at the row. Go back one row, and try the choices
    after the one in the path.
 
-A failure is remembered if it took a longer search than one look at the choices, and if the state
-can be reached at this row in another way. Then the state is never tried at the row again, whatever
-the starting row. So every pattern takes linear time, `(A | A B)* C` as well as `A B C`.
+A failure is remembered if a choice of the state had mapped the row before it failed, and if the
+state can be reached at this row in another way. Then the state is never tried at the row again, for
+any starting row. So every pattern takes linear time, `(A | A B)* C` as well as `A B C`.
 
     PATTERN (A B+ C)   rows A B B X
 
@@ -21,8 +21,8 @@ the starting row. So every pattern takes linear time, `(A | A B)* C` as well as 
         -                     no other choice at row 0: no match begins there
 
 *When it is chosen.* For the preferred match of consecutive rows, if a failure holds for every
-starting row. That is so if conditions read only the data, or if no condition reads the run after
-two paths meet. In windows, `distances` is preferred if conditions read only the data.
+starting row: conditions read only the data, or no condition reads the run after two paths meet. In
+windows, `distances` is preferred if conditions read only the data.
 
 *Cost.* The time is proportional to rows x choices. In windows, failures hold only for starting rows
 whose windows end together, so the time is proportional to rows x choices x the rows of a window. If
@@ -54,7 +54,7 @@ from matchrec.search.task import BACKTRACKING, Task
 
 @dataclass(frozen=True)
 class MemoisedStrategy(ContiguousStrategy):
-    """A strategy of one run at a time, which remembers failures by state and row."""
+    """A strategy of one run at a time, which remembers the states that fail at a row."""
 
     algorithm = BACKTRACKING
     label = "memoised"

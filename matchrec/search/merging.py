@@ -11,7 +11,8 @@
     PATTERN (A B* C | A)   rows A B B X
 
     row 0 A     runs: the loop of B; and A alone, which accepts after row 0
-    row 1 B     runs: the loop of B. It is before the best match, which is not final yet
+    row 1 B     runs: the loop of B, which is preferred to the best match, row 0. So row 0 alone is
+                not final yet
     row 2 B     runs: the loop of B
     row 3 X     no run: the match is row 0, and the search goes on at row 1
 
@@ -19,8 +20,9 @@ If the longest match is output, a run that accepts beats only the runs of later 
 
 *When it is chosen.* If conditions depend on the run: `MergingStrategy` if the ways through the
 pattern multiply, so that one run at a time could take exponential time; `LongestOfAllRuns` for
-longest matches. If the user chooses `breadth_first`, these strategies are used whatever the
-conditions read. `all_matches` runs the kernel of this search for preferred matches that skip rows.
+longest matches. If the user chooses `breadth_first`, these strategies are also used if conditions
+read only the data. `all_matches` runs the kernel of this search for preferred matches that skip
+rows.
 
 *Cost.* The time is proportional to rows x runs, where runs of equal computation states merge. If
 conditions read only the data, there is at most one run for each state, so the time is proportional
@@ -34,11 +36,11 @@ memo of failures as in `memoised`. If conditions depend on the run or rows may b
 takes another 16 bytes for each register; in the hash table, it takes 64 bytes and again 16 for each
 register.
 
-*Kernel.* `kernels.merging`. It has a loop for conditions on the data, one for conditions on the run
-and one for rows that may be skipped.
+*Kernel.* `kernels.merging`. It has a loop for conditions on the data, another loop for conditions
+on the run, and a third loop for rows that may be skipped.
 
-*Sources.* SASE+, "Basic algorithm" and "Merging equivalent runs". If nothing depends on the run, it
-is the machine of Pike and Thompson.
+*Sources.* SASE+, "Basic algorithm" and "Merging equivalent runs". If conditions read only the data,
+the algorithm is the machine of Pike and Thompson.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     price < PREV(price)     bit 3 of a row is set if its price is less than the price before
 
-To a search they are row conditions like any other: bits of `Partitions.satisfied`. The worker
-computes them in the scope WORKER of `conditions.split.RowScope`, whoever has sorted the rows. In
-the other scopes there are none.
+For a search, these nearby conditions are row conditions: bits of `Partitions.satisfied`. A query
+has nearby conditions only in the scope WORKER of `conditions.split.RowScope`. In the other scopes,
+the engine or the search computes such conditions.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from matchrec.search.task import NearbyCondition
 
 
 def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ...]) -> Partitions:
-    """Return the partitions with the bits of these conditions set.
+    """Return the partitions with the bits of nearby conditions set.
 
     The bits are set in place if the words of `partitions.satisfied` have room for them. They are
-    set only for rows that a search may look at, whose neighbours are all present.
+    set only for rows that a search may look at, because the neighbours of these rows are present.
 
     Raises:
         RunFailure: a condition cannot be computed for a row.
@@ -41,7 +41,7 @@ def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ..
 
 
 def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition]) -> None:
-    """Set the bits of conditions in place, for the rows that a search may look at.
+    """Set the bits of nearby conditions in place, for the rows that a search may look at.
 
     Raises:
         RunFailure: a condition cannot be computed for a row.
@@ -51,10 +51,10 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
     for evaluator in make_evaluator(partitions).split_into_blocks():
         satisfied = partitions.satisfied[evaluator.begin : evaluator.end]
         for condition in conditions:
-            # The rows on which the condition may fail: those that satisfy what comes before it.
+            # A failure counts only on rows that satisfy the part that Spark has computed.
             demanded = np.asarray(True)
             if condition.spark_bit is not None:
-                demanded = find_rows_with(satisfied, condition.spark_bit)
+                demanded = find_rows_with_bit(satisfied, condition.spark_bit)
             try:
                 holds = evaluator.find_true_rows(condition.expression, demanded)
             except RowFailure as failure:
@@ -65,9 +65,9 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
 
 
 def find_satisfying_rows(partitions: Partitions, condition: NearbyCondition) -> BoolArray:
-    """Return bool[n], which rows satisfy a condition that cannot fail.
+    """Return bool[n], which rows satisfy a condition that cannot raise an error.
 
-    Unlike `satisfy_nearby`, it looks at all rows, also at those that no search may look at yet.
+    Unlike `satisfy_nearby`, the result has all rows, also those that no search may look at yet.
     """
     satisfies = np.zeros(partitions.rows, np.bool_)
     all_rows = np.ones(partitions.rows, np.bool_)
@@ -80,7 +80,8 @@ def find_satisfying_rows(partitions: Partitions, condition: NearbyCondition) -> 
 def make_evaluator(partitions: Partitions) -> VectorEvaluator:
     """Return an evaluator of conditions for the rows that a search may look at.
 
-    These are all rows, or those from the frontier's first starting row to its last edge.
+    Without a frontier, these are all rows. With a frontier, they are the rows from its first
+    starting row to its last edge.
     """
     values = partitions.columns
     valid = partitions.valid
@@ -96,14 +97,12 @@ def make_evaluator(partitions: Partitions) -> VectorEvaluator:
     return VectorEvaluator(columns, partitions.starts, begin, end)
 
 
-def find_rows_with(satisfied: WordArray, bit: int | None) -> BoolArray:
-    """Return bool[n], which rows satisfy a row condition; all if `bit` is None.
+def find_rows_with_bit(satisfied: WordArray, bit: int) -> BoolArray:
+    """Return bool[n], which rows satisfy a row condition.
 
     Args:
         satisfied: see `Partitions`.
-        bit: index of the row condition, or None if there is none.
+        bit: index of the row condition.
     """
-    if bit is None:
-        return np.ones(len(satisfied), np.bool_)
     word, bit_of_word = divmod(bit, 64)
     return np.asarray(satisfied[:, word] & np.uint64(1 << bit_of_word) != 0)

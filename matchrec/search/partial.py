@@ -1,4 +1,4 @@
-"""Runs that are output in addition to the matches: SHOW TIMEOUT AND UNFINISHED MATCHES.
+"""Find the runs that are output in addition to the matches: SHOW TIMEOUT AND UNFINISHED MATCHES.
 
 A run that is not a match is *timed out* if it was live when its window ended, and *unfinished* if
 it was live when its partition ended before its window did.
@@ -44,9 +44,9 @@ def add_partial_runs(
     """Yield the matches of a task in chunks, as they are found, then the other runs, numbered -1.
 
     Args:
-        chunks: the matches of the task.
+        chunks: the matches of the task, which the caller has begun to search.
         task: a task that outputs runs.
-        partitions: its rows.
+        partitions: the rows that are searched.
         capacity: how much a chunk may hold.
 
     Raises:
@@ -70,25 +70,24 @@ def add_partial_runs(
 def find_starts_without_match(
     task: Task, partitions: Partitions, match_starts: IntArray, next_rows: IntArray
 ) -> RunStarts:
-    """Return the starting rows that a search comes to and that begin no match.
-
-    Each has what a run from it is output as if it is live at the end of its window.
+    """Return the starting rows to which a search comes and that begin no match.
 
     Args:
         task: a task that outputs runs.
-        partitions: its rows.
+        partitions: the rows that are searched.
         match_starts: int64[m], the starting row of each match.
         next_rows: int64[m], the row from which the search goes on after each match. No run begins
-            between the two.
+            between the starting row and this row.
     """
     partial = task.partial
     assert partial is not None
     starts = partitions.starts
     row_count = partitions.rows
-    # By row, how many matches begin with it, and after how many matches the search goes on with it.
+    # For each row, how many matches begin with it.
     begun_matches = np.bincount(match_starts, minlength=row_count + 1)
+    # For each row, after how many matches the search goes on with it.
     ended_matches = np.bincount(next_rows, minlength=row_count + 1)
-    # A row is passed over if more matches have begun up to it than the search has gone on after.
+    # A row is passed over if the search has not gone on yet after a match that began up to it.
     is_passed_over = np.cumsum(begun_matches - ended_matches)[:-1] != 0
     matches_before = np.cumsum(begun_matches) - begun_matches
 
@@ -117,9 +116,9 @@ class PartialSearch(SkippingSearch):
 
     Args:
         task: a task that outputs runs.
-        partitions: its rows.
+        partitions: the rows to search.
         capacity: how much a chunk may hold.
-        starts: the starting rows, and what a run from each of them is.
+        starts: the starting rows, with the kind of output of a run from each of them.
     """
 
     kernel = search_live_runs
@@ -147,7 +146,7 @@ class PartialSearch(SkippingSearch):
 
     @property
     def keeps_states(self) -> bool:
-        """Return whether some failures cannot be remembered."""
+        """Return whether reached states are kept, because some failures cannot be remembered."""
         compiled = self.arrays.compiled_task
         return compiled.linked is not None and not compiled.remembers_all
 
@@ -158,7 +157,7 @@ class PartialSearch(SkippingSearch):
         return super().shapes | self.shape_table(size)
 
     def build_arguments(self) -> tuple[object, ...]:
-        """Return the arguments of the kernel. No match is looked for, so there is no negation."""
+        """Return the arguments of the kernel, which gets no negation, because it finds no match."""
         rules = self.rules
         selecting = self.selecting
         rows = self.arrays.rows

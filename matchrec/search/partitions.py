@@ -1,8 +1,8 @@
-"""Partitions: the rows that a search sees, as sorted columns of many partitions in flat arrays.
+"""Partitions: the rows that a search reads, as sorted columns of many partitions in flat arrays.
 
-`Partitions` has whole partitions, one after the other. A `Frontier` says how far the search of each
-has come if their rows arrive in pieces. The functions at the end compute WITHIN as a search needs
-it: for each row, where the window of a match that starts at it ends.
+`Partitions` has whole partitions, one after the other. If the rows of a partition arrive in pieces,
+a `Frontier` says how far its search has come. The functions at the end of the module compute WITHIN
+in the form that a search needs: for each row, the end of the window of a match that starts there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ S = TypeVar("S", bound=np.generic)
 
 
 def take_or_default(values: npt.NDArray[S], index: IntArray, otherwise: int) -> npt.NDArray[S]:
-    """Return `values[index]`, with `otherwise` where the index is -1.
+    """Return `values[index]`, but `otherwise` for each index that is -1.
 
     >>> take_or_default(np.array([5, 6]), np.array([1, -1]), 0).tolist()
     [6, 0]
@@ -38,7 +38,7 @@ def take_or_default(values: npt.NDArray[S], index: IntArray, otherwise: int) -> 
 
 
 def find_group_starts(sizes: IntArray) -> IntArray:
-    """Return int64[k + 1], where each of k groups starts in a flat array, then the total size.
+    """Return int64[k + 1]: the start of each of k groups in a flat array, then the total size.
 
     Args:
         sizes: int64[k], how many elements each group has.
@@ -63,7 +63,7 @@ def add_up_before(values: BoolArray | IntArray) -> IntArray:
 
 
 def list_positions(first: IntArray, sizes: IntArray) -> IntArray:
-    """Return the positions of ranges, range after range, by their first positions and sizes.
+    """Return all positions of ranges, range after range, given their first positions and sizes.
 
     >>> list_positions(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
@@ -89,8 +89,8 @@ class Frontier(NamedTuple):
 
     So the rows from the first undecided starting row on are searched again each time.
 
-    A search changes the frontier of the `Partitions` that it gets, in place: it sets `start`,
-    `number` and `steps` of a partition when it comes to the end of it. Whoever still needs the
+    A search changes the frontier of the `Partitions` that it gets, in place: when it comes to the
+    end of a partition, it sets `start`, `number` and `steps`. A caller that still needs the
     progress before the search keeps a `copy`.
     """
 
@@ -100,7 +100,7 @@ class Frontier(NamedTuple):
     until: IntArray
     # int64[p], the first row that no search may read; NO_EDGE if no row is missing.
     edge: IntArray
-    # int64[p], how many matches were found in the partition: the number of the last one.
+    # int64[p], the number of matches found in the partition, which is the number of the last match.
     number: IntArray
     # int64[p], how often conditions on the run were evaluated in the partition.
     steps: IntArray
@@ -139,8 +139,8 @@ class Frontier(NamedTuple):
     def copy(self) -> Frontier:
         """Return a frontier that a search can change without changing this one.
 
-        No search changes `until` and `edge`, so both frontiers share them: a piece may have many
-        partitions.
+        Both frontiers share `until` and `edge`, which no search changes, because a piece may have
+        many partitions.
         """
         return self._replace(
             start=self.start.copy(), number=self.number.copy(), steps=self.steps.copy()
@@ -154,8 +154,8 @@ class Frontier(NamedTuple):
     def extend_open_windows(self, starts: IntArray, window_end: IntArray) -> IntArray:
         """Return the ends of windows, one row later for each open window.
 
-        A window is open if it ends with the last row that is present and rows are missing, because
-        these may be in it as well.
+        A window is open if it ends with the last row that is present and later rows are missing,
+        because the missing rows may be in the window as well.
 
         Args:
             starts: see `Partitions`.
@@ -168,37 +168,38 @@ class Frontier(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Partitions:
-    """Whole partitions, one after the other, each in its order. n rows, p partitions."""
+    """p whole partitions with n rows, one partition after the other, each in its order."""
 
-    # int64[p + 1], row position of each partition's first row, then the number of rows n.
+    # int64[p + 1], the position of each partition's first row, then the number of rows n.
     starts: IntArray
     # uint64[n, words], at least one word. Bit i of a row, in word i // 64, tells whether the row
     # satisfies row condition i.
     satisfied: WordArray
-    # int64[columns, n], the columns that run conditions read: the integer ones, then floats as
-    # their bits. After them come the columns that only totals over all matches read, likewise.
+    # int64[columns, n], the columns that run conditions read: integers, then the bits of floats.
+    # After them come the columns that only totals over all matches read, in the same order.
     columns: IntArray
     # bool[columns, n], false where the value is NULL.
     valid: BoolArray
-    # How many of `columns` are the integer columns of run conditions. They are the first ones.
+    # The number of integer columns of run conditions, which are the first ones of `columns`.
     integers: int
-    # int64[n], for each row, where the window of a match that starts there ends: the first row that
-    # is not in it. None without a window. It never decreases within a partition. If rows of the
-    # partition are missing, a window may be open: it has all rows that are present from its start
-    # on, and may have missing ones too. It then ends one row after the first missing row, so
-    # that no search takes that row for its end: see `Frontier.extend_open_windows`.
+    # int64[n], for each row, the end of the window of a match that starts there: the first row
+    # after the window. None without a window. Ends never decrease within a partition. If rows of
+    # the partition are missing, a window may be open: it has all present rows from its start on,
+    # and may have missing rows as well. The end of an open window is one row after the first
+    # missing row, so that no search takes that row for the end: see `Frontier.extend_open_windows`.
     #
     #     WITHIN 2, keys 0 1 2 | 3, where the row with key 3 is missing     window_end: 2, 4, 4
     window_end: IntArray | None = None
-    # int64[1 + neighbour windows, n], times: when the windows end that begin with a row. The window
-    # of the match comes first, then those between neighbours. None if no run is output when one of
-    # the latter ends.
+    # int64[1 + w, n], the times at which the windows that begin with a row end: the window of the
+    # match, then w windows between neighbours. None if no run is output when a window between
+    # neighbours ends.
     end_times: IntArray | None = None
-    # Set if rows of some partition are missing, or have been searched before; None if all
-    # partitions are complete. Only a search without event selection keeps to it, and changes it.
+    # How far the search of each partition has come, if rows are missing or have been searched
+    # before; None if all partitions are complete. Only a search without event selection reads and
+    # changes it.
     frontier: Frontier | None = None
-    # By integer column, the values whose ranks the column holds, from rank 1 on, if Python computes
-    # with the values.
+    # For each integer column that holds ranks of values with which Python computes, the values from
+    # rank 1 on.
     ranked: Mapping[int, Sequence[object]] = field(default_factory=dict)
 
     @property
@@ -207,7 +208,7 @@ class Partitions:
         return int(self.starts[-1])
 
     def take_partition(self, partition: int) -> Partitions:
-        """Return one partition, given its index, as if it were the only one. It has no frontier."""
+        """Return one partition, given its index, as partitions of their own without a frontier."""
         begin, end = self.starts[partition : partition + 2].tolist()
         rows = slice(begin, end)
         return Partitions(
@@ -228,14 +229,15 @@ def find_ends_by_bounds(
 ) -> IntArray:
     """Return int64[n], for each row the first row of its partition whose key reaches its bound.
 
-    That is the partition's end if no key does. It takes one pass, because bounds ascend as keys do.
+    If no key reaches the bound, the result is the end of the partition. One pass suffices, because
+    bounds ascend as keys do.
 
     Args:
         starts: see `Partitions`.
-        keys: the first ORDER BY key, ascending.
-        valid: false where the key is NULL. Such a row is in no window, not even its own.
-        bounds: the key plus the length of the window.
-        bounds_valid: false where the bound is NULL.
+        keys: int64[n], the first ORDER BY key, ascending.
+        valid: bool[n], false where the key is NULL. Such a row is in no window, not even its own.
+        bounds: int64[n], the key plus the length of the window.
+        bounds_valid: bool[n], false where the bound is NULL.
     """
     ends = np.empty(len(keys), np.int64)
     for partition in range(len(starts) - 1):
@@ -255,13 +257,14 @@ def find_ends_by_distance(
 ) -> IntArray:
     """Return int64[n], for each row the first later row of its partition that is too far from it.
 
-    That is the partition's end if no row is. It takes one pass, as `find_ends_by_bounds` does.
+    If no row is too far, the result is the end of the partition. One pass suffices, as in
+    `find_ends_by_bounds`.
 
     Args:
         starts: see `Partitions`.
-        keys: uint64 or float64, ascending.
-        valid: false where the key is NULL. Such a row is in no window, not even its own; nor is a
-            row whose distance from itself is not a number.
+        keys: uint64[n] or float64[n], ascending.
+        valid: bool[n], false where the key is NULL. Such a row is in no window, not even its own;
+            nor is a row whose distance from itself is not a number.
         limit: the greatest distance in the window, of the keys' type.
     """
     ends = np.empty(len(keys), np.int64)
@@ -277,7 +280,9 @@ def find_ends_by_distance(
 
 
 def find_ends_by_row_count(starts: IntArray, window_rows: int) -> IntArray:
-    """Return int64[n], for each row the end of a window of `window_rows` rows, or its partition's.
+    """Return int64[n], for each row the end of a window of at most `window_rows` rows.
+
+    A window ends with its partition at the latest.
 
     >>> find_ends_by_row_count(np.array([0, 3, 4]), 2).tolist()
     [2, 3, 3, 4]

@@ -11,7 +11,8 @@ from matchrec.search.kernels import layout
 class PathSearch(KernelSearch[W]):
     """A search of one run at a time, which remembers failures.
 
-    It works in the path of the run, its computation state at each depth, and the memo of failures.
+    Its arrays are the path of the run, the computation state at each depth, and the memo of
+    failures.
     """
 
     progress: layout.RememberedRows
@@ -24,9 +25,10 @@ class PathSearch(KernelSearch[W]):
         return {"path": ((size,), np.int32)} | self.shape_memo() | self.shape_registers(size)
 
     def remember_nothing(self) -> None:
-        """Remember no failures: repeat the search from a state at a row whenever a run gets there.
+        """Change the rules so that no failure is remembered.
 
-        The memo stays as small as it was at first, because it never gets full.
+        Each run that gets to a state at a row then searches from there again. The memo stays as
+        small as it was at first, because it never gets full.
         """
         program = self.rules.program.copy()
         program[:, layout.MEMO] = layout.NOT_REMEMBERED
@@ -35,8 +37,8 @@ class PathSearch(KernelSearch[W]):
     def grow(self, status: int) -> None:
         """Make the arrays that `status` says are full at least twice as large.
 
-        A larger memo begins empty, because a row has another place in a larger ring. To find the
-        failures again takes no longer than it took to fill the smaller ring.
+        A larger memo begins empty, because a row has another place in a larger ring. Finding the
+        failures again takes no longer than filling the smaller ring did.
         """
         super().grow(status)
         if status == layout.MEMO_FULL:

@@ -1,9 +1,9 @@
-"""Backtracking under conditions on the run: one run at a time.
+"""Backtracking with conditions on the run: one run at a time.
 
-*What it does.* It goes forward and back as `memoised` does. A condition may read the rows that the
-run has mapped, such as `SUM(A.x)`. What it reads is kept in *registers*, one slot of them for each
-row of the path: mapping a row copies the slot before and updates the copy, so going back needs
-nothing but the slot before.
+*What it does.* The search goes forward and back as in `memoised`. A condition may read the rows
+that the run has mapped, such as `SUM(A.x)`. The values that conditions read are in *registers*,
+with one slot of registers for each row of the path. Mapping a row copies the slot before and
+updates the copy. So when the search goes back, the slot before still has its values.
 
     PATTERN (A+ B)   DEFINE B AS x > SUM(A.x)   rows with x = 1, 2, 2, 9
 
@@ -12,13 +12,13 @@ nothing but the slot before.
     SUM(A.x)   1        3    5    14
                                   B         9 > 5: the match is A A A B
 
-A state fails at a row for every way to it only if no register decides what follows. Such failures
-are remembered; all other ways are tried again.
+If no register decides how a run goes on from a state, a failure of this state at a row holds for
+every way to it, and is remembered. Otherwise, the state is tried again for each way to it.
 
 *When it is chosen.* For the preferred match of consecutive rows, if conditions depend on the run so
-that `memoised` cannot be used, and no two ways of equal length lead from a state back to it. If two
-ways do, the number of ways can grow exponentially with the rows, and `merging` is chosen. A bounded
-pattern such as `(A | B){20}` can still have exponentially many ways: 2^20.
+that `memoised` cannot be used, and no two ways of equal length lead from a state back to the same
+state. With two such ways, the number of ways can grow exponentially with the rows, and `merging` is
+chosen. A bounded pattern such as `(A | B){20}` can still have exponentially many ways: 2^20.
 
 *Cost.* The time is proportional to rows x ways: from each starting row, every way through the
 pattern may be tried, as far as the rows satisfy it. `A+ B` has one way for each length of A+, so it
@@ -43,7 +43,7 @@ from matchrec.search.task import BACKTRACKING, Task
 
 @dataclass(frozen=True)
 class PlainStrategy(ContiguousStrategy):
-    """A strategy of one run at a time, under conditions on the run."""
+    """A strategy of one run at a time, with conditions on the run."""
 
     algorithm = BACKTRACKING
     label = "plain"

@@ -12,12 +12,12 @@ from matchrec.search.kernels import layout
 from matchrec.search.partitions import IntArray
 from matchrec.search.task import Task
 
-# The values with which fields of a progress begin, if not with 0.
+# The initial values of fields of a progress; all other fields begin with 0.
 INITIAL_VALUES = {"partition": -1, "memo_window": -1, "best_start": -1, "match_kind": A_MATCH}
 
 
 def make_progress(progress_class: type[layout.Progress], task: Task) -> layout.Progress:
-    """Return the progress of a search that has not begun: a record of a class."""
+    """Return the progress of a search that has not begun, with the fields of a class."""
     progress = layout.make_record(progress_class)
     for field in layout.iterate_fields(progress_class):
         setattr(progress, field, INITIAL_VALUES.get(field, 0))
@@ -28,11 +28,11 @@ def make_progress(progress_class: type[layout.Progress], task: Task) -> layout.P
 
 
 def find_match_limit(task: Task) -> int:
-    """Return after how many matches the search of a partition may end; NO_LIMIT if it may not.
+    """Return the number of matches after which the search of a partition ends; NO_LIMIT for all.
 
-    It may not end early if a skip strategy leaves out matches later, or if all matches are output
-    and some of them are found twice. `selection.find_by_one_run` lifts the limit, because it does
-    not find matches in the order in which they are numbered.
+    There is no limit if a skip strategy leaves out matches later, or if all matches are output and
+    some of them are found twice. `selection.find_by_one_run` removes the limit, because its search
+    does not find matches in the order of their numbers.
     """
     if task.most_matches is None or task.skip is not None:
         return layout.NO_LIMIT
@@ -44,17 +44,18 @@ def find_match_limit(task: Task) -> int:
 
 
 def make_last_live(task: Task, arrays: SearchInput) -> IntArray:
-    """Return an array for the last row at which a run of each starting row is live: int64[n].
+    """Return an array for the last row at which a run of each starting row is live.
 
-    It has -1 for each row. It is empty if it does not matter when runs are live.
+    It is int64[n] with -1 for each row; int64[0] if it does not matter when runs are live.
     """
     row_count = arrays.rows.starts[-1] if needs_release_times(task) else 0
     return np.full(row_count, -1, np.int64)
 
 
 def needs_release_times(task: Task) -> bool:
-    """Return whether it matters when a match is released.
+    """Return whether it matters at which row a match is released.
 
-    It does if runs that time out before that are output as well.
+    It matters if runs that time out are output as well, because whether such a run is kept depends
+    on the matches that were released before it timed out.
     """
     return task.stages is not None and task.stages.outputs_timeouts and task.skip is not None

@@ -1,8 +1,8 @@
-"""Skip strategies of event selection: which matches are released while a search goes on.
+"""Apply skip strategies of event selection: decide which matches are released during a search.
 
 A match is *released*, which means output, as soon as no live run that began before it can still
-become a match. Until then it is *held*. A released match sets a *start bound*: no later match may
-begin before that row. Start bounds are int64[b, 2], ascending:
+become a match. Until then it is *held*. A released match sets a *start bound*: a row before which
+no later match may begin. Start bounds are int64[b, 2], ascending:
 
     column 0    the row at which the match was released
     column 1    the row before which no match may begin from then on
@@ -41,23 +41,23 @@ from matchrec.search.partitions import IntArray, take_or_default
 from matchrec.search.runs_search import RunsSearch
 from matchrec.search.task import Capacity, Task
 
-# "Many" matches of a chunk are released if at least this share of them is.
+# "Many" matches of a chunk are released if the share of released matches is at least this.
 MIN_SHARE_OF_MANY = 1 / 8
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The matches that a skip strategy has decided on, and what limits later ones."""
+    """The decisions of a skip strategy: released and held matches, and bounds for later matches."""
 
     # The matches that are released, in order.
     matches: Matches
     # The matches that must wait for a run that began earlier.
     held: Matches
-    # The start bounds that are still needed: the last one that was set before the row at which the
-    # search stopped, and those after it.
+    # The start bounds that are still needed: the last bound that was set before the row at which
+    # the search stopped, and the bounds after it.
     start_bounds: IntArray
-    # The row before which no match may begin from `stop` on, by the start bounds; -1 if there is
-    # none. Live runs that began before it can no longer be released.
+    # The start bound at the row at which the search stopped; -1 if there is none. Live runs that
+    # began before this row can no longer be released.
     earliest_start: int
 
 
@@ -87,7 +87,7 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
     assert timed_out.completed is not None
     bound_set_at = bounds[:, 0]
     earliest_starts = bounds[:, 1]
-    # For each run that timed out, the last bound that was set before that; -1 if there is none.
+    # For each run that timed out, the last bound that was set before; -1 if there is none.
     bound_index = np.searchsorted(bound_set_at, timed_out.completed, side="left") - 1
     may_begin = timed_out.start >= take_or_default(earliest_starts, bound_index, -1)
 
@@ -114,7 +114,7 @@ def decide_matches(
 
     Returns:
         int64[m], KEPT, HELD or LEFT_OUT for each match; and int64[m, 2], the start bound that holds
-        after it, in the form of the module's table.
+        after each match: see the docstring of the module.
 
     Raises:
         RunFailure: a match has no row to which the strategy could skip.
@@ -152,23 +152,24 @@ def decide_matches(
 class ReleasingSearch:
     """A search with a skip strategy, which decides on its matches after each chunk.
 
-    It holds matches only until they are decided on, and drops runs that can no longer be released.
-    Each decision has a fixed cost. So chunks are large, and decisions rare, if no run waits and
-    many of the matches found are released, or if the runs of one starting row are followed alone.
-    Otherwise chunks are small, because each decision will drop most runs.
+    Undecided matches are held until a later decision, and runs that can no longer be released are
+    dropped. Each decision has a fixed cost. So chunks are large, and decisions rare, if no run can
+    wait and many of the matches found are released, or if the runs of one starting row are followed
+    alone. Otherwise chunks are small, because each decision will drop most runs.
     """
 
     search: MatchSearch | RunsSearch
-    # The size of a chunk if decisions are frequent, and if they are rare.
+    # The size of a chunk if decisions are frequent.
     small_capacity: Capacity
+    # The size of a chunk if decisions are rare.
     large_capacity: Capacity
-    # The matches that are not decided on yet.
+    # The matches that are undecided.
     held: Matches = field(default_factory=make_empty_matches)
     # See `SearchPosition`.
     start_bounds: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
     def find_matches(self) -> Iterator[Matches]:
-        """Yield the released matches, partition by partition, by first rows.
+        """Yield the released matches, partition by partition, in the order of their first rows.
 
         Raises:
             RunFailure: the search has failed because of the rows.
@@ -191,9 +192,9 @@ class ReleasingSearch:
         return isinstance(search, RunsSearch) and search.progress.solo_read_limit != 0
 
     def release(self, new_matches: Matches) -> Matches:
-        """Return the held and new matches that can be released now, and hold the others.
+        """Decide on the held and new matches, and return the released ones.
 
-        Runs of the search that can no longer become a released match are dropped.
+        Undecided matches are held. Runs that can no longer become a released match are dropped.
 
         Raises:
             RunFailure: a match has no row to which the strategy could skip.

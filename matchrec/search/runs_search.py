@@ -1,11 +1,11 @@
 """`RunsSearch`, the search of all runs at once for all matches, by the kernel `all_matches`.
 
 A search can be stopped after some rows: its live runs are copied, and another search goes on with
-them when more rows have arrived (`incremental`).
+the copy when more rows have arrived (`incremental`).
 
-The arrays of the kernel have room for the runs before a row and for those after it. They are called
-*banks*, and swap roles at each row. `runs` has a half for each bank. In `registers`, the runs of
-both banks alternate, after a row for the state before the first row: see `mapping.find_slot`.
+The arrays of the kernel have room for two *banks* of runs: the runs before a row and the runs after
+it. The banks swap roles at each row. `runs` has a half for each bank. In `registers`, row 0 has the
+registers before the first row, and then runs of both banks alternate: see `mapping.find_slot`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from matchrec.search.task import Capacity, Task
 class RunsSearch(BufferSearch[AllMatchesWork]):
     """A search of all runs at once, for all matches.
 
-    Besides the runs and the buffer, it works in the path of the match that is written out.
+    In addition to the arrays of `BufferSearch`, it has the path of the match that is written out.
     """
 
     kernel: CachedFunction[..., int] = search
@@ -44,8 +44,8 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
     ) -> None:
         self.last_live = make_last_live(task, arrays)
         super().__init__(task, arrays, capacity, counters)
-        # If runs are output that are live at the end of the partition, that end is one more step
-        # after the last row.
+        # If runs that are live at the end of the partition are output, the search takes one more
+        # step, at the row after the last one.
         until = arrays.rows.starts[1:] + arrays.compiled_task.outputs_ended_runs
         arrays.rows.frontier.until[:] = until
 
@@ -92,8 +92,8 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         )
 
     def restore(self, live: LiveRuns) -> None:
-        """Go on with these runs and their nodes."""
-        # More room than the runs take, so that the arrays need not grow at the next row.
+        """Put live runs and their nodes into the arrays, so that the search goes on with them."""
+        # There is more room than the runs take, so that the arrays need not grow at the next row.
         least_sizes = {layout.RUNS_FULL: 2 * len(live.runs), layout.NODES_FULL: 4 * len(live.nodes)}
         for status, least_size in least_sizes.items():
             while self.sizes[status] < least_size:
@@ -109,10 +109,10 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         self.progress.node_count = len(live.nodes)
 
     def run_to_end(self) -> None:
-        """Run the search for what it leaves in its arrays: the nodes, or the totals of groups.
+        """Run the search to its end. Its results are in its arrays: the nodes, or the totals.
 
-        `find_matches` is a generator, which searches only as it is read. Here it yields nothing
-        that is needed, because no match is written out.
+        `find_matches` is a generator, which searches only as it is read. What it yields is not
+        needed, because the search writes no match out.
 
         Raises:
             RunFailure: the search has failed because of the rows.
@@ -121,7 +121,7 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
             pass
 
     def find_graph(self) -> Iterator[Matches]:
-        """Yield the pointers of all matches, each as a match of one row: see `graph`.
+        """Yield the pointers of the graph of all matches, each as a match of one row: see `graph`.
 
         Raises:
             RunFailure: the search has failed because of the rows.

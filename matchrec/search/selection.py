@@ -1,9 +1,9 @@
 """Event selection: rows may be skipped, and all matches may be output.
 
-`find_by_one_run` and `find_by_all_runs` run the search of a task and return its matches in order,
-each once and numbered, without those that a skip strategy leaves out. The search follows one run at
-a time (`MatchSearch`) or all runs at once (`RunsSearch`). The second kind can be stopped; its live
-runs can then be taken out and put back, as a stream needs it: see `incremental`.
+`find_by_one_run` and `find_by_all_runs` run the search of a task. They return its matches in order,
+each once and numbered, without the matches that a skip strategy leaves out. The search follows one
+run at a time (`MatchSearch`) or all runs at once (`RunsSearch`). For streams, a `RunsSearch` can
+also be stopped and resumed with its live runs: see `incremental`.
 
 `match_lists` puts the matches in order, and `releasing` applies skip strategies.
 """
@@ -30,22 +30,23 @@ from matchrec.search.releasing import ReleasingSearch
 from matchrec.search.runs_search import RunsSearch
 from matchrec.search.task import Capacity, Task
 
-# The sizes of chunks after which a search with a skip strategy decides on its matches: the small
-# one if decisions are frequent, the large one if they are rare. See `ReleasingSearch`.
+# A search with a skip strategy decides on its matches after each chunk. Chunks are small if
+# decisions are frequent, and large if decisions are rare. See `ReleasingSearch`.
 SMALL_CAPACITY = Capacity(mapped_rows=1 << 16, matches=1 << 12)
 LARGE_CAPACITY = Capacity(mapped_rows=1 << 19, matches=1 << 15)
-# How often a row may be read, on average, while the runs of one starting row are followed alone.
+# While the runs of one starting row are followed alone, each row may be read this many times on
+# average. After that, all runs are followed at once.
 READS_ALONE = 8
 
 
 def find_by_one_run(
     task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None
 ) -> Iterator[Matches]:
-    """Yield the matches of a task in order, numbered, by one run at a time.
+    """Yield the matches of a task in order, numbered, from a search of one run at a time.
 
-    Preferred matches are found in the order of their starting rows. All matches are not found in
-    the order in which they are complete. So they are kept until the end and sorted, unless a skip
-    strategy decides on them.
+    Preferred matches are found in the order of their starting rows, which is their order. If all
+    matches are sought, they are not found in the order in which they are complete. So they are kept
+    until the end and sorted, unless a skip strategy decides on them.
 
     Args:
         task: a task with event selection.
@@ -62,7 +63,7 @@ def find_by_one_run(
     if task.skip is not None:
         chunks = ReleasingSearch(search, capacity, capacity).find_matches()
         return number_chunks(task, join_chunks(chunks))
-    # The first matches that are found need not be the first ones that are complete.
+    # The search cannot stop after some matches: the first that it finds need not be complete first.
     search.progress.match_limit = layout.NO_LIMIT
     chunks_found = list(search.find_matches())
     if not chunks_found:
@@ -73,10 +74,16 @@ def find_by_one_run(
 def find_by_all_runs(
     task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None
 ) -> Iterator[Matches]:
-    """Yield the matches of a task in order, numbered, by all runs at once.
+    """Yield the matches of a task in order, numbered, from a search of all runs at once.
 
-    All matches are found when they are complete; within a chunk, the order is arbitrary. Arguments
-    as `find_by_one_run`.
+    If all matches are sought, each match is found at the row that completes it, so chunks are in
+    order and only the matches within a chunk are sorted.
+
+    Args:
+        task: a task with event selection.
+        arrays: the task and its partitions, as kernels read them.
+        capacity: how much a chunk may hold.
+        counters: see `KernelSearch`.
 
     Raises:
         RunFailure: the search has failed because of the rows.

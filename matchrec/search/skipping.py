@@ -5,7 +5,8 @@
 1. tries the choices in preferment order; the first one by which the row can be mapped takes the run
    to the next row;
 2. otherwise skips the row, if that is allowed;
-3. otherwise goes back to the last row that was mapped, and tries what comes after its choice.
+3. otherwise goes back to the last row that was mapped, and tries the choices after the one that
+   mapped it.
 
 If the query outputs preferred matches, the search of a starting row ends with its first match.
 
@@ -17,19 +18,19 @@ If the query outputs preferred matches, the search of a starting row ends with i
     A        skip  skip       no row is left
 
 *When it is chosen.* With event selection, if the query outputs the preferred match of each starting
-row, because a depth-first search finds that one first. If the user chooses `backtracking`, for all
-other outputs as well, except for the graph of all matches.
+row, because a depth-first search finds the preferred match first. If the user chooses
+`backtracking`, also for all other outputs except the graph of all matches.
 
-*Cost.* For each starting row, the number of runs that are followed, which is exponential at worst;
-rows are read again by each run that comes past them. If what follows depends on the data only, a
-state that has led to no match at a row is remembered. So if the preferred match is asked for, a
-state is entered once at each row, and without windows the search takes at most rows x rows x
-choices. If all matches are asked for, a state that has led to a match is entered again by each run
-that comes to it.
+*Cost.* The time is proportional to the number of runs that are followed from each starting row,
+which is exponential at worst. Each run reads the rows that it comes past. If the rest of a search
+depends on the data only, a state that has led to no match at a row is remembered. So for preferred
+matches, a state is entered once at each row, and without windows the search takes at most rows x
+rows x choices. For all matches, a state that has led to a match is entered again by each run that
+comes to it.
 
 Memory: 40 bytes for each row of the path, 8 for each register at each depth, and the memo of
-failures as in `memoised`. If all matches are asked for, they are kept until the end and sorted,
-unless a skip strategy decides on them.
+failures as in `memoised`. If all matches are sought, they are kept until the end and sorted, unless
+a skip strategy decides on them.
 
 *Kernel.* `kernels.skipping`.
 

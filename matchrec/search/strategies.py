@@ -4,7 +4,7 @@
 2. Take the first class in `STRATEGIES` whose `algorithm` matches and whose `find_obstacle` returns
    None.
 
-`format_strategies` returns a table of all strategies that says when each of them is chosen.
+`format_strategies` returns a table that says when each strategy is chosen.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class SearchAlgorithm:
 
     The two exceptions are event selection and longest matches in windows.
 
-    Breadth-first search continues only one of several runs that have the same future: they are in
-    the same state at the same row, and the conditions on later rows read the same values of them.
+    Breadth-first search continues only one of several runs with the same future. These are runs in
+    the same state at the same row, of which the conditions on later rows read the same values.
     """
 
     # BACKTRACKING or BREADTH_FIRST.
@@ -74,7 +74,7 @@ class SearchAlgorithm:
     capacity: Capacity = Capacity()
 
     def find_obstacle(self, task: Task) -> str | None:
-        """Return the sentence that says why the algorithm cannot run a task, or None if it can."""
+        """Return why the algorithm cannot run a task, as a sentence; None if it can."""
         if self.name == BACKTRACKING:
             if task.output is MatchOutput.GRAPH:
                 return "only breadth_first has the shared buffer that the match graph shows"
@@ -152,14 +152,14 @@ def find_fastest(task: Task) -> str:
 def classify_time(task: Task, algorithm: str) -> str:
     """Return in words how the time of a contiguous search grows with its rows.
 
-    Conditions are unknown here: any of them may hold on any row. If conditions depend on the run,
-    `max_steps` ends a search that takes too long.
+    The result is an upper bound, for any conditions: each condition may hold on any row. If
+    conditions depend on the run, `max_steps` ends a search that takes too long.
 
     W is an upper bound on the number of rows of a match: `describe_match_rows` says which. A search
-    from one starting row reads at most W rows. Without loops W is a constant, but the number of
-    ways may still double with each element: `(A?){9} A{9}` has 512. So a bounded
-    pattern with a choice is called exponential, which is an upper bound. It is far from exact for
-    `A{1,5} B`, which has five ways.
+    from one starting row reads at most W rows. Without loops, W is a constant, but the number of
+    ways may still double with each element: `(A?){9} A{9}` has 512 ways. So the time of a bounded
+    pattern with a choice is called exponential. For `A{1,5} B`, which has only five ways, this
+    bound is far from exact.
     """
     linear = "linear in the number of rows"
     match_rows = describe_match_rows(task)
@@ -191,11 +191,16 @@ def describe_match_rows(task: Task) -> str:
 
 
 def is_linear_over_data(task: Task, algorithm: str) -> bool:
-    """Return whether no row is searched again for another end of a window.
+    """Return whether a search takes linear time if conditions depend on the data only.
 
-    Precondition: `task.reads_only_data`. A remembered shortest match is valid for every window that
-    contains it; a remembered longest match is cut off by a nearer window end, so LONGEST must
-    search again.
+    In windows, backtracking remembers distances. A distance to the nearest end of a match holds for
+    every window that contains the match. A distance to the farthest end holds for one end of a
+    window, so LONGEST searches rows again for other windows. Breadth-first search is linear only
+    for preferred matches without windows.
+
+    Args:
+        task: a task whose conditions depend on the data only.
+        algorithm: BACKTRACKING or BREADTH_FIRST.
     """
     if not task.has_window:
         return algorithm == BACKTRACKING or task.output is not MatchOutput.LONGEST

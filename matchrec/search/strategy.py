@@ -2,9 +2,9 @@
 
 Each strategy is a class in a file of its own. `strategies` has the list of them, and chooses one.
 
-A strategy says which tasks it can search, what `explain` calls it and why it is chosen. Its methods
-`load` and `find_matches` import the code that searches only when a worker calls them, because a
-query that is planned needs none of it.
+A strategy says which tasks it can search, which name `explain` gives it and why it is chosen. Its
+methods `load` and `find_matches` import the code that searches when a worker calls them. Planning a
+query does not need this code.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 class Strategy(ABC):
     """A way to search one kind of task. Immutable: a search has all mutable state."""
 
-    # The name of its algorithm. Users may choose the algorithm.
+    # The name of its algorithm, which users may choose: BACKTRACKING or BREADTH_FIRST.
     algorithm: ClassVar[str]
-    # What `explain` calls it.
+    # The name in `explain`.
     label: ClassVar[str]
-    # Which tasks it is for: a cell of the table that `format_strategies` returns.
+    # The tasks for which it is chosen: a cell of the table that `format_strategies` returns.
     chosen_for: ClassVar[str]
-    # Why it is expected to be the fastest for its tasks, for `explain`.
+    # For `explain`: why it is expected to be the fastest for its tasks.
     fastest_because: ClassVar[str]
 
     # How much a search may hold in memory.
@@ -47,12 +47,13 @@ class Strategy(ABC):
     def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot search a task, or None if it can."""
 
-    def name(self, task: Task) -> str:
-        """Return what `explain` calls the strategy for a task that it can search."""
-        return self.name_without_runs(task) + ", then unfinished runs" * self.finds_runs
+    def make_name(self, task: Task) -> str:
+        """Return the name that `explain` shows for a task that the strategy can search."""
+        name = self.make_name_for_matches(task)
+        return f"{name}, then unfinished runs" if self.finds_runs else name
 
-    def name_without_runs(self, task: Task) -> str:  # noqa: ARG002 -- other strategies need it
-        """Return the name for a task without the part about runs."""
+    def make_name_for_matches(self, task: Task) -> str:  # noqa: ARG002 -- other strategies need it
+        """Return the part of the name about the search for matches."""
         return self.label
 
     def explain_choice(self, task: Task) -> str:  # noqa: ARG002 -- other strategies need it
@@ -71,8 +72,8 @@ class Strategy(ABC):
         Args:
             task: a task that the strategy can search.
             partitions: the rows. A search without event selection changes their frontier.
-            counters: int64[COUNTER_COUNT], see `kernels.layout`. At its end, a search with event
-                selection adds what it has counted. No other search counts.
+            counters: int64[COUNTER_COUNT], see `kernels.layout`. A search with event selection adds
+                its counts when it ends; other searches do not count. None if no counts are needed.
 
         Raises:
             RunFailure: an error that depends on the data.
@@ -88,7 +89,7 @@ class Strategy(ABC):
     def find_matches(
         self, task: Task, partitions: Partitions, counters: IntArray | None
     ) -> Iterator[Matches]:
-        """Yield all matches, as `search` does, of a task that asks for no runs."""
+        """Yield all matches of a task that asks for no runs, as `search` does."""
 
 
 class TaskSearch(Protocol):
@@ -125,8 +126,8 @@ class ContiguousStrategy(Strategy):
         return self.load(task)(task, arrays, self.capacity, counters).find_matches()
 
 
-# What `explain` calls a search with event selection if no skip strategy of stages leaves matches
-# out.
+# For each output, the name in `explain` of a search with event selection without a skip strategy of
+# stages.
 NAME_BY_OUTPUT: Mapping[MatchOutput, str] = {
     MatchOutput.PREFERRED: "preferred matches that skip rows",
     MatchOutput.ALL: "all matches",
@@ -146,13 +147,13 @@ class SelectionStrategy(Strategy):
             return "the query asks for aggregates over all matches instead of matches"
         return None if task.needs_event_selection else "the query has no event selection"
 
-    def name_without_runs(self, task: Task) -> str:
-        """Return which matches the task outputs."""
+    def make_name_for_matches(self, task: Task) -> str:
+        """Return a name that says which matches the task outputs."""
         return "matches after the skip strategy" if task.skip else NAME_BY_OUTPUT[task.output]
 
 
-# Why a strategy cannot search a task; None if it can. A strategy with several conditions joins the
-# calls by `or`.
+# Functions that return why a strategy cannot search a task, as a sentence, or None if this is no
+# obstacle. A strategy with several possible obstacles joins the calls by `or`.
 
 
 def explain_not_longest(task: Task) -> str | None:
@@ -180,8 +181,8 @@ def explain_run_conditions(task: Task) -> str | None:
 
 
 def compile_arrays(task: Task) -> CompiledTask:
-    """Return the arrays of a task. They say which failures of a search can be remembered."""
-    # Imported here, because it loads all that conditions on the run need.
+    """Return the arrays of a task, which say which failures of a search can be remembered."""
+    # Imported here, because the module loads all code for conditions on the run.
     from matchrec.search.compiled_task import compile_task
 
     return compile_task(task, 0)

@@ -1,4 +1,4 @@
-"""The input of a search besides its rows: the task, and how much it may hold in memory.
+"""The input of a search apart from the rows: the task, and how much it may hold in memory.
 
 A `Task` is a compiled query without columns, SQL or Spark: a row pattern, numbered conditions and
 the options of the clause. `compile.build_query` builds it, and it is pickled and sent to the
@@ -35,7 +35,7 @@ BREADTH_FIRST = "breadth_first"
 class Condition:
     """The condition of a variable: both parts must be true. A missing part is true."""
 
-    # The bit of its row condition in `Partitions.satisfied`.
+    # The index of the bit in `Partitions.satisfied` of the part that depends on the row only.
     row_bit: int | None = None
     # The part that depends on the run: on the rows mapped so far.
     run_condition: RunExpression | None = None
@@ -48,15 +48,17 @@ class NearbyCondition:
     The worker computes it for all rows before the search: see `search.nearby`.
     """
 
-    # Reads the columns of run conditions. Its navigations are physical ones from the row itself.
+    # The condition, which reads columns of run conditions. It has only physical navigations, from
+    # the row itself.
     expression: RunExpression
     # The bit of the part that Spark computes, which must hold as well; None without such a part.
     spark_bit: int | None
-    # The column that Spark would compute instead.
+    # The column that Spark would compute if the worker did not compute the condition.
     column: RowColumn
     # The bit of `Partitions.satisfied` in which the result is stored.
     bit: int
-    # For messages: the first variable that has this condition; the condition's text if none has.
+    # For messages: the first variable that has this condition; the condition's text if no variable
+    # has it.
     variable: str
 
     @property
@@ -71,7 +73,7 @@ class NearbyCondition:
 class AbsenceCondition:
     """A negation: no row in one part of a match may satisfy the condition of a variable.
 
-    The part is between two rows of the match, or it is the rows of a window before or after it:
+    The part is between two rows of the match, or before or after the match in a window:
 
         PATTERN (A NOT C B)   after={A}, before={B}    no C between the last A and the first B
         PATTERN (NOT C A B)   after=None, before={A}   no C in a window that ends with the match
@@ -112,15 +114,15 @@ class TotalFunction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """An aggregate over all matches, of a value that each match has.
+    """An aggregate over all matches, of a value that is computed for each match.
 
     For `sum(FIRST(A.price))` over all matches, the outer function is SUM, the inner function is
     FIRST, and the members are {A}.
     """
 
-    # Aggregates the values of all matches.
+    # The function that aggregates the values of all matches.
     outer_function: TotalFunction
-    # Computes the value of one match from its rows of `members`.
+    # The function that computes the value of a match from its rows mapped to `members`.
     inner_function: TotalFunction
     # Ids of the variables whose rows are read.
     members: frozenset[int]
@@ -139,16 +141,16 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class TaskTotals:
-    """The aggregates over all matches of a task that outputs these instead of the matches."""
+    """The aggregates over all matches, for a task that outputs aggregates instead of matches."""
 
     aggregates: tuple[Total, ...]
-    # By what the matches are grouped.
+    # What the matches of one group have in common.
     grouping: clauses.Grouping
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A compiled query, as a search sees it. It can be pickled."""
+    """A compiled query in the form that a search reads. It can be pickled."""
 
     # The row pattern.
     pattern: CompiledPattern
@@ -156,7 +158,7 @@ class Task:
     conditions: tuple[Condition, ...]
     # For each variable name, primary or union, the ids of its primary variables.
     members: dict[str, frozenset[int]]
-    # Where the search goes on after a match.
+    # AFTER MATCH SKIP: the row at which the search goes on after a match.
     after_match: clauses.AfterMatchSkip = clauses.AfterMatchSkip()
     # Which rows a run may skip.
     selection: clauses.EventSelection = clauses.EventSelection.STRICT_CONTIGUITY
@@ -182,7 +184,8 @@ class Task:
     wants_chains: bool = False
     # Aggregates over all matches. If set, no match is output.
     totals: TaskTotals | None = None
-    # How many matches of a partition are output, those with the lowest numbers; None for all.
+    # At most this many matches of a partition are output, those with the lowest numbers; None for
+    # all.
     most_matches: int | None = None
 
     def __hash__(self) -> int:
@@ -198,7 +201,8 @@ class Task:
     def needs_event_selection(self) -> bool:
         """Return whether the task needs a search with event selection.
 
-        It does if it asks for more than one match of consecutive rows for each starting row.
+        A task without event selection asks for at most one match of each starting row, whose rows
+        are consecutive, and has no negation.
         """
         return clauses.needs_event_selection(
             self.selection, self.output, self.absences, self.closing_condition
@@ -238,9 +242,9 @@ class Task:
     def can_share_rows(self) -> bool:
         """Return whether overlapping matches can share their rows, and may have rows to share.
 
-        They can if the way a match goes on from a row does not depend on where it started. They
-        may have rows to share if two runs that begin with different rows can be in one state at one
-        row.
+        Matches can share rows if the way in which a match goes on from a row does not depend on its
+        starting row. They may have rows to share if two runs that begin with different rows can be
+        in the same state at the same row.
         """
         is_preferred = self.output is clauses.MatchOutput.PREFERRED
         depends_on_start = (
@@ -257,8 +261,8 @@ class Task:
     def may_share_several_rows(self) -> bool:
         """Return whether two matches may have more than one row in common.
 
-        They have at most one, the last row of the first match, if the search goes on from there.
-        For example, AFTER MATCH SKIP TO LAST B does that for PATTERN (A+ B+).
+        If the search goes on at the last row of each match, two matches share at most this row. For
+        example, AFTER MATCH SKIP TO LAST B does so for PATTERN (A+ B+).
         """
         match self.after_match.to:
             case clauses.SkipTo.PAST_LAST_ROW:
@@ -269,8 +273,8 @@ class Task:
         return True
 
 
-# The most bytes that one array of all live runs may take in a stream, or the matches that one row
-# completes.
+# The most bytes that one array of all live runs, or the matches that one row completes, may take in
+# a stream.
 MAX_STREAM_BYTES = 1 << 27
 
 
@@ -282,7 +286,8 @@ class Capacity:
     mapped_rows: int = 1 << 20
     # The most matches in one `Matches`.
     matches: int = 1 << 18
-    # For how many rows the working arrays are made at first, a power of two. They grow as needed.
+    # The number of rows for which the working arrays have room at first, a power of two. They grow
+    # as needed.
     initial_rows: int = 1 << 10
     # The most bytes that an array of a search over a stream may take: see `memory.may_take`. None
     # if the search is not over a stream.

@@ -1,26 +1,26 @@
-"""Aggregates over all matches: runs carry what is added up, and no match is built.
+"""Aggregates over all matches: runs carry totals, and no match is built.
 
-*What it does.* The runs are those of `all_matches`. A run stands for all paths that lead to it. It
-carries the number of these paths, and the value of each aggregate over them.
+*What it does.* The runs are those of `all_matches`. A run stands for all paths that lead to it. Its
+*totals* are the number of these paths, and the value of each aggregate over them.
 
-1. When a run maps a row, its number and values are updated for that row.
-2. When two runs merge, their numbers and values are added up.
-3. When a run accepts, its number and values are added to those of its group: a partition or a row.
+1. When a run maps a row, its totals are updated for the row.
+2. When two runs merge, their totals are added up.
+3. When a run accepts, its totals are added to the totals of its group: a partition or a row.
 
     SEQ(A+ a[]) with skip till any match, count(*), rows A A A
 
     row           0    1    2
-    paths         1    2    4     that end at this row: it extends each earlier path, or starts one
-    matches       1    3    7     up to this row
+    paths         1    2    4     that end at the row: it extends each earlier path, or starts one
+    matches       1    3    7     up to the row
 
 *When it is chosen.* If the query needs aggregates over all matches, but not the matches.
 
-*Cost.* It grows with the number of runs, not with the number of matches.
+*Cost.* The time is proportional to rows x runs, however many matches there are.
 
-Memory: for t aggregates, 8 + 9t words of 8 bytes for each node of the buffer, 3 + 9t for each
-group, and for each run as in `all_matches`. Only the nodes of live runs are kept.
+Memory: for t aggregates, 8 + 9t words of 8 bytes for each node of the buffer, 3 + 9t words for each
+group, and for each run as much as in `all_matches`. Only the nodes of live runs are kept.
 
-*Kernel.* `kernels.totals`, which goes over the runs by the functions of `kernels.all_matches`.
+*Kernel.* `kernels.totals`, which gives rows to runs by the functions of `kernels.all_matches`.
 
 *Sources.* Poppe, Lei, Rundensteiner, Maier, "GRETA: Graph-based Real-time Event Trend Aggregation",
 PVLDB 11(1), 2017; "Event Trend Aggregation under Rich Event Matching Semantics" (COGRA), 2019.

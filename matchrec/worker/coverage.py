@@ -19,7 +19,7 @@ from matchrec.compile.coverage import CoverageTask
 from matchrec.output.rows import find_matched_rows
 from matchrec.search.coverage import NO_START, Counts, find_matches
 from matchrec.search.kernels import nearest_runs
-from matchrec.search.nearby import find_rows_with, find_satisfying_rows
+from matchrec.search.nearby import find_rows_with_bit, find_satisfying_rows
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.task import NearbyCondition
 from matchrec.worker import wire
@@ -119,7 +119,7 @@ class CoverageWorker:
         if isinstance(tie, NearbyCondition):
             flags = find_satisfying_rows(partitions, tie)
         else:
-            flags = find_rows_with(partitions.satisfied, tie)
+            flags = find_rows_with_bit(partitions.satisfied, tie)
         flags[piece.starts[:-1]] = 0  # the row before it is in another partition
         return int(flags[len(flags) - piece.new_rows :].sum())
 

@@ -383,8 +383,7 @@ def step_run(
             break
         new_slot = find_slot(next_count, 1 - progress.bank)
         new_node = run.node
-        # 2. Map the row, or wait. `target` is the state of the run that follows, an effect, or -1
-        # if no run follows.
+        # 2. Map the row, or wait. `target` is an effect, or the state of the next run; -1 for none.
         target = -1
         is_match = has_ended
         progress.match_kind = ending_kind if has_ended else A_MATCH

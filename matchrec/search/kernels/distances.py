@@ -76,7 +76,7 @@ FIRST_PACKED_TOO_FAR = NOT_NOTED - 1
 class DistanceProgress(RememberedRows):
     """The progress of a search by distances, with the rows for which distances are noted."""
 
-    # The last row before which a run may accept. A run that accepts later is TOO_FAR.
+    # The last row at which acceptances are looked for. A later acceptance is TOO_FAR.
     horizon: int
 
 

@@ -127,9 +127,9 @@ def find_enclosed_rows(
 ) -> tuple[int, int]:
     """Return the range of rows in which no row may satisfy the condition of a negation.
 
-    The rows after the match, up to the end of its window; the rows before the match whose windows
-    contain its first row; or the rows between two rows of the match: the last row of the variables
-    before the negation, and the next row of the variables after it.
+    These are the rows after the match, up to the end of its window; the rows before the match whose
+    windows contain its last row; or the rows between two rows of the match: the last row of the
+    variables before the negation, and the next row of the variables after it.
 
     Args:
         index: the index of the negation.

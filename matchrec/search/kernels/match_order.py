@@ -185,8 +185,8 @@ def mark_kept(
             failure.
         outcome: int64[m], LEFT_OUT for each match. Values are set to KEPT or HELD.
         bounds: int64[m + 1, 2], the row at which a match is released, and the start bound from then
-            on. Entry 0 is given: the bound before the first match. Entry i + 1 is filled for match
-            i. Rows of the next partition are after each bound, so a bound has no effect there.
+            on. Entry 0 is the bound before the first match. Entry i + 1 is filled for match i. A
+            bound is at most the first row of the next partition, so it has no effect there.
 
     Returns:
         The index of the first match that is such a failure, or -1.

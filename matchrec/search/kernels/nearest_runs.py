@@ -22,7 +22,7 @@ If no row is skipped, the nearest run from a state and a row on does not depend 
 So it is remembered with their failure. If it has no row, its last choice is the one that led to the
 state, which differs from way to way. So NO_CHOICE is remembered, and replaced when it is recalled.
 
-A run ends at the row on which no condition is true that would bring it nearer to a match.
+A run ends where no condition is true that would bring it nearer to a match.
 """
 
 from typing import NamedTuple

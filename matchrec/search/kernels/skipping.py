@@ -213,8 +213,7 @@ def search_from(
             # Only a match that is complete before the best one is better. From the same starting
             # row, one that is complete together with it may be, too, if its rows come earlier.
             end = min(end, progress.best_last_row + int(progress.best_start == start))
-        # 1. Try choices.
-        position = Position(row, end, state, choice, depth, blocked, matches)
+        position = Position(row, end, state, choice, depth, blocked, matches)  # 1. Try choices.
         choice, blocked, matches, status = try_choices(
             position, rules, selecting, rows, work, conditions, negation, table, tracing
         )
@@ -227,8 +226,7 @@ def search_from(
         if status != layout.DONE:
             return status
         reads += 1
-        # 2. A choice has mapped the row: go on with the next row.
-        if choice < end_of_choices:
+        if choice < end_of_choices:  # 2. A choice has mapped the row: go on with the next row.
             depth = depth + 1
             row = row + 1
             if depth > deepest:
@@ -237,8 +235,7 @@ def search_from(
             blocked = np.int64(FREE if may_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
-        # 3. Skip the row, if that is allowed.
-        if depth > 0 and row < end and blocked == FREE and states_after_skip[state] >= 0:
+        if depth > 0 and row < end and blocked == FREE and states_after_skip[state] >= 0:  # 3. Skip
             if tracing is not None:
                 tracing.note_skipped(row, depth)
             row = row + 1

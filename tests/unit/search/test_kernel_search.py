@@ -234,7 +234,7 @@ def test_auto_chooses_a_strategy_and_says_why(
     task = Query(parse_row_pattern(text), run_conditions=run_conditions).task()
     choice = choose_algorithm_and_strategy(task)
     strategy = choice.strategy
-    assert (strategy.algorithm, strategy.name(task)) == expected
+    assert (strategy.algorithm, strategy.make_name(task)) == expected
     assert choice.reason
 
 
@@ -253,7 +253,7 @@ def test_backtracking_over_the_data_has_an_algorithm_for_each_kind_of_match(
 ) -> None:
     task = replace(make_query("A B+").task(), **changes)  # type: ignore[arg-type]
     strategy = choose_algorithm_and_strategy(task).strategy
-    assert (strategy.algorithm, strategy.name(task)) == ("backtracking", name)
+    assert (strategy.algorithm, strategy.make_name(task)) == ("backtracking", name)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_matches_are_chained_only_if_they_share_several_rows(
     subsets = {"U": frozenset({"B", "C"})}
     task = Query(parse_row_pattern(text), skip, subsets).task()
     strategy = choose_algorithm_and_strategy(task).strategy
-    assert strategy.name(task) == name
+    assert strategy.make_name(task) == name
 
 
 @pytest.mark.parametrize("text", ["((A{100}){100}){100}", "(A? B?){1,3000}"])

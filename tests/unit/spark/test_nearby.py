@@ -173,7 +173,7 @@ def test_equal_conditions_are_one_bit_and_sparks_part_of_them_another() -> None:
 def test_to_an_engine_they_look_only_at_the_data() -> None:
     compiled_query = compile_query(V_SHAPE)
     assert compiled_query.task.reads_only_data
-    assert compiled_query.strategy.name(compiled_query.task) == "memoised"
+    assert compiled_query.strategy.make_name(compiled_query.task) == "memoised"
     assert compiled_query.row_filters == ()
     explained = str(ExplainedClause(make_plan(V_SHAPE), compiled_query))
     assert (
