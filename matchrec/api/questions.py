@@ -132,7 +132,7 @@ def build_explainer(
     if trials:
         values = compute_measures(partition, make_matches_of_trials(task, search.attempts, trials))
     return Explainer(
-        task, parts, search.attempts, trials, values, row_count=partition.partitions.rows
+        task, parts, search.attempts, trials, values, row_count=partition.partitions.row_count
     )
 
 

@@ -84,7 +84,7 @@ class AggregateReader:
                 begin, end = self.reader.find_visible_rows(semantics)
                 return end - begin
             return self.reader.add_up_values(self.counted_rows >= 0, semantics)
-        ones = np.ones(self.reader.partitions.rows, np.int64)
+        ones = np.ones(self.reader.partitions.row_count, np.int64)
         sums = self.sum_integers(ones, ansi=False)
         return take_or_default(sums, find_total_rows(self.reader, semantics), 0)
 

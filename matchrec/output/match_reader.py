@@ -308,7 +308,7 @@ class MatchReader:
         # Rows were skipped, so neighbours in a match may be further apart. Search for the position
         # by keys of match and position, which ascend.
         lengths = np.diff(self.matches.offsets)
-        width = self.partitions.rows + abs(distance) + 1
+        width = self.partitions.row_count + abs(distance) + 1
         keys = np.repeat(np.arange(self.matches.count), lengths) * width + rows
         target_keys = self.rows.match * width + rows[mapped] + distance
         indices = np.minimum(np.searchsorted(keys, target_keys), len(keys) - 1)

@@ -122,7 +122,7 @@ def find_unmatched_rows(covered: BoolArray, partitions: Partitions) -> OutputRow
         covered: bool[n], the rows that a match covers.
         partitions: the partitions.
     """
-    assert len(covered) == partitions.rows
+    assert len(covered) == partitions.row_count
     row = np.flatnonzero(~covered)
     no_match = np.full(len(row), -1, np.int64)
     return OutputRows(row, match=no_match, current=no_match)

@@ -290,11 +290,11 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
         task: a task with event selection.
         partitions: the rows.
     """
-    compiled = compile_task(task, partitions.integers)
+    compiled = compile_task(task, partitions.integer_count)
     rules = compiled.rules
     first_choices = rules.program[: rules.first_choice[compiled.selection_rules.start_count]]
     if (first_choices[:, layout.TARGET] < 0).any():
-        return np.ones(partitions.rows, np.bool_)
+        return np.ones(partitions.row_count, np.bool_)
     satisfied = build_row_arrays(partitions, for_event_selection=True).satisfied
     return find_rows_satisfying_one(
         satisfied, first_choices[:, [layout.WORD, layout.MASK]].tolist()

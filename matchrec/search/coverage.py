@@ -119,7 +119,7 @@ def find_nearest_runs(annotated_task: AnnotatedTask, partitions: Partitions) -> 
     Raises:
         RunFailure: the search has failed because of the rows.
     """
-    notes = np.zeros((partitions.rows, nearest_runs.NOTE_SIZE), np.int64)
+    notes = np.zeros((partitions.row_count, nearest_runs.NOTE_SIZE), np.int64)
     notes[:, nearest_runs.NOTE_REMAINING] = nearest_runs.NOTHING_NOTED
     counts = Counts.create(annotated_task)._replace(notes=notes)
     for _ in find_matches(annotated_task, counts, partitions):

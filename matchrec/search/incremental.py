@@ -315,7 +315,7 @@ def separate_windows(arrays: SearchInput, call: SearchCall) -> SearchInput:
     """
     if arrays.totals is None or call.partitions.window_end is None:
         return arrays
-    merge_keys = make_read_only(np.arange(call.partitions.rows), np.int64)
+    merge_keys = make_read_only(np.arange(call.partitions.row_count), np.int64)
     return replace(arrays, totals=arrays.totals._replace(merge_keys=merge_keys))
 
 

@@ -154,7 +154,7 @@ def prepare_input(
         partitions: the rows to search.
         for_event_selection: whether the search uses event selection.
     """
-    compiled_task = compile_task(task, partitions.integers)
+    compiled_task = compile_task(task, partitions.integer_count)
     rows = build_row_arrays(partitions, for_event_selection=for_event_selection)
     negation = None
     if task.absences or task.closing_condition is not None:
@@ -297,12 +297,12 @@ def build_total_arrays(
     if grouping is Grouping.PARTITION:
         group_count = len(partitions.starts) - 1
     else:
-        group_count = partitions.rows
+        group_count = partitions.row_count
     # Runs with equal keys may merge. Usually the key is the end of the window. If the group or a
     # leading negation depends on the first row, the key is that row.
     has_leading_negation = any(absence.after is None for absence in task.absences)
     if grouping is Grouping.START or has_leading_negation:
-        merge_keys = np.arange(partitions.rows)
+        merge_keys = np.arange(partitions.row_count)
     else:
         merge_keys = window_end
     return layout.TotalArrays(

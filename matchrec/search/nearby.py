@@ -33,7 +33,7 @@ def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ..
     satisfied = partitions.satisfied
     words_needed = 1 + max((condition.bit // 64 for condition in conditions), default=0)
     if words_needed > satisfied.shape[1]:
-        wider = np.zeros((partitions.rows, words_needed), np.uint64)
+        wider = np.zeros((partitions.row_count, words_needed), np.uint64)
         wider[:, : satisfied.shape[1]] = satisfied
         partitions = replace(partitions, satisfied=wider)
     set_nearby_bits(partitions, conditions)
@@ -69,8 +69,8 @@ def find_satisfying_rows(partitions: Partitions, condition: NearbyCondition) -> 
 
     Unlike `satisfy_nearby`, the result has all rows, also those that no search may look at yet.
     """
-    satisfies = np.zeros(partitions.rows, np.bool_)
-    all_rows = np.ones(partitions.rows, np.bool_)
+    satisfies = np.zeros(partitions.row_count, np.bool_)
+    all_rows = np.ones(partitions.row_count, np.bool_)
     for evaluator in make_evaluator(replace(partitions, frontier=None)).split_into_blocks():
         rows = slice(evaluator.begin, evaluator.end)
         satisfies[rows] = evaluator.find_true_rows(condition.expression, all_rows[rows])
@@ -85,11 +85,11 @@ def make_evaluator(partitions: Partitions) -> VectorEvaluator:
     """
     values = partitions.columns
     valid = partitions.valid
-    first_float = partitions.integers
+    first_float = partitions.integer_count
     floats = values[first_float:].view(np.float64)
     columns = {Kind.INTEGER: (values, valid), Kind.FLOATING: (floats, valid[first_float:])}
     begin = 0
-    end = partitions.rows
+    end = partitions.row_count
     frontier = partitions.frontier
     if frontier is not None and len(frontier.start):
         begin = int(frontier.start[0])

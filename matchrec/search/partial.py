@@ -82,7 +82,7 @@ def find_starts_without_match(
     partial = task.partial
     assert partial is not None
     starts = partitions.starts
-    row_count = partitions.rows
+    row_count = partitions.row_count
     # For each row, how many matches begin with it.
     begun_matches = np.bincount(match_starts, minlength=row_count + 1)
     # For each row, after how many matches the search goes on with it.

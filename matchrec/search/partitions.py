@@ -181,7 +181,7 @@ class Partitions:
     # bool[columns, n], false where the value is NULL.
     valid: BoolArray
     # The number of integer columns of run conditions, which are the first ones of `columns`.
-    integers: int
+    integer_count: int
     # int64[n], for each row, the end of the window of a match that starts there: the first row
     # after the window. None without a window. Ends never decrease within a partition. If rows of
     # the partition are missing, a window may be open: it has all present rows from its start on,
@@ -203,7 +203,7 @@ class Partitions:
     ranked: Mapping[int, Sequence[object]] = field(default_factory=dict)
 
     @property
-    def rows(self) -> int:
+    def row_count(self) -> int:
         """Return the number of rows n."""
         return int(self.starts[-1])
 
@@ -216,7 +216,7 @@ class Partitions:
             satisfied=self.satisfied[rows],
             columns=self.columns[:, rows],
             valid=self.valid[:, rows],
-            integers=self.integers,
+            integer_count=self.integer_count,
             window_end=None if self.window_end is None else self.window_end[rows] - begin,
             end_times=None if self.end_times is None else self.end_times[:, rows],
             ranked=self.ranked,

@@ -92,7 +92,7 @@ class CoverageWorker:
                 match_count += matches.count
                 longest_match = max(longest_match, int(np.diff(matches.offsets).max()))
                 matched.update(np.unique(matches.partition).tolist())
-                covered = covered | find_matched_rows(matches, partitions.rows)
+                covered = covered | find_matched_rows(matches, partitions.row_count)
         piece.record_search(partitions, covered)
         sizes = np.diff(piece.starts)
         sizes[0] += piece.rows_before

@@ -57,7 +57,7 @@ def encode_partitions(
         satisfied=satisfied,
         columns=encoded.columns,
         valid=encoded.valid,
-        integers=encoded.integer_count,
+        integer_count=encoded.integer_count,
         ranked=encoded.ranked_values,
     )
 

@@ -125,7 +125,7 @@ class PieceWorker:
         covered = piece.covered
         for chunk in matches:
             if rows_per_match.shows_unmatched:
-                covered = covered | find_covered_rows(chunk, rows_per_match, partitions.rows)
+                covered = covered | find_covered_rows(chunk, rows_per_match, partitions.row_count)
             with self.tally.measure_time(WorkerCounter.GATHERING):
                 rows = find_output_rows(chunk, rows_per_match)
             yield from self.make_batches(piece.table, partitions, chunk, rows)
@@ -160,7 +160,7 @@ class PieceWorker:
         lengths = np.diff(partitions.starts)
         is_complete = frontier.edge == NO_EDGE
         search_end = np.where(is_complete, frontier.until, frontier.start)
-        rows = np.arange(partitions.rows)
+        rows = np.arange(partitions.row_count)
         was_searched = rows >= np.repeat(piece.frontier.start, lengths)
         was_searched &= rows < np.repeat(search_end, lengths)
         return find_unmatched_rows(covered | ~was_searched, partitions)

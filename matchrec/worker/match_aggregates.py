@@ -61,7 +61,7 @@ class AggregateFiller:
     def totals(self) -> AggregateReader:
         """Return the reader of totals. Rows whose value is NULL do not count."""
         if self.values is None:
-            valid = np.ones(self.reader.partitions.rows, np.bool_)
+            valid = np.ones(self.reader.partitions.row_count, np.bool_)
         else:
             valid = find_valid(self.values)
         return AggregateReader(self.reader, self.read.variable, valid)

@@ -66,7 +66,7 @@ class Workload:
         if self.most_seconds is not None:
             return f"{self.most_seconds * 1000:.0f}"
         rate = self.least_rate
-        return f"{self.partitions.rows / rate * 1000:.0f}" if rate is not None else ""
+        return f"{self.partitions.row_count / rate * 1000:.0f}" if rate is not None else ""
 
 
 def make_task(
@@ -242,7 +242,7 @@ def report(_options: Options) -> Iterator[str]:
     cells = []
     for workload in list_workloads():
         times, matches = measure_algorithms(workload.task, workload.partitions)
-        rows = workload.partitions.rows
+        rows = workload.partitions.row_count
         figures = [f"{seconds * 1000:.1f}" for seconds in times]
         cells.append([workload.name, f"{rows:,}", f"{matches:,}", *figures, workload.aim])
     yield from format_table(["milliseconds", "rows", "matches", *ALGORITHMS, "aim"], cells)

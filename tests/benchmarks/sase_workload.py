@@ -194,7 +194,7 @@ class Search:
             matches += chunk.count
             mapped += int(chunk.offsets[-1])
         seconds = time.process_time() - start
-        return Result(seconds, self.partitions.rows, matches, mapped, counters)
+        return Result(seconds, self.partitions.row_count, matches, mapped, counters)
 
     def find_matches(self, counters: IntArray) -> Iterator[Matches]:
         """Yield the matches in chunks."""

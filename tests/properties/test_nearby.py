@@ -174,7 +174,7 @@ def test_what_the_worker_computes_is_what_the_reference_says(
             assert failures[failure.row] == name_failure(failure)
             return
         satisfied = satisfy_nearby(partitions, (nearby,)).satisfied
-    copies = copies_of(partitions.rows, LARGE)  # in blocks of their own size
+    copies = copies_of(partitions.row_count, LARGE)  # in blocks of their own size
     large = copy_beside(make_partitions(parts, computed), copies)
     large_satisfied = satisfy_nearby(large, (nearby,)).satisfied
     assert np.array_equal(large_satisfied, np.tile(satisfied, (copies, 1)))

@@ -189,7 +189,7 @@ def test_random_patterns_of_stages(question: Question) -> None:
     annotated_task = AnnotatedTask(task, occurrences, no_parts)
     counts, chunks = cover_both_sizes(annotated_task, partitions, Capacity())
     assert sum(chunk.count for chunk in chunks) == starts
-    assert counts.end_counts.sum() + starts == partitions.rows
+    assert counts.end_counts.sum() + starts == partitions.row_count
 
 
 def cover_rows(query: SelectionQuery, rows: WindowedRows) -> Outcome:

@@ -112,7 +112,7 @@ def add_columns(
     values = []
     valid = []
     for aggregate in aggregates:
-        column = [None] * partitions.rows
+        column = [None] * partitions.row_count
         if aggregate.column is not None:
             column = list(rows.columns[aggregate.kind][aggregate.column])
         numbers = np.array([value or 0 for value in column], np.float64)
@@ -123,7 +123,7 @@ def add_columns(
         valid.append([value is not None for value in column])
     with_column = [index for index, item in enumerate(aggregates, 1) if item.column is not None]
     count = max(with_column, default=0)
-    shape = count, partitions.rows
+    shape = count, partitions.row_count
     added = np.array(values[:count], np.int64).reshape(shape)
     added_valid = np.array(valid[:count], np.bool_).reshape(shape)
     return replace(
@@ -406,11 +406,11 @@ def search_in_pieces(
     totals: GroupTotals = {}
     for partition, first_row in enumerate(partitions.starts[:-1].tolist()):
         all_rows = take_partition(partitions, partition)
-        registers = compile_task(totals_task, all_rows.integers).register_count
+        registers = compile_task(totals_task, all_rows.integer_count).register_count
         state = make_empty_state(registers, count_node_columns(totals_task))
         arrived = 0
-        for size, ends_by_clock in (*pieces, (all_rows.rows, True)):
-            arrived = min(all_rows.rows, arrived + size)
+        for size, ends_by_clock in (*pieces, (all_rows.row_count, True)):
+            arrived = min(all_rows.row_count, arrived + size)
             numbers = np.concatenate([state.row_numbers, np.arange(state.rows_searched, arrived)])
             call = make_call(
                 totals_task,

@@ -41,7 +41,7 @@ def record_search(piece: Piece, decided_rows: int) -> int:
         satisfied=np.zeros((piece.table.num_rows, 1), np.uint64),
         columns=np.zeros((0, piece.table.num_rows), np.int64),
         valid=np.zeros((0, piece.table.num_rows), np.bool_),
-        integers=0,
+        integer_count=0,
         frontier=piece.frontier.copy(),
     )
     assert partitions.frontier is not None

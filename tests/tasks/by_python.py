@@ -35,7 +35,7 @@ FEW = (0, 1, 2, 3, 7, 50)
 
 def is_small(partitions: Partitions) -> bool:
     """Return whether partitions have so few rows that Python can search them."""
-    return partitions.rows <= MOST_COMPARED
+    return partitions.row_count <= MOST_COMPARED
 
 
 def compare_with_python(strategy: Strategy, task: Task, partitions: Partitions) -> None:
@@ -58,7 +58,7 @@ def as_python_runs(partitions: Partitions) -> Iterator[None]:
     with python_is_stopped_often():
         yield
     if FULL:
-        for most in (*FEW, 1 + partitions.rows // 2):
+        for most in (*FEW, 1 + partitions.row_count // 2):
             with python_takes_steps(most):
                 yield
 

@@ -65,7 +65,7 @@ def search_both_sizes(
         check_failure(roomy, task, large, failure)
         raise
     check_copies(roomy, task, large, split_by_kind(strategy, chunks, partitions), copies)
-    if partitions.rows and can_follow_each_other(task, partitions):
+    if partitions.row_count and can_follow_each_other(task, partitions):
         gap = find_gap(task, partitions)
         single = join_in_one_partition(task, partitions, gap, 1)
         repeated_partitions = join_in_one_partition(task, partitions, gap, copies)
@@ -83,7 +83,7 @@ def count_copies(partitions: Partitions) -> int:
     failing example fails again.
     """
     is_eighth = zlib.crc32(partitions.satisfied.tobytes()) % 8 == 0
-    return copies_of(partitions.rows, LARGE if is_eighth else MIDDLE)
+    return copies_of(partitions.row_count, LARGE if is_eighth else MIDDLE)
 
 
 def give_room(strategy: Strategy) -> Strategy:
@@ -204,7 +204,7 @@ class FoundMatches:
         if partitions.frontier is not None:
             for name in FRONTIER:
                 arrays[f"frontier {name}"] = getattr(partitions.frontier, name)
-        return FoundMatches(arrays, len(partitions.starts) - 1, partitions.rows)
+        return FoundMatches(arrays, len(partitions.starts) - 1, partitions.row_count)
 
     def repeat(self, copies: int) -> dict[str, AnyArray]:
         """Return what must be found in a number of copies of the example."""
@@ -242,7 +242,7 @@ def repeat_with_step(
 
 def copy_beside(partitions: Partitions, copies: int) -> Partitions:
     """Return copies of the partitions, one after another."""
-    rows = partitions.rows
+    rows = partitions.row_count
     starts = repeat_with_step(partitions.starts[:-1], copies, rows)
 
     def move_rows(name: str) -> AnyArray | None:
@@ -335,7 +335,7 @@ def find_gap(task: Task, partitions: Partitions) -> int:
         absences=(),
         closing_condition=None,
     )
-    lookaround = find_lookaround(contiguous, partitions.integers, ())
+    lookaround = find_lookaround(contiguous, partitions.integer_count, ())
     assert lookaround is not None
     return max(lookaround.before, lookaround.after) + 1
 
@@ -347,9 +347,9 @@ def join_in_one_partition(task: Task, partitions: Partitions, gap: int, copies: 
     """
     counts = np.diff(partitions.starts)
     gap_rows_before = np.repeat(np.arange(len(counts)) * gap, counts)
-    rows = np.full(partitions.rows + gap * len(counts), -1)
-    targets = np.arange(partitions.rows) + gap_rows_before
-    rows[targets] = np.arange(partitions.rows)
+    rows = np.full(partitions.row_count + gap * len(counts), -1)
+    targets = np.arange(partitions.row_count) + gap_rows_before
+    rows[targets] = np.arange(partitions.row_count)
     ends = None
     if partitions.window_end is not None:
         ends = np.arange(len(rows)) + 1

@@ -35,7 +35,7 @@ def check_traces(task: Task, partitions: Partitions) -> None:
         if algorithm.find_obstacle(task) is None
     ]
     count = len(partitions.starts) - 1
-    copies = copy_beside(partitions, copies_of(partitions.rows))
+    copies = copy_beside(partitions, copies_of(partitions.row_count))
     for strategy in strategies if FULL else strategies[:1]:
         with suppress(RunFailure):
             for traced in (partitions, copies):

@@ -177,7 +177,7 @@ class Tracer(MatchSearch):
         """
         task = replace(task, max_steps=None)
         # A path has at most all rows, so that the search never asks for more room.
-        room = 1 << int(partitions.rows + 1).bit_length()
+        room = 1 << int(partitions.row_count + 1).bit_length()
         super().__init__(task, prepare_input(task, partitions), Capacity(initial_rows=room))
         self.max_trials = max_trials
         # The arguments of the kernel, as Python reads them fast.

@@ -168,7 +168,7 @@ def trace_search(
         RunFailure: a condition cannot be computed.
     """
     matches = find_search_matches(strategy, task, partitions)
-    starts = find_starting_rows(task, matches, range(partitions.rows))
+    starts = find_starting_rows(task, matches, range(partitions.row_count))
     tracer = Tracer(task, partitions)
     if rows:
         return trace_rows(tracer, matches, starts, rows[:limit])

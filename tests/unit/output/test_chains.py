@@ -72,7 +72,7 @@ def test_chains_are_read_as_the_rows_written_out(
     case: tuple[Query, Partitions], data: st.DataObject
 ) -> None:
     query, partitions = case
-    task, rows = query.task(), partitions.rows
+    task, rows = query.task(), partitions.row_count
     capacity = data.draw(
         st.sampled_from([Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1)])
     )
@@ -131,10 +131,12 @@ def test_a_row_is_searched_once_for_each_state(text: str) -> None:
     chunks = list(
         search(SearchAlgorithm("backtracking"), replace(query.task(), wants_chains=True), rows)
     )
-    assert sum(int(chunk.offsets[-1]) for chunk in chunks) > 20 * rows.rows
+    assert sum(int(chunk.offsets[-1]) for chunk in chunks) > 20 * rows.row_count
     searched = sum(len(chunk.rows) for chunk in chunks if chunk.rows is not None)
     # each chunk begins with the rows of a match that the one before has seen
-    assert searched <= 51 * (rows.rows + 51 * len(chunks)) if "50" in text else 4 * rows.rows
+    assert (
+        searched <= 51 * (rows.row_count + 51 * len(chunks)) if "50" in text else 4 * rows.row_count
+    )
 
 
 def test_reads_that_chains_do_not_support() -> None:

@@ -35,7 +35,7 @@ PARTITIONS = Partitions(
     satisfied=np.zeros((ROWS, 1), np.uint64),
     columns=np.zeros((0, ROWS), np.int64),
     valid=np.zeros((0, ROWS), np.bool_),
-    integers=0,
+    integer_count=0,
 )
 MEMBERS = {"A": frozenset({A}), "B": frozenset({B}), "U": frozenset({A, B})}
 

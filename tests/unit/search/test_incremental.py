@@ -67,7 +67,7 @@ def test_pieces_give_what_the_whole_gives(
         try:
             expected = list_matches(
                 list(search(SearchAlgorithm("breadth_first"), task, partition_rows)),
-                np.arange(partition_rows.rows),
+                np.arange(partition_rows.row_count),
             )
         except RunFailure:
             continue
@@ -91,7 +91,7 @@ def take_rows(rows: Partitions, numbers: IntArray) -> Partitions:
         rows.satisfied[numbers],
         rows.columns[:, numbers],
         rows.valid[:, numbers],
-        rows.integers,
+        rows.integer_count,
     )
 
 
@@ -105,11 +105,11 @@ def search_in_pieces(
         partition_rows: all rows of the partition, with windows.
         pieces: for each piece, the number of rows, and whether windows end by the clock.
     """
-    state = make_empty_state(compile_task(task, partition_rows.integers).register_count)
+    state = make_empty_state(compile_task(task, partition_rows.integer_count).register_count)
     arrived = 0
     result = []
-    for size, ends_by_clock in (*pieces, (partition_rows.rows, True)):
-        arrived = min(partition_rows.rows, arrived + size)
+    for size, ends_by_clock in (*pieces, (partition_rows.row_count, True)):
+        arrived = min(partition_rows.row_count, arrived + size)
         numbers = np.concatenate([state.row_numbers, np.arange(state.rows_searched, arrived)])
         call = make_call(
             task,
