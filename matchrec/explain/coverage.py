@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from matchrec.arguments import check_arguments
 from matchrec.errors.language import Surface, current_surface
 from matchrec.explain.clause_coverage import ClauseCoverage
-from matchrec.explain.funnel import count_reasons, show_funnel
+from matchrec.explain.funnel import count_reasons, list_shown_rows, show_funnel
 from matchrec.explain.funnel_picture import draw_funnels
 from matchrec.explain.layout import join_clauses
 from matchrec.explain.pictures.figures import PATH_ARGUMENT, PicturedText, render_picture
@@ -29,6 +29,7 @@ COLUMNS = (
     "clause",
     "occurrence",
     "variable",
+    "rows",
     "reached",
     "stopped",
     "stop_reason",
@@ -75,9 +76,12 @@ class Coverage(PicturedText):
 
         Each occurrence of a variable in PATTERN has one row for each reason, the most frequent
         reason first. If nothing stopped there, it has one row without a reason. Occurrence 0 is the
-        place before any row. The other columns are:
+        place before any row. A loop that needs several rows, such as `FALL{3}`, has such rows of
+        the table for each number of its rows that `print` shows. The other columns are:
 
-        - `reached`: the number of starting rows that reached this occurrence;
+        - `rows`: how many rows of this occurrence were reached: 1, 2, 3 for `FALL{3}`, 1 for other
+          variables, 0 before any row;
+        - `reached`: the number of starting rows that reached this number of rows;
         - `stopped`: how many of these got no further, for any reason;
         - `stop_reason`: what stopped them; None if nothing stopped;
         - `stopped_for_reason`: how many stopped for this reason.
@@ -87,25 +91,29 @@ class Coverage(PicturedText):
         ...     ORDER BY day MEASURES COUNT(*) AS days
         ...     PATTERN (FALL{3}) DEFINE FALL AS price < PREV(price)
         ... ''').coverage()
-        >>> covered.toPandas()[["occurrence", "variable", "reached", "stopped"]]
-           occurrence variable  reached  stopped
-        0           0     None        4        2
-        1           1     FALL        2        2
+        >>> covered.toPandas()[["occurrence", "variable", "rows", "reached", "stopped"]]
+           occurrence variable  rows  reached  stopped
+        0           0     None     0        4        2
+        1           1     FALL     1        2        1
+        2           1     FALL     2        1        1
+        3           1     FALL     3        0        0
         """
         rows = list[tuple[object, ...]]()
         for number, clause in self.clauses.items():
             for occurrence in clause.occurrences:
-                first_columns = (
-                    number,
-                    occurrence.number,
-                    occurrence.variable,
-                    occurrence.reached,
-                    occurrence.stopped,
-                )
-                reasons = count_reasons(occurrence.stop_reasons).most_common()
-                rows += [(*first_columns, reason, count) for reason, count in reasons]
-                if not reasons:
-                    rows.append((*first_columns, None, 0))
+                for part in list_shown_rows(occurrence):
+                    reasons = count_reasons(part.stop_reasons)
+                    first_columns = (
+                        number,
+                        occurrence.number,
+                        occurrence.variable,
+                        part.rows,
+                        part.reached,
+                        reasons.total(),
+                    )
+                    rows += [(*first_columns, *reason) for reason in reasons.most_common()]
+                    if not reasons:
+                        rows.append((*first_columns, None, 0))
         return make_data_frame(COLUMNS, rows)
 
     def svg(self) -> str:

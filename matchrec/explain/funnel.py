@@ -21,7 +21,12 @@ from matchrec.automaton.facts import UNREACHABLE
 from matchrec.compile.counted_coverage import NearestStart
 from matchrec.errors.language import Surface
 from matchrec.errors.wording import show_count
-from matchrec.explain.clause_coverage import ClauseCoverage, OccurrenceCoverage, RunEnding
+from matchrec.explain.clause_coverage import (
+    ClauseCoverage,
+    LoopCoverage,
+    OccurrenceCoverage,
+    RunEnding,
+)
 from matchrec.explain.layout import ExplainedSection, join_sections
 
 # The length of the longest bar, in characters.
@@ -118,12 +123,16 @@ def build_bars(clause: ClauseCoverage) -> Iterator[Bar]:
     """
     for occurrence in clause.occurrences:
         name = occurrence.variable or "tried"
-        if not occurrence.loop:
-            yield Bar(name, occurrence.reached, describe_endings(occurrence.stop_reasons))
-        for part in occurrence.loop:
-            part_name = name if part.rows == 1 else f"{name}{{{part.rows}}}"
+        for part in list_shown_rows(occurrence):
+            part_name = name if part.rows <= 1 else f"{name}{{{part.rows}}}"
             yield Bar(part_name, part.reached, describe_endings(part.stop_reasons))
     yield Bar("matches", clause.figures.matches)
+
+
+def list_shown_rows(occurrence: OccurrenceCoverage) -> tuple[LoopCoverage, ...]:
+    """Return the numbers of rows to show: those of a loop; else 1, or 0 for the start."""
+    rows = 0 if occurrence.variable is None else 1
+    return occurrence.loop or (LoopCoverage(rows, occurrence.reached, occurrence.stop_reasons),)
 
 
 def draw_blocks(count: int, total: int) -> str:

@@ -64,11 +64,11 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
     assert (figures.matches, figures.rows_in_matches, figures.longest_match) == (1, 3, 3)
     assert (figures.ties, figures.largest_partition, clause.tried) == (1, 5, 8)
     assert list_rows(covered) == [
-        (1, 0, None, 8, 4, "V's condition was not true", 4),
-        (1, 1, "V", 4, 1, "C's condition was not true", 1),
-        (1, 2, "C", 3, 2, "P's condition was not true", 1),
-        (1, 2, "C", 3, 2, "the partition ended before P", 1),
-        (1, 3, "P", 1, 0, None, 0),
+        (1, 0, None, 0, 8, 4, "V's condition was not true", 4),
+        (1, 1, "V", 1, 4, 1, "C's condition was not true", 1),
+        (1, 2, "C", 1, 3, 2, "P's condition was not true", 1),
+        (1, 2, "C", 1, 3, 2, "the partition ended before P", 1),
+        (1, 3, "P", 1, 1, 0, None, 0),
     ]
     assert clause.nearest is not None
     assert clause.nearest.remaining == 1
@@ -87,11 +87,11 @@ def test_all_conditions_that_stopped_a_run_are_named(spark: SparkSession) -> Non
     )
     rows = list_rows(matchrec.query(spark, query, {"last": "buy"}).coverage())
     assert [row[2:] for row in rows] == [
-        (None, 6, 2, "the conditions of V, C, P were not true", 2),
-        ("V", 4, 4, "the conditions of C, P were not true", 3),
-        ("V", 4, 4, "the partition ended before C or P", 1),
-        ("C", 0, 0, None, 0),
-        ("P", 0, 0, None, 0),
+        (None, 0, 6, 2, "the conditions of V, C, P were not true", 2),
+        ("V", 1, 4, 4, "the conditions of C, P were not true", 3),
+        ("V", 1, 4, 4, "the partition ended before C or P", 1),
+        ("C", 1, 0, 0, None, 0),
+        ("P", 1, 0, 0, None, 0),
     ]
 
 
@@ -154,6 +154,12 @@ def test_a_loop_says_how_many_rows_were_reached(spark: SparkSession) -> None:
         "  UP{2}   2 ██████               1 stopped: UP's condition was not true",
         "  UP{3}   1 ███",
         "  matches 1 ███",
+    ]
+    assert sorted(row[3:] for row in list_rows(covered) if row[2] == "UP") == [
+        (1, 4, 2, "UP's condition was not true", 1),
+        (1, 4, 2, "the partition ended before UP", 1),
+        (2, 2, 1, "UP's condition was not true", 1),
+        (3, 1, 0, None, 0),
     ]
 
 

@@ -136,10 +136,10 @@ def test_why_and_coverage(embedded: Path) -> None:
     assert "A UP+" in coverage.stdout
     # X: 10 11 12 is a match. Y: 5 is not followed by a rise, 4 9 is a match.
     assert invoke("coverage", "streaks.sql", *STOCKS, "--format", "csv").stdout.splitlines() == [
-        "clause,occurrence,variable,reached,stopped,stop_reason,stopped_for_reason",
-        "1,0,,3,0,,0",
-        "1,1,A,3,1,UP's condition was not true,1",
-        "1,2,UP,2,0,,0",
+        "clause,occurrence,variable,rows,reached,stopped,stop_reason,stopped_for_reason",
+        "1,0,,0,3,0,,0",
+        "1,1,A,1,3,1,UP's condition was not true,1",
+        "1,2,UP,1,2,0,,0",
     ]
     assert "<svg" in (embedded / "far.svg").read_text()
 
@@ -150,13 +150,13 @@ def test_a_table_of_coverage_has_all_reasons(embedded: Path) -> None:
     query = STREAKS.replace("(A UP+)", "(A UP) WITHIN 5")
     shown = invoke("coverage", "-", *STOCKS, "--format", "json", stdin=query).stdout
     rows = [tuple(row.values()) for row in json.loads(shown)]
-    assert rows[0] == (1, 0, None, 4, 0, None, 0)
-    assert rows[1] == (1, 1, "A", 4, 4, "the partition ended before UP", 2)
+    assert rows[0] == (1, 0, None, 0, 4, 0, None, 0)
+    assert rows[1] == (1, 1, "A", 1, 4, 4, "the partition ended before UP", 2)
     assert sorted(rows[2:4]) == [
-        (1, 1, "A", 4, 4, "UP's condition was not true", 1),
-        (1, 1, "A", 4, 4, "the window ended before UP", 1),
+        (1, 1, "A", 1, 4, 4, "UP's condition was not true", 1),
+        (1, 1, "A", 1, 4, 4, "the window ended before UP", 1),
     ]
-    assert rows[4:] == [(1, 2, "UP", 0, 0, None, 0)]
+    assert rows[4:] == [(1, 2, "UP", 1, 0, 0, None, 0)]
 
 
 def test_why_says_how_long_the_window_is(embedded: Path) -> None:
