@@ -1,8 +1,10 @@
 """Where something was written: the text of a query, spans of it, and excerpts for error messages.
 
-Every syntax node and plan node carries a `Span`. Only an error that is about to be shown needs a
-`Source` to turn its span into a line, a column and an excerpt. Helpers for text in messages are
-here, too.
+Every syntax node and plan node has a `Span`. Only an error that is about to be shown needs a
+`Source`, which turns the span into a line, a column and an excerpt.
+
+`errors` may import no other module of the package, so functions that it shares with other packages
+are here, too: `replace_control_characters`, `make_sort_key` and `read_table`.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from unicodedata import combining, east_asian_width
 
 _REPLACEMENT_CHARACTER = 0xFFFD
 
-# The texts that `replace_control_characters` shows instead of characters.
+# The characters that `replace_control_characters` shows instead of others; both as code points.
 _PICTURES = {
     # Control characters of ASCII, except newline and tab, have pictures in Unicode.
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
@@ -31,28 +33,28 @@ _PICTURES = {
     **dict.fromkeys(range(0xD800, 0xE000), _REPLACEMENT_CHARACTER),
 }
 
-# The most characters of a line that an excerpt shows.
+# The largest number of characters of a line that an excerpt shows.
 WIDTH = 120
 
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """The source from which a command has read a text, and what was written there."""
+    """A text that a command has read: where it was written, and how."""
 
     # The path of the file; None if the text is from the command line or standard input.
     path: str | None
-    # The text as its author wrote it: with the names of files instead of the names of their tables.
-    # All other characters have the same positions.
+    # The text as its author wrote it, with names of files, as in `FROM 'flights.csv'`. The text
+    # that runs has names of tables instead. All other characters have the same positions in both.
     text: str
 
 
-# The source of each text, by the text that a command runs; None outside a command.
+# What a command has read, by the text that it runs; None outside of `use_read_texts`.
 _READ_TEXTS: ContextVar[dict[str, ReadText] | None] = ContextVar("read texts", default=None)
 
 
 @contextmanager
 def use_read_texts() -> Iterator[None]:
-    """Let excerpts inside of the `with` statement be as `record_read_text` says."""
+    """Record texts inside the `with` block, so that excerpts show what their authors wrote."""
     token = _READ_TEXTS.set({})
     try:
         yield
@@ -61,7 +63,12 @@ def use_read_texts() -> Iterator[None]:
 
 
 def record_read_text(text: str, read_text: ReadText) -> None:
-    """Record where a text was read. Without effect outside of `use_read_texts`."""
+    """Record where and how a text was written. Does nothing outside of `use_read_texts`.
+
+    Args:
+        text: the text that the command runs.
+        read_text: the text as it was read.
+    """
     read_texts = _READ_TEXTS.get()
     if read_texts is not None:
         read_texts[text] = read_text
@@ -84,11 +91,13 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 def make_sort_key(keys: str) -> list[tuple[float, str]]:
     """Return the sort key of a text, so that numbers are sorted by value and before other texts.
 
-    Args:
-        keys: one text, or several with `, ` between them, which are compared one by one.
-
     >>> sorted(["10", "9", "x", "-1.5"], key=make_sort_key)
     ['-1.5', '9', '10', 'x']
+    >>> sorted(["b, 10", "a, 2", "b, 9"], key=make_sort_key)
+    ['a, 2', 'b, 9', 'b, 10']
+
+    Args:
+        keys: one text, or several with `, ` between them, which are compared one by one.
     """
     texts = keys.split(", ")
     return [(float(text), "") if _NUMBER.fullmatch(text) else (inf, text) for text in texts]
@@ -96,7 +105,7 @@ def make_sort_key(keys: str) -> list[tuple[float, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The characters of a query's text from `start` up to, but not including, `end`."""
+    """The characters of a query's text from `start` up to, but not including, `end`, from 0."""
 
     start: int
     end: int
@@ -110,16 +119,17 @@ class Span:
         return self.start <= other.start and other.end <= self.end
 
     def shift_by(self, distance: int) -> Span:
-        """Return the span in a larger text that contains this text from `distance` on."""
+        """Return the span in a larger text, in which the span's text begins at index `distance`."""
         return Span(self.start + distance, self.end + distance)
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The text that was translated into another text."""
+    """The text from which another text was translated."""
 
+    # The text before the translation.
     source: Source
-    # Returns where a span of the translation comes from in `source`.
+    # Returns the span of `source` from which a span of the translation comes.
     find_old_span: Callable[[Span], Span]
 
 
@@ -141,7 +151,7 @@ class Source:
 
     @property
     def author(self) -> Source:
-        """The text that the author wrote, before any translation."""
+        """Return the text that the author wrote, before any translation."""
         return self if self.origin is None else self.origin.source.author
 
     def trace_to_author(self, span: Span) -> tuple[Source, Span]:
@@ -154,12 +164,12 @@ class Source:
         """Return the text at a span."""
         return self.text[span.start : span.end]
 
-    def find(self, name: str, span: Span) -> Span:
-        """Return where a name is first written in a span, or the span if it is not.
+    def find_name(self, name: str, span: Span) -> Span:
+        """Return where a name is first written in a span; the span itself if the name is not there.
 
         Case and quotes do not matter, nor do blanks around the dots of a name.
 
-        >>> Source("LAST(`dwn` .price)").find("DWN", Span(0, 18))
+        >>> Source("LAST(`dwn` .price)").find_name("DWN", Span(0, 18))
         Span(start=5, end=10)
         """
         parts = r"\s*[.]\s*".join(rf"`?{re.escape(part)}`?" for part in name.split("."))
@@ -167,41 +177,34 @@ class Source:
         match = pattern.search(self.text, span.start, span.end)
         return span if match is None else Span(*match.span())
 
-    def position(self, offset: int) -> tuple[int, int]:
-        """Return the line and the column of a character, both counted from 1."""
-        text_before = self.text[:offset]
+    def find_position(self, index: int) -> tuple[int, int]:
+        """Return the line and the column of a character, both counted from 1.
+
+        Args:
+            index: the index of the character in the text, from 0.
+        """
+        text_before = self.text[:index]
         line = text_before.count("\n") + 1
         start_of_line = text_before.rfind("\n") + 1
-        return line, offset - start_of_line + 1
+        return line, index - start_of_line + 1
 
     def format_excerpt(self, span: Span) -> str:
         """Return the line of a span with carets under the span.
 
-        Of a longer span, the first line is shown. Of a long line, the part around the span is
-        shown, with `...` where it is cut. The location names the file if the text is from one:
-        `falls.sql:3:21`, as editors and terminals open it.
+        If the span has several lines, its first line is shown. If the line is long, the part around
+        the span is shown, with `...` where the line is cut. If the text is from a file, the
+        location names the file, as in `falls.sql:3:21`, which editors and terminals can open.
         """
         if self.origin:
             return self.origin.source.format_excerpt(self.origin.find_old_span(span))
         read_text = (_READ_TEXTS.get() or {}).get(self.text, ReadText(None, self.text))
         span = _cover_file_name(span, self.text, read_text.text)
-        line, column = self.position(span.start)
-        full_text = read_text.text.split("\n")[line - 1].rstrip().expandtabs(1)
-        # Leave out the indentation, but no character of the span.
-        indentation = min(len(full_text) - len(full_text.lstrip()), column - 1)
-        text = full_text[indentation:]
-        # The span in the text of the line. At least one caret is shown, even after its end.
-        start = column - 1 - indentation
-        end = max(start + 1, min(start + span.end - span.start, len(text)))
-        left, right = _choose_window(start, end, len(text))
-        dots_before = "..." if left > 0 else ""
-        dots_after = "..." if right < len(text) else ""
-        shown = f"{dots_before}{text[left:right]}{dots_after}"
-        blanks = " " * _count_columns(dots_before + text[left:start].ljust(start - left))
-        carets = "^" * max(1, _count_columns(text[start : min(end, right)]))
+        line, column = self.find_position(span.start)
+        line_text = read_text.text.split("\n")[line - 1].rstrip().expandtabs(1)
+        shown_text, carets = _draw_carets(line_text, column - 1, span.end - span.start)
         path = read_text.path
         location = f"line {line}, column {column}" if path is None else f"{path}:{line}:{column}"
-        return f"  {location}\n      {shown}\n      {blanks}{carets}"
+        return f"  {location}\n      {shown_text}\n      {carets}"
 
 
 def _cover_file_name(span: Span, text: str, written_text: str) -> Span:
@@ -221,10 +224,40 @@ def _cover_file_name(span: Span, text: str, written_text: str) -> Span:
     return Span(span.start, end)
 
 
+def _draw_carets(line_text: str, start: int, length: int) -> tuple[str, str]:
+    """Return the part of a line that an excerpt shows, and the carets to print below it.
+
+    >>> _draw_carets("    FROM t", 9, 1)
+    ('FROM t', '     ^')
+
+    Args:
+        line_text: the line, in which a tab has been replaced by one blank.
+        start: the index in the line at which the span begins. It may be after the end of the line.
+        length: the number of characters of the span, which may continue on the next line.
+    """
+    # Leave out the indentation, but no character of the span.
+    indentation = min(len(line_text) - len(line_text.lstrip()), start)
+    text = line_text[indentation:]
+    start -= indentation
+    # At least one caret is shown, even after the end of the line.
+    end = max(start + 1, min(start + length, len(text)))
+    left, right = _choose_window(start, end, len(text))
+    dots_before = "..." if left > 0 else ""
+    dots_after = "..." if right < len(text) else ""
+    blanks = " " * _count_columns(dots_before + text[left:start].ljust(start - left))
+    carets = "^" * max(1, _count_columns(text[start : min(end, right)]))
+    return f"{dots_before}{text[left:right]}{dots_after}", f"{blanks}{carets}"
+
+
 def _choose_window(start: int, end: int, length: int) -> tuple[int, int]:
-    """Return which characters of a line to show around those from `start` to `end`.
+    """Return the begin and the end of the part of a line to show around a span.
 
     At most WIDTH characters are shown. A third of them is left for the text around a long span.
+
+    Args:
+        start: the index at which the span begins.
+        end: the index after the span.
+        length: the number of characters of the line.
     """
     if length <= WIDTH:
         return 0, length

@@ -78,7 +78,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         """The line and the column."""
         if self.source is None or self.span is None:
             return None, None
-        return self.source.position(self.span.start)
+        return self.source.find_position(self.span.start)
 
     @property
     def span(self) -> Span | None:
@@ -111,7 +111,7 @@ def with_source(error: L, source: Source) -> L:
     """
     source = error.source or source
     if error._culprit is not None and error.spans:
-        error.spans = (source.find(error._culprit, error.spans[0]), *error.spans[1:])
+        error.spans = (source.find_name(error._culprit, error.spans[0]), *error.spans[1:])
         error._culprit = None
     error.spans = tuple(source.trace_to_author(span)[1] for span in error.spans)
     error.source = source.author

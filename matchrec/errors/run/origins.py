@@ -208,7 +208,7 @@ def describe_origin(sql_origin: SqlOrigin) -> str:
     label = re.sub(r"[^\w ,.]", "_", sql_origin.label)
     if sql_origin.text is None or sql_origin.span is None:
         return label
-    line_number, _ = Source(sql_origin.text).position(sql_origin.span.start)
+    line_number, _ = Source(sql_origin.text).find_position(sql_origin.span.start)
     return f"{label}, line {line_number}"
 
 
