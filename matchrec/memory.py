@@ -1,14 +1,14 @@
-"""How much memory this process may still take, and settings that let it keep what it has taken.
+"""Find out how much memory this process may still take, and let it keep the memory that it frees.
 
-Linux does not refuse memory that does not exist: it ends a process that writes to it, and Spark
-learns only that a worker is gone. So code whose memory grows with the rows of one partition first
-asks `has_room`, and raises an error that says what needs the memory. `find_room` returns the least
-of what is left
+Linux hands out more memory than it has, and later ends a process that writes to the memory. Spark
+learns only that a worker is gone. So code whose memory grows with the rows of one partition calls
+`has_room` first, and raises an error that says what needs the memory. `find_room` returns the
+smallest of three numbers:
 
-- of the process's own limit (`ulimit -v`, which Spark sets if `spark.executor.pyspark.memory` is
-  set);
-- of the container's limit;
-- of the machine.
+- what the process's own limit leaves (`ulimit -v`, which Spark sets if
+  `spark.executor.pyspark.memory` is set);
+- what the container's limit leaves;
+- what the machine has left.
 
 All sizes are in bytes.
 """
@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-# Less than this is taken without asking, because reading the limits takes time.
+# `has_room` is True for any smaller number of bytes, because reading the limits takes time.
 SMALL_SIZE = 64 << 20
 
 # The folders in which Linux shows the memory of processes, and the limits of the container.
@@ -29,11 +28,11 @@ PROC = Path("/proc")
 CONTROL_GROUP = Path("/sys/fs/cgroup")
 KIBIBYTE = 1024
 
-# The largest number of freed bytes that glibc can be told to keep.
+# The largest number of freed bytes that glibc can keep: `mallopt` takes an int of C.
 MAX_KEPT_SIZE = (1 << 31) - 1
 
 # The sizes up to which glibc keeps a block, in the order in which they are set. Every glibc accepts
-# 32 MiB; 256 MiB, as much as a task holds, is rejected before 2.35, so that 32 MiB stay in force.
+# 32 MiB. A glibc before 2.35 rejects 256 MiB, the memory of a task, so 32 MiB stay in force there.
 LARGEST_KEPT_BLOCKS = (32 << 20, 256 << 20)
 
 # The numbers of parameters of `mallopt`. Source: glibc's malloc.h.
@@ -41,15 +40,16 @@ TRIM_THRESHOLD = -1
 MMAP_THRESHOLD = -3
 ARENA_MAX = -8
 
-# Settings of mimalloc. No huge pages: Linux clears all 2 MiB of one, however little is needed. And
-# freed memory is kept for 600,000 milliseconds, so that a query finds it even if the user has
-# thought about it for minutes. Source: mimalloc's documentation, Environment Options.
+# Settings of mimalloc. ALLOW_THP: no huge pages, because Linux clears all 2 MiB of a page, however
+# little of it is needed. PURGE_DELAY: freed memory is kept for 600,000 milliseconds, so that the
+# next query still finds it if the user has thought for minutes.
+# Source: mimalloc's documentation, Environment Options.
 MIMALLOC_PREFIX = "MIMALLOC_"
 MIMALLOC_SETTINGS = {f"{MIMALLOC_PREFIX}ALLOW_THP": "0", f"{MIMALLOC_PREFIX}PURGE_DELAY": "600000"}
 
 
 def has_room(needed: int) -> bool:
-    """Return whether a number of bytes is left. True if that is not known.
+    """Return whether this process may still take a number of bytes. True if that is not known.
 
     >>> has_room(1), has_room(1 << 60)
     (True, False)
@@ -57,26 +57,29 @@ def has_room(needed: int) -> bool:
     return needed < SMALL_SIZE or needed <= find_room()
 
 
-def may_take(needed: int, most: int) -> bool:
+def can_take(needed: int, default_limit: int) -> bool:
     """Return whether one consumer of memory, such as the state of a stream, may take some bytes.
 
     Args:
-        needed: the number of bytes that it needs.
-        most: the most bytes that it may take in a process without its own memory limit. With such
-            a limit, the user has decided: then the answer is True, and `has_room` is the test.
+        needed: the number of bytes that the consumer needs.
+        default_limit: the largest number of bytes that it may take in a process without a memory
+            limit. A limit of the process is the user's decision: then the result is True, and only
+            `has_room` tests the number.
     """
-    return needed <= most or find_limit() is not None
+    return needed <= default_limit or find_limit() is not None
 
 
-def keep_freed() -> bool:
-    """Let glibc keep the memory that this program frees for what it needs next.
+def keep_freed_memory() -> bool:
+    """Let glibc keep the memory that this program frees, for what the program needs next.
 
-    A search takes some hundred MiB in large blocks. Otherwise glibc gives each of them back to
-    Linux, which clears every page again when it is next needed. Settings in the environment win.
+    A search takes some hundred MiB in large blocks. By default, glibc gives each block back to
+    Linux, which clears every page again when the page is next needed. If the environment has
+    settings of glibc, nothing is changed.
+
     Source: mallopt(3).
 
     Returns:
-        Whether it keeps memory now. It does not on other systems, and with other C libraries.
+        Whether glibc keeps memory now. False on other systems, and with other C libraries.
     """
     if sys.platform != "linux":
         return False
@@ -95,7 +98,7 @@ def keep_freed() -> bool:
 
 
 def find_mimalloc_settings() -> dict[str, str]:
-    """Return what to set in the environment for Sail, which uses mimalloc.
+    """Return the environment variables, by name, to set for Sail, which uses mimalloc.
 
     Empty if the environment has settings of mimalloc already: the user's settings win.
     """
@@ -104,9 +107,12 @@ def find_mimalloc_settings() -> dict[str, str]:
 
 
 def find_room() -> int:
-    """Return how many bytes this process may still take: the least of what any limit leaves."""
-    limits = (*find_room_of_process(), *find_room_of_machine(), *find_room_of_container())
-    return min(limits, default=sys.maxsize)
+    """Return how many bytes this process may still take: the smallest of what the limits leave.
+
+    `sys.maxsize` if no limit is known.
+    """
+    rooms = (find_room_of_process(), find_room_of_machine(), find_room_of_container())
+    return min((room for room in rooms if room is not None), default=sys.maxsize)
 
 
 def find_limit() -> int | None:
@@ -119,45 +125,51 @@ def find_limit() -> int | None:
     return None if limit == resource.RLIM_INFINITY else limit
 
 
-def find_room_of_process() -> Iterator[int]:
-    """Yield how many bytes the limit of this process leaves, if it has one."""
+def find_room_of_process() -> int | None:
+    """Return how many bytes the limit of this process leaves; None if there is no limit."""
     limit = find_limit()
     if limit is None:
-        return  # without reading a file, because workers ask for each batch
+        return None  # without reading a file, because workers call this function for each batch
     used = read_sizes(PROC / "self" / "status").get("VmSize")
-    if used is not None:
-        yield max(0, limit - used)
+    return None if used is None else max(0, limit - used)
 
 
-def find_room_of_machine() -> Iterator[int]:
-    """Yield how many bytes the machine can give without taking them from a process, if known."""
+def find_room_of_machine() -> int | None:
+    """Return how many bytes the machine can give to this process; None if that is not known.
+
+    The machine can give memory that is free, or that Linux can free without ending a process.
+    """
     sizes = read_sizes(PROC / "meminfo")
-    if "MemAvailable" in sizes:
-        yield sizes["MemAvailable"] + sizes.get("SwapFree", 0)
+    if "MemAvailable" not in sizes:
+        return None
+    return sizes["MemAvailable"] + sizes.get("SwapFree", 0)
 
 
-def find_room_of_container() -> Iterator[int]:
-    """Yield how many bytes the limit of this container leaves, if it has one.
+def find_room_of_container() -> int | None:
+    """Return how many bytes the limit of this container leaves; None if there is no limit.
 
-    The pages of files that are kept in memory count as room, because Linux gives them up.
+    The pages of files that Linux keeps in memory count as room, because Linux gives them up.
 
     Source: Linux's "Control Group v2", on memory.max and memory.stat.
     """
-    with suppress(OSError, ValueError):
-        # The file has the word "max" if there is no limit: the ValueError is suppressed.
-        limit = int((CONTROL_GROUP / "memory.max").read_text())
+    try:
+        limit_text = (CONTROL_GROUP / "memory.max").read_text().strip()
+        if limit_text == "max":
+            return None
         used = int((CONTROL_GROUP / "memory.current").read_text())
         lines = (CONTROL_GROUP / "memory.stat").read_text().splitlines()
         sizes = dict(line.split() for line in lines)
         pages_of_files = int(sizes.get("inactive_file", 0)) + int(sizes.get("active_file", 0))
-        yield max(0, limit - used + pages_of_files)
+        return max(0, int(limit_text) - used + pages_of_files)
+    except (OSError, ValueError):  # not Linux, or another version of control groups
+        return None
 
 
 def read_sizes(path: Path) -> dict[str, int]:
     """Return the sizes in a file of /proc, in bytes, by their names.
 
-    The line `MemTotal:  2048 kB` becomes `{"MemTotal": 2097152}`. Other systems than Linux have no
-    such files: the result is empty.
+    The line `MemTotal:  2048 kB` becomes `{"MemTotal": 2097152}`. The result is empty on systems
+    other than Linux, which have no such files.
     """
     if sys.platform != "linux":
         return {}

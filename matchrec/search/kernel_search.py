@@ -278,7 +278,7 @@ class KernelSearch(ABC, Generic[W]):
             RunFailure: the limit of streams does not allow it.
         """
         limit = self.capacity.max_bytes
-        if limit is not None and not memory.may_take(size, limit):
+        if limit is not None and not memory.can_take(size, limit):
             row = min(int(self.progress.start), int(self.arrays.rows.starts[-1]) - 1)
             fields = {"mebibytes": size >> 20, "limit": limit >> 20}
             raise RunFailure(stream_out_of_memory, row, fields)

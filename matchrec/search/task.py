@@ -289,7 +289,7 @@ class Capacity:
     # The number of rows for which the working arrays have room at first, a power of two. They grow
     # as needed.
     initial_rows: int = 1 << 10
-    # The most bytes that an array of a search over a stream may take: see `memory.may_take`. None
+    # The most bytes that an array of a search over a stream may take: see `memory.can_take`. None
     # if the search is not over a stream.
     max_bytes: int | None = None
 

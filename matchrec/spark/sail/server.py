@@ -22,7 +22,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from matchrec.errors import machine as errors
-from matchrec.memory import find_mimalloc_settings, keep_freed
+from matchrec.memory import find_mimalloc_settings, keep_freed_memory
 from matchrec.spark.session import find_application
 
 # What the extra `sail` installs: the server, and what PySpark needs to connect to it.
@@ -96,7 +96,7 @@ def keep_memory() -> None:
 
     Source: Arrow's documentation, Memory Management.
     """
-    if keep_freed() and ARROWS_POOL not in os.environ:
+    if keep_freed_memory() and ARROWS_POOL not in os.environ:
         import pyarrow as pa
 
         pa.set_memory_pool(pa.system_memory_pool())

@@ -30,7 +30,7 @@ from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.rule_set import Version
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.streams import rule_changed_in_the_past, stream_state_too_large
-from matchrec.memory import may_take
+from matchrec.memory import can_take
 from matchrec.search.partitions import IntArray
 from matchrec.spark.order_numbers import show_instant
 from matchrec.spark.streaming.arrival import (
@@ -349,7 +349,7 @@ def check_size(size: int, memory: BucketMemory) -> None:
     Raises:
         MatchRecognizeRunError: the state is too large.
     """
-    if size <= MOST_OF_SPARK and may_take(size, MOST_STATE):
+    if size <= MOST_OF_SPARK and can_take(size, MOST_STATE):
         return
     raise stream_state_too_large(
         mebibytes=size >> 20,

@@ -110,8 +110,8 @@ def test_the_memory_left_is_the_smallest_of_all_limits(
 
 FAULTS = """
 import resource, sys, threading
-from matchrec.memory import keep_freed
-keep_freed()
+from matchrec.memory import keep_freed_memory
+keep_freed_memory()
 size = int(sys.argv[1])
 def work():
     for _ in range(20):
