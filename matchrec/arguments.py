@@ -3,9 +3,12 @@
     @check_arguments(df=DATAFRAME, clause=TEXT, dialect=DIALECT)
     def match_recognize(df, clause, *, dialect="spark"): ...
 
-An `ArgumentKind` has a test of the values that an argument may have. For messages it has a
-description of them, and what to write instead of other values. Spark's objects are recognized by
-their methods, because Classic, Connect and vendors have different classes for them.
+An `ArgumentKind` has a test of the values that an argument may have. For messages, it has a
+description of these values, and advice on what to write instead of other values. Spark's objects
+are recognized by their methods, because Classic, Connect and vendors have different classes.
+
+The types of arguments (`Algorithm`, `SqlValue` and others) are for the signatures of these
+functions.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ SaseOutput = Literal["matches", "non_overlapping", "graph"]
 PatternOutput = Literal["matches", "events"]
 WindowKind = Literal["first_to_last", "previous_to_current"]
 
-# The end of the hint of an argument that may have a default. `ArgumentKind.require` removes it.
+# The end of the hint of an argument that has a default. `ArgumentKind.require` removes this end.
 LEAVE_OUT = ", or leave it out"
 
 # The values that an argument may have. The protocols describe objects of PySpark, NumPy and pandas,
@@ -128,20 +131,20 @@ class ArgumentKind:
     description: str
     # Returns whether a value is of this kind.
     accepts: Callable[[Any], bool]
-    # Advice for a user who passes another value; `{argument}` stands for the name of the argument,
-    # and `{value}` for the value or, if it is long or no plain one, for other examples. Empty if
-    # there is nothing to suggest.
+    # Advice for a user who passes another value. Messages replace `{argument}` by the name of the
+    # argument, and `{value}` by the result of `show_value`. Empty if there is nothing to suggest.
     hint: str = ""
     # Returns the advice for a value that is not of this kind, or None for `hint`.
     find_hint: Callable[[Any], str | None] = lambda _: None
-    # The words, if the argument is one of a few words.
+    # The words, if the argument is one of a few words; otherwise empty.
     words: tuple[str, ...] = ()
-    # The fields of the objects that are accepted, if users may pass them as arguments by mistake.
+    # The names of the fields of the accepted objects, if users may pass a field as an argument by
+    # mistake; otherwise empty.
     fields: tuple[str, ...] = ()
-    # Converts the value that the user passed to the one that the function gets. Its arguments are
-    # the name of the argument and the value. None if the function gets the value as it is.
+    # Converts the value that the user passed to the value that the function gets. The parameters
+    # are the name of the argument and the value. None if the function gets the value unchanged.
     converter: Callable[[str, Any], Any] | None = None
-    # The kind of each value, if the argument is a dict whose values have a kind.
+    # The kind of each value, if the argument is a dict whose values have a kind; otherwise None.
     value_kind: ArgumentKind | None = None
 
     def check(self, quoted_call: str, argument: str, value: object) -> None:
@@ -153,7 +156,7 @@ class ArgumentKind:
             value: the value that the user passed.
 
         Raises:
-            MatchRecognizePlanError: it is not.
+            MatchRecognizePlanError: the value is of another kind.
         """
         if self.accepts(value):
             return
@@ -162,13 +165,8 @@ class ArgumentKind:
         if self.value_kind is not None and isinstance(value, Mapping):
             for name, inner_value in value.items():
                 self.value_kind.check(quoted_call, f"{argument}[{name!r}]", inner_value)
-        # Python writes no integer of thousands of digits.
-        is_short = isinstance(value, float | str) or (
-            isinstance(value, int) and abs(value) < 1 << 63
-        )
-        example = shorten(repr(value)) if is_short else "3, 5, 8"
         hint = self.find_hint(value) or self.hint
-        hint = hint.replace("{argument}", argument).replace("{value}", example)
+        hint = hint.replace("{argument}", argument).replace("{value}", show_value(value))
         raise wrong_argument(quoted_call, argument, value, self.description, hint)
 
     def convert(self, quoted_call: str, argument: str, value: object) -> object:
@@ -192,6 +190,15 @@ class ArgumentKind:
         return replace(self, hint=self.hint.removesuffix(LEAVE_OUT))
 
 
+def show_value(value: object) -> str:
+    """Return a value as a hint shows it: a short number or text, or else an example, `3, 5, 8`."""
+    # Python raises an error if it has to write an integer of thousands of digits.
+    is_short_integer = isinstance(value, int) and abs(value) < 1 << 63
+    if is_short_integer or isinstance(value, float | str):
+        return shorten(repr(value))
+    return "3, 5, 8"
+
+
 def make_word_kind(words: tuple[str, ...], unlisted: tuple[str, ...] = ()) -> ArgumentKind:
     """Return the kind of an argument that is one of a few words.
 
@@ -213,8 +220,8 @@ def check_arguments(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callabl
     """Decorate a function so that each call checks all of its arguments.
 
     A call that does not fit the signature raises Python's own TypeError. If an argument is missing
-    because another one is in its place, the error is about that one: in `match_recognize(clause)`,
-    the clause is where the DataFrame should be.
+    because another argument is in its place, the error is about the other argument: in
+    `match_recognize(clause)`, the clause is where the DataFrame should be.
 
     If the object of a method has an attribute `_error_context`, messages add its value after the
     name of the method: "`Pattern.where` at `down`".
@@ -240,7 +247,7 @@ def check_arguments(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callabl
             arguments = bind_arguments(signature, function_kinds, function_name, args, kwargs)
             return function(*arguments.args, **arguments.kwargs)
 
-        # `bind_call` reads the kinds.
+        # For `bind_call`.
         vars(checked_function)["kinds"] = function_kinds
         return checked_function
 
@@ -305,14 +312,14 @@ def bind_arguments(
     except TypeError as error:
         suggestion = suggest_names(signature, args, kwargs)
         if args and not suggestion and not find_unknown_names(signature, kwargs):
-            # Something is missing: perhaps because another argument is in its place.
+            # An argument is missing, perhaps because another argument is in its place.
             convert_arguments(signature.bind_partial(*args, **kwargs), kinds, quoted_call)
         if not suggestion and str(error).startswith("missing"):
             suggestion = suggest_missing_argument(signature, kinds, args, kwargs)
         raise TypeError(f"{function_name}() {error}{suggestion}") from None
-    about = getattr(arguments.arguments.get("self"), "_error_context", "")
-    if about:
-        quoted_call = f"{quoted_call} at {about}"
+    error_context = getattr(arguments.arguments.get("self"), "_error_context", "")
+    if error_context:
+        quoted_call = f"{quoted_call} at {error_context}"
     convert_arguments(arguments, kinds, quoted_call)
     return arguments
 
@@ -326,7 +333,8 @@ def check_fields(
     """Check that no field of an argument is passed as an argument: `sql(..., algorithm=...)`.
 
     Raises:
-        MatchRecognizePlanError: a field is. The error names the argument that has the field.
+        MatchRecognizePlanError: a field is passed as an argument. The error names the argument that
+            has this field.
     """
     unknown_names = find_unknown_names(signature, kwargs)
     for argument in kinds.keys() & signature.parameters.keys():
@@ -336,9 +344,9 @@ def check_fields(
 
 
 def find_unknown_names(signature: inspect.Signature, kwargs: Mapping[str, object]) -> list[str]:
-    """Return the keyword arguments that a function does not have.
+    """Return the names of the keyword arguments that a function does not have.
 
-    A function with `**name` has them all.
+    A function with `**name` accepts any name, so the list is empty.
     """
     parameters = signature.parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
@@ -351,16 +359,16 @@ def suggest_names(
 ) -> str:
     """Return the end of a message that suggests names of arguments; "" for no suggestion.
 
-    For an unknown name, it suggests the most similar name, or else lists all names. For too many
-    positional arguments, it lists the arguments that must be keywords.
-
-    Args:
-        signature: the signature of the function.
-        args: the positional arguments, which do not fit it, or
-        kwargs: the keyword arguments, which do not.
+    If a name is unknown, the end of the message suggests the most similar name, or lists all names.
+    If there are too many positional arguments, it lists the arguments that must be keywords.
 
     >>> suggest_names(inspect.signature(lambda df, order_by: 0), (), {"orderBy": "ts"})
     '; write order_by='
+
+    Args:
+        signature: the signature of the function.
+        args: the positional arguments of a call that does not fit the signature.
+        kwargs: the keyword arguments of this call.
     """
     parameters = signature.parameters.values()
     unknown_names = find_unknown_names(signature, kwargs)
@@ -386,16 +394,16 @@ def suggest_missing_argument(
 ) -> str:
     """Return the end of a message about a missing argument: what to write; "" for no suggestion.
 
-    Args:
-        signature: the signature of the function.
-        kinds: the kinds of its parameters.
-        args: the positional arguments, which lack a required one.
-        kwargs: the keyword arguments.
-
     >>> kind = ArgumentKind("a column", bool, 'write {argument}="name"')
     >>> suggest_missing_argument(
     ...     inspect.signature(lambda *, order_by: 0), {"order_by": kind}, (), {})
     '; write order_by="name"'
+
+    Args:
+        signature: the signature of the function.
+        kinds: the kinds of its parameters.
+        args: the positional arguments of a call that lacks a required argument.
+        kwargs: the keyword arguments of this call.
     """
     parameters = signature.parameters.values()
     positional = [parameter.name for parameter in parameters if parameter.kind in POSITIONAL_KINDS]
@@ -415,7 +423,7 @@ def list_names(names: Sequence[str]) -> str:
 def convert_arguments(
     arguments: inspect.BoundArguments, kinds: Mapping[str, ArgumentKind], quoted_call: str
 ) -> None:
-    """Check the arguments of a call, and replace each by what the function gets for it.
+    """Check the arguments of a call, and replace each in place by the value that the function gets.
 
     Each value of `**name` is an argument, with its own name.
 
@@ -467,18 +475,25 @@ def make_class_test(*classes: type) -> Callable[[object], bool]:
 
 def make_dict_test(accepts: Callable[[object], bool]) -> Callable[[Any], bool]:
     """Return a test of whether a value is a dict from texts to values that pass a test."""
-    return lambda value: (
-        isinstance(value, Mapping)
-        and all(isinstance(key, str) for key in value)
-        and all(accepts(inner) for inner in value.values())
-    )
+
+    def is_accepted_dict(value: object) -> bool:
+        """Return whether a value is a dict whose keys are texts and whose values are accepted."""
+        if not isinstance(value, Mapping):
+            return False
+        return all(isinstance(key, str) and accepts(inner) for key, inner in value.items())
+
+    return is_accepted_dict
 
 
 def make_list_test(accepts: Callable[[object], bool]) -> Callable[[object], bool]:
     """Return a test of whether a value, or each element of a list or tuple, passes a test."""
-    return lambda value: all(
-        accepts(inner) for inner in (value if isinstance(value, list | tuple) else (value,))
-    )
+
+    def has_accepted_elements(value: object) -> bool:
+        """Return whether a value, or each element of a list or tuple, is accepted."""
+        elements = value if isinstance(value, list | tuple) else (value,)
+        return all(accepts(element) for element in elements)
+
+    return has_accepted_elements
 
 
 is_session = make_method_test("sql", "createDataFrame", "stop")
@@ -499,9 +514,10 @@ def find_library(value: object) -> str:
 
 
 def find_table_library(value: object) -> str | None:
-    """Return the library of a frame of pandas or Polars or of a table of Arrow, without importing.
+    """Return the library of a frame of pandas or Polars, or of a table of Arrow.
 
-    The class of the value may be derived from the library's class. None if it is no such value.
+    The value's class may be derived from the library's class. None for any other value. No library
+    is imported.
     """
     for base in type(value).__mro__:
         library = base.__module__.split(".")[0]
