@@ -1,8 +1,8 @@
 """Shortcuts: everything that matchrec does only because it is faster, in one record.
 
-Results never depend on them. All are on, and users have no switch. Tests switch them off and
-compare: see `tests/properties/test_shortcuts.py`. `compile.pruning.proven_shortcuts` lists what
-each of them is proven for.
+Results never depend on shortcuts. All are on, and users have no switch. Tests switch them off and
+compare the results: see `tests/properties/test_shortcuts.py`. `compile.pruning.proven_shortcuts`
+lists what each shortcut is proven for.
 
     with use_shortcuts(Shortcuts(ranges=False)):
         matches = matchrec.sql(spark, query)
@@ -10,7 +10,8 @@ each of them is proven for.
 A query that is built inside the `with` block has the record, and so have its workers, whenever the
 query runs.
 
-`keep_parsed` is the shortcut `parsed_texts`.
+The shortcut `parsed_texts` is implemented here, by `keep_parsed`. All other shortcuts are in the
+packages that take them.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ T = TypeVar("T")
 class Shortcuts:
     """Which shortcuts are taken, and the sizes from which some of them pay.
 
-    A name that begins with `min_` is the smallest size at which a shortcut is taken, and `max_` the
-    largest. `_one_in` is a share: 16 means one row in 16.
+    A size whose name begins with `min_` or `max_` is the smallest or the largest size at which a
+    shortcut is taken. A size whose name ends with `_one_in` is a share: 16 means one row in 16.
     """
 
     # Large partitions are cut into ranges at places that no match crosses.
@@ -42,7 +43,7 @@ class Shortcuts:
     rows: bool = True
     # Columns of the result that nobody reads are not computed.
     columns: bool = True
-    # Tests of partition columns that follow the clause are made before it.
+    # Tests of partition columns in the query around the clause are made before the match.
     partition_filters: bool = True
     # Conditions that bound a match along its order become a window.
     windows: bool = True
@@ -74,7 +75,7 @@ class Shortcuts:
     # Partitions are cut into ranges if the input has at least this many bytes, unless the user
     # decides.
     min_bytes_to_cut: int = 1 << 27
-    # On average, ranges have about this many rows or more.
+    # Ranges have about this many rows or more, on average.
     min_rows_of_range: int = 10_000
     # A search takes at most this many steps in Python before it waits for the compiled code.
     max_python_steps: int = 1 << 17
@@ -89,11 +90,11 @@ class Shortcuts:
     rows_per_call: int = 1 << 20
     # Rows are grouped by a hash of keys of many bits if there are at least this many rows.
     min_rows_to_hash: int = 1 << 15
-    # A column of texts gets a dictionary before a sort if a text comes at least this often on
-    # average. Finding a text in a large dictionary takes longer than moving it.
+    # A column of texts gets a dictionary before a sort if each text occurs at least this often, on
+    # average: to find a text in a large dictionary takes longer than to move the text.
     min_repeats_of_text: int = 32
     # A sort holds at most this many bytes of rows before it spills them to disk; None for as many
-    # as there is room for.
+    # bytes as there is room for.
     max_sort_bytes: int | None = None
 
 
@@ -118,10 +119,10 @@ def use_shortcuts(shortcuts: Shortcuts) -> Iterator[None]:
 
 
 def yield_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Iterator[T]:
-    """Yield items, and compute each of them while some shortcuts are in force.
+    """Yield items, and compute each item while some shortcuts are in force.
 
-    `with use_shortcuts(...)` around a loop that yields would leave them in force for whoever
-    consumes the generator.
+    A generator with a loop inside of `with use_shortcuts(...)` would leave the shortcuts in force
+    for the code that consumes the generator.
 
     Args:
         shortcuts: the shortcuts.
@@ -143,32 +144,32 @@ def yield_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Itera
         yield item
 
 
-# The number of texts that are kept with their nodes.
-MOST_TEXTS = 500
+# The largest number of texts that are kept with their nodes.
+MAX_KEPT_TEXTS = 500
 
 
-def keep_parsed(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]:
-    """Return a function that parses a text as `read` does, but keeps the nodes of recent texts.
+def keep_parsed(parse: Callable[..., T], max_characters: int = 1 << 18) -> Callable[..., T]:
+    """Return a function that parses a text as `parse` does, but keeps the nodes of recent texts.
 
-    It may be called from several threads. Without the shortcut `parsed_texts`, it parses each time.
-
-    Args:
-        read: parses a text, its first argument, to a node, which must depend on nothing but the
-            arguments. Calls with different further arguments are kept apart.
-        most: the most characters that all kept texts have together. A text that is longer than
-            this by itself is not kept, so that it does not replace all others.
+    Several threads may call the function. Without the shortcut `parsed_texts`, it parses each time.
 
     >>> numbers = iter(range(9))
-    >>> read = keep_parsed(lambda text: next(numbers), most=3)
-    >>> [read(text) for text in ("a", "a", "bc", "too long", "a", "def", "a")]
+    >>> parse_once = keep_parsed(lambda text: next(numbers), max_characters=3)
+    >>> [parse_once(text) for text in ("a", "a", "bc", "too long", "a", "def", "a")]
     [0, 0, 1, 2, 0, 3, 4]
+
+    Args:
+        parse: parses a text, its first argument, to a node, which must depend on nothing but the
+            arguments. A text has one kept node for each choice of the other arguments.
+        max_characters: the largest number of characters of all kept texts together. A longer text
+            is not kept, so that it does not replace all others.
     """
-    # The nodes by the text and the further arguments, the most recent one last.
+    # The nodes by the text and the other arguments, the node that was used last at the end.
     nodes: OrderedDict[tuple[str, tuple[Hashable, ...]], T] = OrderedDict()
     character_count = 0  # of all kept texts
     lock = Lock()
 
-    def read_once(text: str, *others: Hashable) -> T:
+    def parse_once(text: str, *others: Hashable) -> T:
         """Return the kept node of a text, or parse the text and keep its node."""
         nonlocal character_count
         key = text, others
@@ -176,16 +177,16 @@ def keep_parsed(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]
             if current_shortcuts().parsed_texts and key in nodes:
                 nodes.move_to_end(key)
                 return nodes[key]
-        node = read(text, *others)
-        if len(text) > most:
+        node = parse(text, *others)
+        if len(text) > max_characters:
             return node
         with lock:
             if key not in nodes:  # another thread may have parsed it, too
                 character_count += len(text)
             nodes[key] = node
-            while len(nodes) > MOST_TEXTS or character_count > most:
+            while len(nodes) > MAX_KEPT_TEXTS or character_count > max_characters:
                 (oldest_text, _), _ = nodes.popitem(last=False)
                 character_count -= len(oldest_text)
         return node
 
-    return read_once
+    return parse_once

@@ -70,7 +70,7 @@ def read_tokens(text: str, dialect: Dialect = SPARK, *, offset: int = 0) -> Toke
 
 # Reads the tokens of a whole query. Several readers ask for them one after another, so the
 # tokens of the last queries are kept.
-read_query_tokens = keep_parsed(read_tokens, most=1 << 14)
+read_query_tokens = keep_parsed(read_tokens, max_characters=1 << 14)
 
 
 # Tokens of sqlglot.
