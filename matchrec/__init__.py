@@ -88,8 +88,10 @@ if TYPE_CHECKING:
     from matchrec.spark.tuning import TuningReport as TuningReport
     from matchrec.spark.tuning import tune as tune
 
-_ERRORS = ("", "Parse", "Plan", "Run", "Unsupported")
-_HOMES = {
+# The middle of the names of the error classes.
+_ERROR_KINDS = ("", "Parse", "Plan", "Run", "Unsupported")
+# The public names, by the module that defines them.
+_NAMES_BY_MODULE = {
     "matchrec.api.enable": ("disable", "enable"),
     "matchrec.api.events": ("explode_graph", "match_pattern", "match_sase"),
     "matchrec.api.query": ("Query",),
@@ -101,7 +103,7 @@ _HOMES = {
     "matchrec.api.transpile": ("transpile",),
     "matchrec.dialects.edits": ("TranslationNote",),
     "matchrec.dialects.writing.convert": ("Conversion",),
-    "matchrec.errors": tuple(f"MatchRecognize{kind}Error" for kind in _ERRORS),
+    "matchrec.errors": tuple(f"MatchRecognize{kind}Error" for kind in _ERROR_KINDS),
     "matchrec.explain.charts.backtest": ("Backtest",),
     "matchrec.explain.charts.plot": ("Plot",),
     "matchrec.explain.charts.sweep": ("Sweep",),
@@ -123,7 +125,7 @@ _HOMES = {
 # functions, or begin with a method, as `Pattern.begin` does.
 _MADE_BY_USERS = ("Counters", "Options")
 
-__all__ = [name for names in _HOMES.values() for name in names]
+__all__ = [name for names in _NAMES_BY_MODULE.values() for name in names]
 
 
 def __getattr__(name: str) -> Any:
@@ -136,12 +138,13 @@ def __getattr__(name: str) -> Any:
         return import_module("matchrec.warnings")
     if name not in __all__:
         raise explain_missing_name(name)
+    module_name = next(module for module, names in _NAMES_BY_MODULE.items() if name in names)
     with pause_garbage_collection(), explain_missing_spark():
-        home = import_module(next(home for home, names in _HOMES.items() if name in names))
-    value = getattr(home, name)
+        module = import_module(module_name)
+    value = getattr(module, name)
     if not name.startswith("MatchRecognize"):
         value = simplify_signatures(value, is_made_by_users=name in _MADE_BY_USERS)
-    globals()[name] = value
+    globals()[name] = value  # so that Python does not call this function for the name again
     return value
 
 
@@ -149,9 +152,9 @@ def explain_missing_name(name: str) -> AttributeError:
     """Return the error for a name that the package does not have, with the most similar one."""
     from matchrec.errors.misspellings import find_nearest
 
-    # Python and notebooks look for private names, such as `__path__`: they get no suggestion
-    near = None if name.startswith("_") else find_nearest(name, __all__)
-    hint = f"; write matchrec.{near}" if near else ""
+    # Python and notebooks look for private names, such as `__path__`, which get no suggestion.
+    similar_name = None if name.startswith("_") else find_nearest(name, __all__)
+    hint = f"; write matchrec.{similar_name}" if similar_name else ""
     return AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
@@ -170,4 +173,5 @@ def unload_ipython_extension(shell: Any) -> None:
 
 
 def __dir__() -> list[str]:
+    """Return the public names, for completion in editors and notebooks."""
     return sorted((*__all__, "__version__", "warnings"))

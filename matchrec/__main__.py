@@ -43,14 +43,14 @@ EXIT_CODES_HINT = "`matchrec --help` lists the exit codes."
 
 
 class Commands(click.Group):
-    """The group of all commands. The error for a query says which command takes it."""
+    """The group of all commands. Its errors say which command the user may have meant."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the options before the command. Without arguments, show the help.
 
         `matchrec help` and `matchrec help run` mean `matchrec --help` and `matchrec run --help`.
         """
-        if not ctx.resilient_parsing:  # a shell completes the command
+        if not ctx.resilient_parsing:  # True while a shell completes the command
             if not args:
                 args = ["--help"]
             elif args[0] == "help":
@@ -58,7 +58,11 @@ class Commands(click.Group):
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Return the command that the first argument names, and the arguments after it."""
+        """Return the name of the first argument's command, the command, and the other arguments.
+
+        Raises:
+            click.UsageError: the first argument is a query or a file, or names no command.
+        """
         name = args[0]
         if re.search(r"\s|\.(?:sql|sase|py)\b", name):
             raise click.UsageError(str(errors.not_a_command(argument=name)), ctx)
@@ -68,12 +72,12 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Parse the options before the command."""
+        """Parse the options before the command, and reword errors in them."""
         with reword_usage_errors():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
+        """Parse the options of the command and run it, and reword errors in the options."""
         with reword_usage_errors():
             return super().invoke(ctx)
 
@@ -98,8 +102,9 @@ for command in (run, check, explain, why, coverage, backtest, sweep, transpile, 
     move_examples(command)
     main.add_command(command)
 
-# At its end Python looks through all objects for cycles once more, a quarter of a second or more
-# with an engine loaded. The process is gone right after it, and no object here waits for that.
+# When Python ends, it searches all objects for cycles once more, which takes a quarter of a second
+# or more if an engine is loaded. `freeze` leaves nothing to search. The process ends right after
+# that, and no object here has to be freed before.
 atexit.register(gc.freeze)
 
 if __name__ == "__main__":

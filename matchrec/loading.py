@@ -1,10 +1,13 @@
 """Load modules and compiled functions without garbage collection, or while another process starts.
 
 Modules create many objects that are never garbage, and Python searches all of them again and again.
-That takes half of the time of `import matchrec` after pandas and PySpark, and a third of the time
-of a worker's first search: see `pause_garbage_collection`. Moreover, PySpark has a worker collect
-garbage after each task, which takes longer than a small task. So what a worker has loaded is
-excluded from garbage collection for good: see `freeze_loaded_modules`.
+This search takes half of the time of `import matchrec` after pandas and PySpark, and a third of the
+time of a worker's first search: see `pause_garbage_collection`. Moreover, PySpark lets a worker
+collect garbage after each task, which takes longer than a small task. So the objects that a worker
+has loaded are excluded from garbage collection for good: see `freeze_loaded_modules`.
+
+`load_in_background` imports modules while another process starts, and `explain_missing_spark` words
+the error if PySpark cannot be imported.
 """
 
 from __future__ import annotations
@@ -23,14 +26,14 @@ MISSING_SPARK = (
     " PySpark by: pip install 'pyspark>=3.5'"
 )
 
-# Set once this program has built a query, so that it is a user's program and not only a worker. On
-# Sail, workers are threads of it.
+# Set once this program has built a query: then it is a user's program and not only a worker. On
+# Sail, workers are threads of the user's program.
 makes_queries = Event()
 
 
 @contextmanager
 def pause_garbage_collection() -> Iterator[None]:
-    """Switch garbage collection off inside the `with` block; if it is off anyway, it stays off.
+    """Switch garbage collection off inside the `with` block. If it was off before, it stays off.
 
     >>> with pause_garbage_collection():
     ...     gc.isenabled()
@@ -61,7 +64,7 @@ def load_in_background(modules: Iterable[str]) -> Iterator[None]:
     def load() -> None:
         """Import the modules."""
         for module in modules:
-            with suppress(ImportError):  # whoever needs the module raises the error
+            with suppress(ImportError):  # the code that needs the module raises the error
                 import_module(module)
 
     thread = Thread(target=load, name="matchrec-loading", daemon=True)
@@ -97,8 +100,9 @@ def explain_missing_spark() -> Iterator[None]:
 def freeze_loaded_modules() -> Iterator[None]:
     """Exclude all objects from garbage collection for good if the `with` block loads modules.
 
-    Does nothing in a user's program, because the garbage of that moment, which may be a lot there,
-    is excluded as well. Does nothing if no module was loaded: each task leaves some garbage.
+    The garbage of that moment is excluded as well, so it is never freed. In a user's program, that
+    may be a lot, so nothing is excluded there. Nothing is excluded if no module was loaded, because
+    each task leaves some garbage, which would add up.
     """
     module_count = len(sys.modules)
     try:
