@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,36 +71,50 @@ class GatewayServer:
         """Serve until the server is stopped. `started` says when it listens, or why it does not."""
         loop = asyncio.get_running_loop()
         must_stop = asyncio.Event()
+        async with AsyncExitStack() as exit_stack:
+            try:
+                port = await self.start(exit_stack)
+            except Exception as error:  # noqa: BLE001 -- raised by the thread that waits
+                self.started.set_exception(error)
+                return
+
+            def stop() -> None:
+                """Make the server stop, from any thread."""
+                loop.call_soon_threadsafe(must_stop.set)
+
+            self.started.set_result(RunningServer(port, stop))
+            await must_stop.wait()
+
+    async def start(self, exit_stack: AsyncExitStack) -> int:
+        """Start the server, and return its port.
+
+        Args:
+            exit_stack: gets the functions that release what the server needs. They are called in
+                reverse order, also if the server cannot start.
+
+        Raises:
+            MatchRecognizePlanError: the server cannot listen.
+        """
+        exit_stack.callback(self.planner.close)
         threads = ThreadPoolExecutor(PLANNING_THREADS, "matchrec-gateway")
-        try:
-            channel, metadata = open_channel(self.engine)
-            forwarder = Forwarder(
-                engine=self.engine_address,
-                channel=channel,
-                metadata=metadata,
-                planner=self.planner,
-                threads=threads,
-                token=self.listener.token,
-            )
-            server = grpc.aio.server(options=[*ANY_LENGTH, OWN_PORT])
-            server.add_generic_rpc_handlers((forwarder,))
-            port = self.listener.bind(server)
-            await server.start()
-        except Exception as error:  # noqa: BLE001 -- raised by the thread that waits
-            self.started.set_exception(error)
-            return
-
-        def stop() -> None:
-            """Make the server stop, from any thread."""
-            loop.call_soon_threadsafe(must_stop.set)
-
-        self.started.set_result(RunningServer(port, stop))
-        await must_stop.wait()
-        await server.stop(GRACE_SECONDS)
-        await channel.close()
-        await asyncio.sleep(DRAIN_SECONDS)
-        threads.shutdown(wait=False, cancel_futures=True)
-        self.planner.close()
+        exit_stack.callback(threads.shutdown, wait=False, cancel_futures=True)
+        channel, metadata = open_channel(self.engine)
+        exit_stack.push_async_callback(asyncio.sleep, DRAIN_SECONDS)
+        exit_stack.push_async_callback(channel.close)
+        forwarder = Forwarder(
+            engine=self.engine_address,
+            channel=channel,
+            metadata=metadata,
+            planner=self.planner,
+            threads=threads,
+            token=self.listener.token,
+        )
+        server = grpc.aio.server(options=[*ANY_LENGTH, OWN_PORT])
+        exit_stack.push_async_callback(server.stop, GRACE_SECONDS)
+        server.add_generic_rpc_handlers((forwarder,))
+        port = self.listener.bind(server)
+        await server.start()
+        return port
 
 
 def open_channel(engine: str) -> tuple[Any, Metadata]:
