@@ -383,10 +383,10 @@ class MeasureTranslator:
 
         NULL if the run did not time out.
         """
-        match_kind = self.collector.add_read(ReadMatchKind())
         within = self.plan.within
         if within is None:  # nothing times out
             return ("NULL",)
+        match_kind = self.collector.add_read(ReadMatchKind())
         window = build_window_columns(self.plan, within.interval)
         first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
         end: SqlPieces
@@ -408,6 +408,8 @@ class MeasureTranslator:
         Args:
             timeouts: the ends of the windows, as measures.
         """
+        if timeouts.match_end is None and not timeouts.neighbour_windows:  # nothing times out
+            return ("NULL",)
         match_kind = self.collector.add_read(ReadMatchKind())
         match_end = None
         ends_by_kind: list[tuple[int, SqlPieces]] = []
@@ -419,4 +421,4 @@ class MeasureTranslator:
             if match_end is not None:
                 end = ("least(", *match_end, ", ", *end, ")")
             ends_by_kind.append((FIRST_NEIGHBOUR_WINDOW + number, end))
-        return write_case(match_kind, ends_by_kind) if ends_by_kind else ("NULL",)
+        return write_case(match_kind, ends_by_kind)
