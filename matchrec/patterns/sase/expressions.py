@@ -219,7 +219,7 @@ class EventReader(ScalarReader):
         self.last_read = span
         token_count = self.position - start
         if token_count == 1 and name.text not in self.components.by_name:
-            if not self.ends_after(start):
+            if not self.can_end_operand(start):
                 raise self.make_expected_error("an operator")
             raise errors.attribute_without_variable(span, name=name.text, clause=self.where)
         is_length = token_count == 3 and self.key_at(self.position - 1) == "LEN"

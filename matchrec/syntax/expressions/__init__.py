@@ -6,14 +6,14 @@ operators between them.
 
 Some operands are read by functions that get the parser as their cursor:
 
-    references        every call that reads rows of a match; it hands them to the next four
+    references        all calls that read rows of a match; it passes them to the next four modules
     navigations       PREV, NEXT, FIRST and LAST
     aggregates        aggregates, with FILTER and the like after them
     frames            OVER with a frame, in DEFINE
     match_functions   CLASSIFIER, MATCH_NUMBER and the like
-    call_parts        what these share
+    call_parts        arguments, RUNNING and FINAL, for these five modules
     special_calls     calls such as CAST, whose arguments are not all values
     intervals         INTERVAL '1' DAY
 
-Layout is dropped, but every word that is Spark's stays as it was written.
+Layout is dropped, but every word that Spark will read stays as it was written.
 """

@@ -1,4 +1,4 @@
-"""Read aggregates over the rows of one variable: calls, with what may follow them.
+"""Read aggregates over the rows of one variable: calls, with FILTER and other suffixes.
 
     count(DISTINCT A.x) FILTER (WHERE A.y > 0)
     collect_list(A.x) IGNORE NULLS
@@ -34,7 +34,11 @@ _SORT_WORDS = ("ASC", "DESC", "NULLS", "FIRST", "LAST")
 def read_aggregate(
     reader: ExpressionCursor, index: int, semantics: Semantics
 ) -> tuple[Aggregate, int]:
-    """Read the aggregate at `index` with FILTER and the like, and return the token after it."""
+    """Read the aggregate at `index` with its suffixes.
+
+    Returns:
+        The aggregate, and the index of the token after it.
+    """
     function = reader.tokens[index].text.lower()
     arguments = _find_aggregate_arguments(reader, index)
     if not arguments.ranges and function == "count":
@@ -65,16 +69,16 @@ def read_aggregate(
 class _AggregateArguments:
     """The arguments of an aggregate, before they are read."""
 
-    # The tokens of each, without DISTINCT, IGNORE NULLS and the like.
+    # The tokens of each argument, without DISTINCT or ALL, and IGNORE NULLS or RESPECT NULLS.
     ranges: tuple[TokenRange, ...]
-    # Whether IGNORE NULLS follows the last one, inside of the parentheses.
+    # Whether IGNORE NULLS follows the last argument, inside the parentheses.
     ignore_nulls: bool = False
 
 
 def _find_aggregate_arguments(reader: ExpressionCursor, index: int) -> _AggregateArguments:
     """Return the arguments of the aggregate at `index`.
 
-    For `any_value(DISTINCT x IGNORE NULLS)` these are the tokens of x.
+    For `any_value(DISTINCT x IGNORE NULLS)`, the only range has the tokens of `x`.
     """
     ranges = find_arguments(reader, index)
     if not ranges:
@@ -91,10 +95,11 @@ def _find_aggregate_arguments(reader: ExpressionCursor, index: int) -> _Aggregat
 
 
 def _read_argument(reader: ExpressionCursor, index: int, argument: TokenRange) -> Scalar | None:
-    """Read an argument of the aggregate at `index`; None for the `*` or `A.*` of a COUNT.
+    """Read an argument of the aggregate at `index`; return None for the `*` or `A.*` of a COUNT.
 
     Raises:
-        MatchRecognizeError: it is malformed, or a `*` that is not the only argument of a COUNT.
+        MatchRecognizeError: the argument is malformed, or is a `*` that is not the only argument of
+            a COUNT.
     """
     start, end = argument
     is_qualified = end == start + 3 and reader.key_at(start + 1) == "."
@@ -118,16 +123,16 @@ def _read_argument(reader: ExpressionCursor, index: int, argument: TokenRange) -
 def _read_suffixes(
     reader: ExpressionCursor, index: int, aggregate: Aggregate, end: int
 ) -> tuple[Aggregate, int]:
-    """Read what follows the parentheses of an aggregate: FILTER, WITHIN GROUP, IGNORE NULLS.
+    """Read the suffixes of an aggregate: FILTER, WITHIN GROUP, IGNORE NULLS and RESPECT NULLS.
 
     Args:
         reader: the cursor.
         index: the name of the aggregate.
-        aggregate: the aggregate.
-        end: the token after its parentheses.
+        aggregate: the aggregate without suffixes.
+        end: the index of the token after its parentheses.
 
     Returns:
-        The aggregate with them, and the token after them.
+        The aggregate with its suffixes, and the index of the token after them.
     """
     while True:
         match reader.key_at(end), reader.key_at(end + 1), reader.key_at(end + 2):
@@ -152,9 +157,9 @@ def _read_suffixes(
 
 
 def _reject_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
-    """Raise an error for RESPECT NULLS of an aggregate that drops NULL, which needs Spark 4.2.
+    """Raise an error for RESPECT NULLS of an aggregate that drops NULLs: this needs Spark 4.2.
 
-    `end` is the token after the aggregate.
+    `end` is the index of the token after the aggregate.
     """
     if reader.key_at(index) not in COLLECTING:
         return
@@ -167,9 +172,9 @@ def _reject_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
 
 
 def _read_sort_item(reader: ExpressionCursor, index: int, item: TokenRange) -> OrderedInput:
-    """Read an item of WITHIN GROUP (ORDER BY ...): its expression, and the words after it.
+    """Read an item of WITHIN GROUP (ORDER BY ...): an expression and words such as DESC.
 
-    `index` is the aggregate.
+    `index` is the name of the aggregate.
     """
     start, end = item
     words_start = end

@@ -14,13 +14,17 @@ from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, spl
 from matchrec.syntax.function_names import AGGREGATES, LOGICAL
 from matchrec.syntax.tokens import TokenRange
 
+# The first words of the suffixes of aggregates.
 _SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
 
 
-def reject_semantics(reader: ExpressionCursor, index: int) -> None:
-    """Raise an error for the RUNNING or FINAL at `index` before a function that does not allow it.
+def check_semantics(reader: ExpressionCursor, index: int) -> None:
+    """Check that the RUNNING or FINAL at `index` is allowed before the function that follows.
 
-    FIRST, LAST, CLASSIFIER and aggregates allow it, FINAL in MEASURES only.
+    FIRST, LAST, CLASSIFIER and aggregates allow RUNNING, and in MEASURES also FINAL.
+
+    Raises:
+        MatchRecognizeError: the word is not allowed.
     """
     function = reader.key_at(index + 1)
     span = reader.sequence.span(index, index + 2)
@@ -33,26 +37,30 @@ def reject_semantics(reader: ExpressionCursor, index: int) -> None:
 
 
 def find_arguments(reader: ExpressionCursor, index: int) -> tuple[TokenRange, ...]:
-    """Return the arguments of the call at `index`, as ranges of tokens."""
+    """Return the arguments of the call at `index`, as ranges of tokens.
+
+    Raises:
+        MatchRecognizeError: an argument has no tokens.
+    """
     start = index + 2
     end = reader.sequence.pairs[index + 1]
     return split_items(reader.sequence, (start, end), reader.where) if start < end else ()
 
 
-def check_arguments_of_call(
-    reader: ExpressionCursor, index: int, numbers: range, expected: str
+def require_arguments(
+    reader: ExpressionCursor, index: int, allowed_counts: range, expected: str
 ) -> tuple[TokenRange, ...]:
-    """Return the arguments of the call at `index`, as ranges of tokens.
+    """Return the arguments of a call that is not an aggregate, as ranges of tokens.
 
     Args:
         reader: the cursor.
-        index: the call.
-        numbers: the numbers of arguments that it may have.
-        expected: these numbers, for messages.
+        index: the name of the function.
+        allowed_counts: the numbers of arguments that the call may have.
+        expected: these numbers in words, for messages: `one or two arguments`.
 
     Raises:
-        MatchRecognizeError: it has another number of arguments, DISTINCT in it, or FILTER or the
-            like after it.
+        MatchRecognizeError: the call has another number of arguments, DISTINCT before an argument,
+            or a suffix such as FILTER, as only an aggregate may have.
     """
     closing = reader.sequence.pairs[index + 1]
     name = reader.key_at(index)
@@ -64,21 +72,29 @@ def check_arguments_of_call(
             span = reader.tokens[modifier].span
             raise navigation_errors.modifier_after_navigation(name, key, reader.where, span)
     arguments = find_arguments(reader, index)
-    if len(arguments) not in numbers:
+    if len(arguments) not in allowed_counts:
         raise explain_wrong_number(reader, index, name, expected, len(arguments))
     return arguments
 
 
 def explain_wrong_number(
-    reader: ExpressionCursor, index: int, function: str, expected: str, number: int
+    reader: ExpressionCursor, index: int, function: str, expected: str, count: int
 ) -> MatchRecognizeError:
-    """Return the error for a wrong number of arguments of the call at `index`."""
+    """Return the error for a wrong number of arguments of the call at `index`.
+
+    Args:
+        reader: the cursor.
+        index: the name of the function.
+        function: the name, as the message shows it.
+        expected: the allowed numbers of arguments in words.
+        count: the number of arguments that the call has.
+    """
     return navigation_errors.wrong_number_of_arguments(
         reader.sequence.find_call_span(index),
         function=function,
         clause=reader.where,
         expected=expected,
-        count=number,
+        count=count,
     )
 
 
@@ -87,8 +103,8 @@ def find_variable_read(reader: ExpressionCursor, index: int, rows_read_before: i
 
     Args:
         reader: the cursor.
-        index: the call.
-        rows_read_before: the length of `reader.rows_read` before the call.
+        index: the name of the function.
+        rows_read_before: the length of `reader.rows_read` before the call was read.
 
     Raises:
         MatchRecognizeError: the call reads rows of several variables.
@@ -111,6 +127,6 @@ def find_variable_read(reader: ExpressionCursor, index: int, rows_read_before: i
 
 
 def find_nulls_word(reader: ExpressionCursor, end: int) -> str:
-    """Return the first word of the IGNORE NULLS or RESPECT NULLS before `end`; "" if none is."""
+    """Return IGNORE or RESPECT if this word and NULLS are right before `end`, otherwise ""."""
     word = reader.key_at(end - 2)
     return word if reader.key_at(end - 1) == "NULLS" and word in ("IGNORE", "RESPECT") else ""

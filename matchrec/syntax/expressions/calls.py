@@ -2,12 +2,12 @@
 
     abs(x)    count_if(DISTINCT x)    transform(xs, x -> x + 1)    f(name => 1)    STRUCT(x, 1 AS y)
 
-Calls that read rows of a match are handed to `references`, and calls whose parentheses enclose more
+Calls that read rows of a match are passed to `references`, and calls whose parentheses enclose more
 than values to `special_calls`.
 
-The fields of a struct have names, which Spark takes from the columns that are passed to the
-function. What a measure reads of a match is in columns of ours, so the name that the user's text
-means is written out:
+Spark names the fields of a struct after the columns that are passed to the function. But the values
+that a measure reads from a match are in columns with internal names. So the names of the fields are
+written out:
 
     STRUCT(A.x, LAST(y))      STRUCT(? AS `x`, ? AS `col2`)
 """
@@ -38,17 +38,20 @@ from matchrec.syntax.tokens import TokenKind, split_words
 # Functions that name the fields of a struct after their arguments.
 _NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})
 
-_QUANTIFIERS = split_words("DISTINCT ALL")
+# The set quantifiers of the standard, which may come before the arguments.
+_SET_QUANTIFIERS = split_words("DISTINCT ALL")
 
-# Functions with these names are opaque, because operations have the same names.
+# Operators that are words. A call of a function with such a name is opaque text: as an operation,
+# it would look like the operator.
 _OPERATORS = split_words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP IDENTIFIER")
 
 
 class _Arguments(NamedTuple):
-    """The arguments of a call."""
+    """The arguments of a call, after they were read."""
 
     values: tuple[Scalar, ...]
-    # Whether all are expressions without DISTINCT, names or lambdas.
+    # Whether all arguments are only expressions: no DISTINCT or ALL, no names (`f(name => 1)`), and
+    # no lambdas.
     are_plain: bool
 
 
@@ -56,7 +59,11 @@ class CallReader(ExpressionCursor):
     """A reader of calls and of the fields of structs."""
 
     def read_call(self) -> Scalar:
-        """Read a call. It is an operation if its arguments are plain expressions."""
+        """Read a call.
+
+        The result is an operation if the arguments are plain expressions, a reference if the call
+        reads rows of a match, and otherwise opaque text.
+        """
         start = self.position
         token = self.tokens[start]
         key = self.key
@@ -75,7 +82,7 @@ class CallReader(ExpressionCursor):
             )
         if self.scope.part is ClausePart.DEFINE and key in NONDETERMINISTIC:
             raise errors.nondeterministic_condition(token.span, function=token.text.lower())
-        if key == "IDENTIFIER":  # computes the name of a column, whose row is then not known
+        if key == "IDENTIFIER":  # This computes the name of a column, so its row is not known.
             raise errors.identifier_not_supported(
                 self.sequence.find_call_span(start), clause=self.where
             )
@@ -114,7 +121,7 @@ class CallReader(ExpressionCursor):
         if self.key == ")":
             return _Arguments((), are_plain=True)
         are_plain = True
-        if self.is_quantifier():
+        if self.is_at_set_quantifier():
             are_plain = False
             self.position += 1
         values: list[Scalar] = []
@@ -135,9 +142,9 @@ class CallReader(ExpressionCursor):
             if not self.accept(","):
                 return _Arguments(tuple(values), are_plain)
 
-    def is_quantifier(self) -> bool:
-        """Return whether DISTINCT or ALL comes before an argument, and is not a name."""
-        if self.key not in _QUANTIFIERS:
+    def is_at_set_quantifier(self) -> bool:
+        """Return whether DISTINCT or ALL comes next, before an argument, and is not a name."""
+        if self.key not in _SET_QUANTIFIERS:
             return False
         after = self.key_at(self.position + 1)
         if self.kind_at(self.position + 1) is TokenKind.SYMBOL:
@@ -162,7 +169,8 @@ class CallReader(ExpressionCursor):
         """Read expressions with commas between them, each as a field of a struct.
 
         Args:
-            function: the function whose arguments they are; empty if they are in parentheses only.
+            function: the function whose arguments the fields are; empty for fields in parentheses
+                without a function.
         """
         fields = [self.read_field(1, function)]
         while self.accept(","):
@@ -173,7 +181,7 @@ class CallReader(ExpressionCursor):
         """Read a field of a struct.
 
         Args:
-            number: its number in the struct, from 1.
+            number: the number of the field in the struct, from 1.
             function: as for `read_fields`.
         """
         value = self.read_expression()
@@ -188,7 +196,7 @@ class CallReader(ExpressionCursor):
         return StructField(name, value)
 
     def find_column_name(self, value: Scalar) -> str | None:
-        """Return the name of the column or field that was just read; None for other values."""
+        """Return the name of a column or field that was just read; None for other values."""
         if isinstance(value, Operation):
             return value.words[0] if value.operator == "." else None
         last = self.tokens[self.position - 1]
@@ -204,12 +212,12 @@ def _write_field_name(
     Args:
         pieces: the argument.
         function: the function whose argument it is.
-        name: the name of the field, in quotes.
-        column: the column that the argument is; None if it is no column. Its field then has a name
-            that Spark numbers, as if it was any expression.
+        name: the name of the field, in backticks.
+        column: the name of the column if the argument is a column, otherwise None.
     """
     if function == "STRUCT":
         return (*pieces, f" AS {name}")
     if column is None:
+        # Spark numbers the field of an argument that is not just a column.
         return ("COALESCE(", *pieces, ")")
     return ("STRUCT(", *pieces, f" AS {name}).{name}")

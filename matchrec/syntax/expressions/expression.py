@@ -29,29 +29,29 @@ from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.function_names import CONSTANT_CALLS
 from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
 
-# Other ways to write an operator.
+# For each second way to write an operator, the usual sign.
 SAME_SIGNS = {"==": "=", "!=": "<>"}
 
-# The signs of the binary operators, those that bind loosest first.
+# The signs of the binary operators, by the level of precedence. Level 0 binds loosest.
 _SIGNS_BY_LEVEL = ("= == <> != < <= > >= <=>", "|", "^", "&", "<< >> >>>", "+ - ||", "* / % DIV")
 
-# The signs of several tokens, without blanks between them. The longest comes first.
+# The signs that are several tokens, without blanks between them. The longest sign comes first.
 _SHIFTS = (">>>", ">>", "<<")
 
 
 class BinaryOperator(NamedTuple):
     """An operator between two operands."""
 
-    # How it is written.
+    # The operator as it is written.
     sign: str
-    # Its name in an `Operation`.
+    # The name of the operator in an `Operation`.
     name: str
-    # The tighter it binds, the higher it is.
+    # The level of precedence, from 0. An operator of a higher level binds tighter.
     level: int
 
     @property
     def token_count(self) -> int:
-        """The number of tokens of its sign."""
+        """The number of tokens of the sign."""
         return len(self.sign) if self.sign in _SHIFTS else 1
 
 
@@ -67,7 +67,7 @@ _WORDS_AFTER_NOT = split_words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
 # The most operands of a chain that becomes a tree: see `ScalarReader.read_binary`.
 _MOST_OPERANDS = MOST_NESTED + 1
 
-# For each word between a text and a pattern, the name of its operation.
+# For each operator between a text and a pattern, the name of its operation.
 LIKE_OPERATORS = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
 
 
@@ -80,8 +80,8 @@ class ScalarReader(OperandReader):
                               | [NOT] LIKE value [ESCAPE string]]
         value       := comparison over | ^ & shifts, + - ||, * / % DIV, unary, loose to tight
 
-    A part that has no rule here becomes an opaque `Term`, which is always correct. Of an operation,
-    later passes can also use the operands.
+    A part without a rule becomes an opaque `Term`, which is always correct. Later stages know the
+    operands only of an `Operation`.
 
     Source: Spark's SqlBaseParser.g4, booleanExpression, predicate, valueExpression.
     """
@@ -133,8 +133,8 @@ class ScalarReader(OperandReader):
         """Read what follows IN. A subquery is opaque.
 
         Args:
-            start: the index of the first token of the operand before it.
-            left: that operand.
+            start: the index of the first token of the operand before IN.
+            left: the operand before IN.
             operator: IN or NOT IN.
         """
         if self.key == "[":
@@ -156,11 +156,11 @@ class ScalarReader(OperandReader):
         return self.make_operation(operator, start, left, *values)
 
     def read_like(self, start: int, left: Scalar, negation: str) -> Scalar:
-        """Read LIKE or a similar word, and what follows it. LIKE ANY and LIKE ALL are opaque.
+        """Read LIKE or a similar word, and the pattern after it. LIKE ANY and LIKE ALL are opaque.
 
         Args:
-            start: the index of the first token of the operand before it.
-            left: that operand.
+            start: the index of the first token of the operand before the word.
+            left: the operand before the word.
             negation: "NOT " if NOT is before the word, otherwise "".
         """
         word = self.key
@@ -180,11 +180,11 @@ class ScalarReader(OperandReader):
         return self.make_operation(f"{negation}{operator}", start, *operands, operations=operations)
 
     def read_is(self, start: int, left: Scalar) -> Operation:
-        """Read what follows IS.
+        """Read the words after IS, and the value after DISTINCT FROM.
 
         Args:
-            start: the index of the first token of the operand before it.
-            left: that operand.
+            start: the index of the first token of the operand before IS.
+            left: the operand before IS.
         """
         negation = "NOT " if self.accept("NOT") else ""
         for word in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
@@ -198,11 +198,12 @@ class ScalarReader(OperandReader):
         return self.read_binary(0)
 
     def read_binary(self, level: int) -> Scalar:
-        """Read operands with operators between them that bind at least as tight as `level`.
+        """Read operands with operators between them, of `level` or of higher levels.
 
-        A chain is operands with operators of one level between them, such as `a + b - c`. It is
-        read in a loop, left to right: the tree grows by an operation for each operator. If later
-        passes cannot recur that deep, the chain becomes one opaque operation.
+        Operands with operators of one level between them, such as `a + b - c`, are a chain. A chain
+        is read in a loop from left to right, and each operator adds an operation on top of the
+        tree. If the tree would be too deep for the recursion of later stages, the chain becomes one
+        opaque operation.
         """
         start = self.position
         tree = self.read_unary()
@@ -228,7 +229,10 @@ class ScalarReader(OperandReader):
         return tree
 
     def peek_operator(self) -> BinaryOperator | None:
-        """Return the binary operator that comes next, without reading it; None if none does."""
+        """Return the binary operator that comes next, without reading it.
+
+        The result is None if another token comes next.
+        """
         key = self.key
         if key in ("<", ">") and self.key_at(self.position + 1) == key:
             start = self.tokens[self.position].span.start
@@ -264,7 +268,8 @@ def parse_scalar(tokens: TokenSequence, scope: Scope) -> Scalar:
     """Parse tokens that must be one expression.
 
     Raises:
-        MatchRecognizeError: they are not an expression, or it reads rows that its scope forbids.
+        MatchRecognizeError: the tokens are not an expression, or the expression reads rows that the
+            scope forbids.
 
     >>> from matchrec.plan.expression import render
     >>> from matchrec.syntax.tokenize import read_tokens
@@ -273,21 +278,22 @@ def parse_scalar(tokens: TokenSequence, scope: Scope) -> Scalar:
     >>> tree.operator, render(tree, lambda reference: f"<{reference.argument}>")
     ('>', '<price> > 2 * <price>')
     """
-    return _read(tokens, scope)[1]
+    _, tree = _parse(tokens, scope)
+    return tree
 
 
 def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpression:
     """Parse an expression over one row of the input, or a constant.
 
     Args:
-        tokens: its tokens.
-        clause: the part of the clause in which it is written.
+        tokens: the tokens of the expression.
+        clause: the part of the clause in which the expression is written.
 
     Raises:
-        MatchRecognizeError: they are not an expression, it reads rows of a match, or it is a
-            constant in PARTITION BY or ORDER BY.
+        MatchRecognizeError: the tokens are not an expression, the expression reads rows of a match,
+            or it is a constant in PARTITION BY or ORDER BY.
     """
-    reader, tree = _read(tokens, Scope(clause, reads_match=False))
+    reader, tree = _parse(tokens, Scope(clause, reads_match=False))
     is_constant = _is_constant(reader)
     if is_constant and clause not in (ClausePart.WITHIN, ClausePart.FRAME):
         raise constant_key(tokens.text_at(tree.span), reader.where, tree.span)
@@ -303,8 +309,12 @@ def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpres
     )
 
 
-def _read(tokens: TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
-    """Parse tokens that must be one expression. Return the reader, too."""
+def _parse(tokens: TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
+    """Parse tokens that must be one expression.
+
+    Returns:
+        The reader, which knows what the expression reads and calls, and the expression.
+    """
     reader = ScalarReader(tokens, scope)
     try:
         return reader, reader.read_range(0, reader.end)
@@ -313,10 +323,10 @@ def _read(tokens: TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
 
 
 def _is_constant(reader: ScalarReader) -> bool:
-    """Return whether an expression has the same value for all rows.
+    """Return whether the expression that the reader has read has the same value for all rows.
 
-    A constant reads no column, and calls no function whose value may differ from row to row. A
-    function without arguments may be such a function, unless it is known.
+    A constant reads no column, and calls no function whose value may differ from row to row. An
+    unknown function without arguments may be such a function.
     """
     if reader.rows_read:
         return False

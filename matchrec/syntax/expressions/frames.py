@@ -1,7 +1,7 @@
 """Read frames in DEFINE: `avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)`.
 
-A frame has rows of the partition, in the order of the clause. It does not depend on the match, so
-Spark computes the aggregate for every row before it.
+A frame consists of rows of the partition, in the order of the clause. It does not depend on the
+match, so Spark computes the aggregate for every row before the match.
 """
 
 from __future__ import annotations
@@ -16,17 +16,26 @@ from matchrec.syntax.amounts import read_whole_number
 from matchrec.syntax.expressions.reader import ExpressionCursor
 from matchrec.syntax.tokens import TokenSequence
 
+# For each side of the current row, the sign of a distance from the current row.
 _DIRECTIONS = {"PRECEDING": -1, "FOLLOWING": 1}
 
-# The frame that errors suggest if the window does not tell which rows are meant.
+# The frame that errors suggest if the window does not show which rows the user means.
 EXAMPLE_FRAME = Frame(-2, 0)
 
 
 def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tuple[Aggregate, int]:
-    """Return the aggregate over the frame of the OVER at `index`, and the token after the frame.
+    """Read the frame after an aggregate.
+
+    Args:
+        reader: the cursor.
+        aggregate: the aggregate without a frame.
+        index: the index of OVER.
+
+    Returns:
+        The aggregate over the frame, and the index of the token after the frame.
 
     Raises:
-        MatchRecognizeError: OVER has no frame of rows, or the aggregate cannot have one.
+        MatchRecognizeError: OVER has no frame of rows, or the aggregate cannot have a frame.
     """
     opening = index + 1
     closing = reader.sequence.pairs.get(opening)
@@ -61,7 +70,7 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
 
 
 def _read_bounds(tokens: TokenSequence, start: int, end: int) -> Frame | None:
-    """Return the frame in the tokens after ROWS; None if they are not the bounds of a frame."""
+    """Return the frame with the bounds in tokens `start .. end`; None if they are not bounds."""
     if tokens.key(start) != "BETWEEN":
         first = _read_bound(tokens, start, end)
         return None if first is None else Frame(first.rows_after_current, 0)
@@ -74,12 +83,15 @@ def _read_bounds(tokens: TokenSequence, start: int, end: int) -> Frame | None:
 
 
 def _suggest_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
-    """Return the frame of rows that a window definition means, to suggest it.
+    """Return the frame of rows that errors suggest for the window in tokens `start .. end`.
 
-    This is its own ROWS frame if only PARTITION BY or ORDER BY is before it. Without a frame, a
-    window with ORDER BY has all rows up to the current one, and without ORDER BY all rows of the
-    partition. A frame of RANGE or GROUPS has no equivalent, unless its bounds are UNBOUNDED or
-    CURRENT ROW. `EXAMPLE_FRAME` is for all other windows.
+    window                                     suggested frame
+    with a frame of ROWS                       the same frame
+    RANGE or GROUPS, with UNBOUNDED or
+    CURRENT ROW as both bounds                 the same bounds, in rows
+    without a frame, with ORDER BY             all rows up to the current row
+    without a frame, without ORDER BY          all rows of the partition
+    anything else                              `EXAMPLE_FRAME`
     """
     keys = [tokens.key(index) for index in range(start, end)]
     for unit in ("ROWS", "RANGE", "GROUPS"):

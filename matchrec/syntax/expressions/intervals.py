@@ -19,8 +19,8 @@ _SIGNS = ("-", "+")
 def is_interval(reader: ExpressionCursor) -> bool:
     """Return whether INTERVAL starts an interval, and is not a name.
 
-    A text, or a number with a unit, follows it; or a parameter after a blank, as `interval:x` is a
-    field.
+    The word starts an interval before a string, before a number with a unit, and before a parameter
+    after a blank. Without the blank, `interval:x` is a field of a column.
     """
     word = reader.position
     has_sign = reader.key_at(word + 1) in _SIGNS
@@ -28,13 +28,14 @@ def is_interval(reader: ExpressionCursor) -> bool:
     if reader.key_at(value) in (":", "?"):
         return reader.tokens[value].span.start > reader.tokens[word].span.end
     kind = reader.kind_at(value)
-    # `interval - 3` subtracts.
-    has_unit = not has_sign or reader.key_at(value + 1) in UNITS_OF_TIME
-    return kind is TokenKind.STRING or (kind is TokenKind.NUMBER and has_unit)
+    # `interval - 3` subtracts from a column, but `INTERVAL - 3 DAYS` is an interval. A number
+    # without a sign cannot follow a column, so a missing unit is an error of the interval.
+    can_be_value = not has_sign or reader.key_at(value + 1) in UNITS_OF_TIME
+    return kind is TokenKind.STRING or (kind is TokenKind.NUMBER and can_be_value)
 
 
 def read_interval(reader: ExpressionCursor) -> Term:
-    """Read an interval: values, each with its unit. The units may also be in a text.
+    """Read an interval: values, each with its unit. A string may contain values and units.
 
     Raises:
         MatchRecognizeError: a value is a parameter, or has no unit.
@@ -52,7 +53,7 @@ def read_interval(reader: ExpressionCursor) -> Term:
         reader.position = value + 1
         is_text = reader.kind_at(value) is TokenKind.STRING
         if is_text and reader.key not in UNITS_OF_TIME:
-            continue  # the units are in the text
+            continue  # The units are in the string.
         _read_unit(reader)
         if reader.accept("TO"):
             _read_unit(reader)
@@ -63,9 +64,9 @@ def read_interval(reader: ExpressionCursor) -> Term:
 
 
 def _find_next_value(reader: ExpressionCursor) -> int | None:
-    """Return the index of the number or text that comes next, perhaps after a sign.
+    """Return the index of the number or string that comes next, perhaps after a sign.
 
-    None is returned if something else comes next.
+    The result is None if another token comes next.
     """
     index = reader.position
     if reader.key in _SIGNS:
@@ -77,8 +78,8 @@ def _read_unit(reader: ExpressionCursor) -> None:
     """Read the unit of an interval.
 
     Raises:
-        MatchRecognizeError: another token comes next. If a number is before it, the error proposes
-            a unit.
+        MatchRecognizeError: another token comes next. If a number was read before, the error
+            proposes a unit for it.
     """
     key = reader.key
     if key in UNITS_OF_TIME:

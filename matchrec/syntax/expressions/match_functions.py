@@ -1,4 +1,4 @@
-"""Read calls of functions of the match: CLASSIFIER, MATCH_NUMBER, MATCHED_ROWS and the like.
+"""Read calls of functions of the match, such as CLASSIFIER, MATCH_NUMBER and MATCHED_ROWS.
 
 In this module `reader` is the cursor of the expression, and `index` is the token of the function's
 name.
@@ -23,7 +23,7 @@ from matchrec.plan.expression import (
     Semantics,
     make_column,
 )
-from matchrec.syntax.expressions.call_parts import check_arguments_of_call
+from matchrec.syntax.expressions.call_parts import require_arguments
 from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, RowRead
 
 
@@ -50,10 +50,10 @@ def _read_match_value(
 ) -> Reference:
     """Read a function without arguments, such as `MATCH_NUMBER()`.
 
-    Outside of aggregates, `MATCH_ROW_NUMBER()` is RUNNING count(*).
+    Outside of aggregates, `MATCH_ROW_NUMBER()` is read as `RUNNING count(*)`.
     """
     span = reader.sequence.find_call_span(index)
-    check_arguments_of_call(reader, index, range(1), "no argument")
+    require_arguments(reader, index, range(1), "no argument")
     if function is MatchFunction.ROW_NUMBER and reader.caller is None:
         return Aggregate("count", None, (), span=span)
     if function in FUNCTIONS_OF_ENDED_RUNS and reader.scope.part is ClausePart.DEFINE:
@@ -70,8 +70,8 @@ READERS: Mapping[str, Callable[[ExpressionCursor, int, Semantics], Reference]] =
 
 
 def _read_variable(reader: ExpressionCursor, index: int) -> str | None:
-    """Read the only argument of the call at `index`, a variable; None if it has no argument."""
-    arguments = check_arguments_of_call(reader, index, range(2), "at most one variable")
+    """Return the variable that is the only argument of the call at `index`; None without one."""
+    arguments = require_arguments(reader, index, range(2), "at most one variable")
     if not arguments:
         return None
     ((start, end),) = arguments

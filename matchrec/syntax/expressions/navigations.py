@@ -1,11 +1,11 @@
 """Read PREV, NEXT, FIRST and LAST.
 
-The operand of a navigation is one reference: its SQL is computed for every row of the input.
+The operand of a navigation becomes one reference, whose SQL is computed for every row of the input:
 
     PREV(x * y)               →   one reference to `x * y` of the row before
 
-CLASSIFIER is known only during the match. If it is in the operand, several values of the same row
-are read:
+CLASSIFIER is known only during the match. If the operand contains CLASSIFIER, it becomes several
+references to the same row:
 
     PREV(CLASSIFIER() || x)   →   IF(PREV(TRUE), PREV(CLASSIFIER()) || PREV(x), NULL)
 
@@ -42,10 +42,10 @@ from matchrec.plan.expression import (
 )
 from matchrec.syntax.amounts import MOST_ROWS, read_whole_number
 from matchrec.syntax.expressions.call_parts import (
-    check_arguments_of_call,
+    check_semantics,
     find_nulls_word,
     find_variable_read,
-    reject_semantics,
+    require_arguments,
 )
 from matchrec.syntax.expressions.match_functions import read_classifier
 from matchrec.syntax.expressions.reader import ExpressionCursor
@@ -55,15 +55,15 @@ from matchrec.syntax.tokens import TokenKind, TokenRange
 
 
 def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) -> Scalar:
-    """Read the navigation at `index`, which may have another one in it: `PREV(LAST(A.x), 2)`.
+    """Read the navigation at `index`, which may contain another one: `PREV(LAST(A.x), 2)`.
 
     Args:
         reader: the cursor.
-        index: the navigation.
-        semantics: whether it is running or final.
+        index: the name of the navigation.
+        semantics: the semantics of the navigation.
     """
     name = reader.key_at(index)
-    arguments = check_arguments_of_call(reader, index, range(1, 3), "one or two arguments")
+    arguments = require_arguments(reader, index, range(1, 3), "one or two arguments")
     for _, end in arguments:
         word = find_nulls_word(reader, end)
         if word:
@@ -78,12 +78,12 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
 
 
 def _navigate(reference: Reference, name: str, offset: int) -> Reference:
-    """Return a reference in the operand of a navigation, to the row that the navigation finds.
+    """Return a reference in the operand of a navigation, moved to the row that is navigated to.
 
     Args:
         reference: the reference.
-        name: the name of the navigation.
-        offset: its offset.
+        name: the name of the navigation: PREV, NEXT, FIRST or LAST.
+        offset: the offset of the navigation. Never negative.
     """
     if not isinstance(reference, ColumnReference | Classifier):
         return reference
@@ -100,16 +100,18 @@ def _read_operand(
 ) -> Scalar:
     """Read the operand of the navigation at `index`.
 
-    It is FIRST or LAST in PREV or NEXT, CLASSIFIER, or an expression over the row that is found.
+    The operand is FIRST or LAST inside PREV or NEXT, CLASSIFIER, or an expression over the row that
+    the navigation finds.
 
     Args:
         reader: the cursor.
-        index: the navigation.
+        index: the name of the navigation.
         argument: the tokens of the operand.
-        semantics: whether the navigation is running or final.
+        semantics: the semantics of the navigation.
 
     Raises:
-        MatchRecognizeError: it is malformed, reads rows of several variables, or reads no column.
+        MatchRecognizeError: the operand is malformed, reads rows of several variables, or reads no
+            column.
     """
     call = _read_call_as_operand(reader, index, argument, semantics)
     if call is not None:
@@ -155,7 +157,7 @@ def _read_call_as_operand(
         semantics = Semantics(reader.key_at(start))
     if reader.key_at(call) in LOGICAL and reader.key_at(index) in PHYSICAL:
         if has_prefix:
-            reject_semantics(reader, start)
+            check_semantics(reader, start)
         return read_navigation(reader, call, semantics)
     if reader.key_at(call) == "CLASSIFIER":
         classifier = read_classifier(reader, call, semantics)
@@ -184,12 +186,12 @@ def _read_offset(
 
     Args:
         reader: the cursor.
-        name: the navigation.
-        arguments: the tokens of its two arguments; the second one is the offset.
-        default: its offset without an argument, for messages.
+        name: the name of the navigation.
+        arguments: the tokens of its two arguments. The second one is the offset.
+        default: the offset of a navigation without a second argument, for messages.
 
     Raises:
-        MatchRecognizeError: it is something else.
+        MatchRecognizeError: the offset is anything else.
     """
     start, end = arguments[1]
     while reader.key_at(start) == "(" and reader.sequence.pairs.get(start) == end - 1:

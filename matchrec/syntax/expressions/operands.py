@@ -1,7 +1,7 @@
 """Read the operands of an expression: names, literals, CASE, groups in parentheses.
 
 Spark reserves no word by default: whether a word is a keyword or a name depends on the tokens
-around it. If an operand must come next, and what follows the word cannot follow the keyword, the
+around it. If an operand must come next, and the token after the word cannot follow the keyword, the
 word is a name.
 
     ROUND(drop, 2)    case > 1    CASE WHEN like THEN outer END    B.select
@@ -39,7 +39,7 @@ _TYPES_OF_LITERALS = split_words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NT
 # Types that are made of other types, such as ARRAY<INT>.
 _NESTED_TYPES = split_words("ARRAY MAP STRUCT")
 
-# The most parentheses directly inside of each other. The parser of Sail fails at about 1,000.
+# The most parentheses directly inside each other. The parser of Sail fails at about 1,000.
 MOST_PARENTHESES = 500
 
 
@@ -67,7 +67,7 @@ class OperandReader(CallReader):
             return self.read_group()
         if key in (":", "?"):
             return self.read_parameter()
-        if token.kind is TokenKind.SYMBOL and not (key == "*" or self.is_frame(start)):
+        if token.kind is TokenKind.SYMBOL and not (key == "*" or self.is_data_frame(start)):
             raise self.make_unexpected_error()
         if key in SEMANTICS:
             reference = references.read_with_semantics(self)
@@ -85,20 +85,21 @@ class OperandReader(CallReader):
         if key in _TYPES_OF_LITERALS and self.kind_at(start + 1) is TokenKind.STRING:
             self.position += 1
             return self.read_constant(start)
-        if key in AFTER_OPERAND and not self.ends_after(start):
+        if key in AFTER_OPERAND and not self.can_end_operand(start):
             raise self.make_unexpected_error()
         return self.read_column()
 
-    def ends_after(self, index: int) -> bool:
-        """Return whether an operand may end with the token at `index`: no other one follows."""
+    def can_end_operand(self, index: int) -> bool:
+        """Return whether an operand may end with the token at `index`: no operand follows."""
         kind = self.kind_at(index + 1)
         is_operand = kind is TokenKind.WORD and self.key_at(index + 1) not in AFTER_OPERAND
         return not is_operand and kind not in CONSTANT_KINDS
 
     def read_constant(self, start: int) -> Term:
-        """Read a number, or one or more texts in a row: `'a' 'b'` is one value.
+        """Read a number, or one or more strings in a row: `'a' 'b'` is one value.
 
-        `start` is before the word of their type if they have one, such as `DATE '2024-01-01'`.
+        `start` is the index of the constant, or of the word of its type before it, as in
+        `DATE '2024-01-01'`. The position is at the constant.
         """
         has_type = self.position > start
         operations = find_operator_operations(self.key_at(start)) if has_type else NO_OPERATIONS
@@ -119,8 +120,8 @@ class OperandReader(CallReader):
             self.read_name()
         return self.make_term(start, NO_OPERATIONS)
 
-    def is_frame(self, index: int) -> bool:
-        """Return whether `{name}` is at `index`."""
+    def is_data_frame(self, index: int) -> bool:
+        """Return whether `{name}`, the name of a DataFrame, is at `index`."""
         is_named = index + 2 < self.end and self.tokens[index + 1].is_word
         return is_named and self.key_at(index) == "{" and self.key_at(index + 2) == "}"
 
@@ -164,8 +165,8 @@ class OperandReader(CallReader):
         Fields of a VARIANT, as in `v:a.b`, are read, too.
         """
         name_indices = [self.position]
-        length_of_frame = len(("{", "name", "}"))
-        self.position += length_of_frame if self.key == "{" else 1
+        data_frame_length = len(("{", "name", "}"))
+        self.position += data_frame_length if self.key == "{" else 1
         while len(name_indices) < 4 and self.key in (".", ":"):
             self._reject_double_quotes(name_indices)
             name_indices.append(self.position + 1)
@@ -195,10 +196,13 @@ class OperandReader(CallReader):
             raise errors.column_in_double_quotes(token.span, clause=self.where, text=text)
 
     def _reject_star(self, start: int) -> None:
-        """Raise an error for a `*` in COUNT, or in no navigation or aggregate.
+        """Raise an error for a `*` inside COUNT, or outside of navigations and aggregates.
 
-        `start` is the first token of its path. COUNT itself reads `count(*)` and `count(A.*)`, so
-        this is another `*`. The function around it may be a misspelt aggregate: `coutn(*)`.
+        The `*` is not one of `count(*)` or `count(A.*)`: `aggregates` reads these. The function
+        around the `*` may be a misspelt aggregate: `coutn(*)`.
+
+        Args:
+            start: the first token of the path that ends with the `*`.
         """
         span = self.sequence.span(start, self.position)
         if self.scope.reads_match and self.caller is None:
@@ -224,7 +228,7 @@ class OperandReader(CallReader):
             tree: the operand.
 
         Returns:
-            The operand with what follows it; None if none of these follows.
+            The operand with the suffix; None, and nothing is read, if no such suffix follows.
         """
         match self.key:
             case "[":
@@ -256,7 +260,7 @@ class OperandReader(CallReader):
     def read_type_name(self, end: int | None = None) -> str:
         """Read a type and return it as one word: `DECIMAL(10,2)`.
 
-        It ends before the token `end`; by default, after the longest type that can be read.
+        The type ends before the token `end`; by default, the longest type that can be read is read.
         """
         start = self.position
         if end is None:
@@ -309,14 +313,15 @@ class OperandReader(CallReader):
         return "WHEN" in keys
 
     def read_case(self) -> Scalar:
-        """Read a CASE: an operation over its conditions and values in turn, ELSE last.
+        """Read a CASE: an operation whose operands are conditions and results in turn.
 
-        `CASE x WHEN` is the operation `CASE OF`, whose first operand is x.
+        The result of ELSE is the last operand. `CASE x WHEN` is the operation `CASE OF`, whose
+        first operand is x.
         """
         start = self.position
         self.position += 1
         # `CASE when WHEN 1 THEN 2 END` compares a column that is called `when`.
-        is_name = self.key_at(start + 2) == "WHEN" and not self.ends_after(start + 2)
+        is_name = self.key_at(start + 2) == "WHEN" and not self.can_end_operand(start + 2)
         operator = "CASE" if self.key == "WHEN" and not is_name else "CASE OF"
         parts = [] if operator == "CASE" else [self.read_expression()]
         if self.key != "WHEN":
@@ -334,10 +339,10 @@ class OperandReader(CallReader):
         return self.make_operation(operator, start, *parts)
 
     def read_group(self) -> Scalar:
-        """Read an expression in parentheses, which stay in its text; several are a struct.
+        """Read an expression in parentheses, which stay in its text, or a struct: `(x, y)`.
 
-        Parentheses directly inside of others are read in a loop, because an engine reads more of
-        them than Python can recur.
+        Parentheses directly inside each other are read in a loop: an engine accepts more of them
+        than the depth to which Python can recur.
         """
         start = self.position  # the outermost parenthesis
         inner = start  # the innermost parenthesis

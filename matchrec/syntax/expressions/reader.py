@@ -1,8 +1,9 @@
 """The base of the parser of expressions: what an expression may refer to, and its cursor.
 
-`ExpressionCursor` knows no rule of the grammar. It has the position and what was read so far. It
-makes nodes of the tokens that a rule has read, and the error for a token that no rule can read.
-The functions at the end of the file check and divide tokens before any rule reads them.
+`ExpressionCursor` has no rules of the grammar: its subclasses in `calls`, `operands` and
+`expression` have them. It keeps the position and the references that were read so far, makes nodes
+of the tokens that a rule has read, and makes the error for a token that no rule can read. The
+functions at the end of the file check and divide tokens before any rule reads them.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ from matchrec.syntax.tokens import (
 
 
 class ClausePart(Enum):
-    """The parts of a clause in the order in which they must be written, with their names."""
+    """The parts of a clause, in the order in which they must be written.
+
+    The values are the names of the parts in messages.
+    """
 
     PARTITION_BY = "PARTITION BY"
     ORDER_BY = "ORDER BY"
@@ -68,15 +72,15 @@ class ClausePart(Enum):
 class Scope:
     """What an expression may refer to."""
 
-    # The part of the clause in which it is written.
+    # The part of the clause that contains the expression.
     part: ClausePart
     # The primary variables, normalized: in upper case unless they are quoted.
     primary: tuple[str, ...] = ()
     # The union variables of SUBSET, normalized.
     unions: tuple[str, ...] = ()
-    # Whether it reads rows of a match. Otherwise it is SQL over one row of the input.
+    # Whether the expression may read rows of a match; if not, it is SQL over one row of the input.
     reads_match: bool = True
-    # The values of parameters. None if no parameter may replace a number of rows.
+    # The values of parameters; None if no parameter may replace a number of rows.
     values: ParameterValues | None = None
 
     @cached_property
@@ -89,11 +93,11 @@ class Scope:
 class RowRead:
     """A column, or a CLASSIFIER, that an expression reads."""
 
-    # The variable whose rows it reads; None for the universal row pattern variable.
+    # The variable whose rows are read; None for the universal variable.
     variable: str | None
-    # Where it is written.
+    # Where the column or the CLASSIFIER is written.
     span: Span
-    # Whether it is a column, and not a CLASSIFIER.
+    # True for a column, False for a CLASSIFIER.
     is_column: bool
 
 
@@ -120,7 +124,7 @@ _TIGHT_OPERATORS = split_words("|| [ ::")
 
 
 class ExpressionCursor(Cursor, ABC):
-    """A cursor over the tokens of an expression, which makes nodes of those that were read.
+    """A cursor over the tokens of an expression, which makes nodes of the tokens it has read.
 
     Args:
         sequence: the tokens of the expression.
@@ -137,21 +141,23 @@ class ExpressionCursor(Cursor, ABC):
         # Where the expression is written, for messages.
         self.where = where or name_part(scope.part.value)
         check_brackets(sequence, self.where)
-        # The columns and classifiers so far.
+        # The columns and CLASSIFIERs that were read so far.
         self.rows_read: list[RowRead] = []
-        # The last column, or call that reads rows of a match.
+        # The span of the last column, or of the last call that reads rows of a match; None if there
+        # is none, or if it was a `*`.
         self.last_read: Span | None = None
-        # The indices of the names of ordinary functions that are called.
+        # The indices of the names of called functions, without calls that read rows of a match.
         self.function_indices: list[int] = []
-        # The index of the navigation or aggregate whose argument is read; None outside of them.
+        # The index of the name of the navigation or aggregate around the position; None if there is
+        # none.
         self.caller: int | None = None
-        # The parameters of the lambdas around the position.
+        # The names of the parameters of the lambdas around the position.
         self.parameters: frozenset[str] = frozenset()
-        # Tokens that Spark gets in another spelling.
+        # The tokens that Spark gets in another spelling, see `find_respellings`.
         self.respellings = tuple(self.find_respellings())
 
     def find_respellings(self) -> Iterator[tuple[Span, str]]:
-        """Yield the tokens that Spark gets in another spelling, each with that spelling.
+        """Yield the spans of tokens that Spark gets in another spelling, each with the spelling.
 
         A `?` becomes a named parameter, and a name in double quotes gets backticks.
         """
@@ -209,7 +215,7 @@ class ExpressionCursor(Cursor, ABC):
     def read_argument(self, caller: int, start: int, end: int) -> Scalar:
         """Read tokens `start .. end`, an argument of the navigation or aggregate at `caller`.
 
-        Raises as `read_range`.
+        The errors are those of `read_range`.
         """
         outer_caller = self.caller
         self.caller = caller
@@ -248,9 +254,10 @@ class ExpressionCursor(Cursor, ABC):
         return self.tokens[min(max(self.position, 1), self.end) - 1]
 
     def _explain_comma_or_end(self) -> MatchRecognizeError | None:
-        """Return the error for a comma without a value beside it, or for a value that is missing.
+        """Return the error for a comma with no value next to it, or for a missing value.
 
-        None if the position is neither at a comma nor at an end: of the text or of a bracket.
+        The result is None if the position is neither at a comma nor at an end, of the text or of a
+        bracket.
         """
         token = self._next_token
         before = self._token_before
@@ -274,7 +281,7 @@ class ExpressionCursor(Cursor, ABC):
         return errors.order_by_in_call(order_by, clause=self.where)
 
     def _explain_operators(self) -> MatchRecognizeError | None:
-        """Return the error for an operator before which there is no operand, or None."""
+        """Return the error for an operator without an operand before it, or None."""
         token = self._next_token
         before = self._token_before
         is_operator = token.key in _BINARY_OPERATORS
@@ -298,7 +305,7 @@ class ExpressionCursor(Cursor, ABC):
     def _explain_is(self) -> MatchRecognizeError | None:
         """Return the error for IS or IS NOT before a value, as in `x IS 1`, or None.
 
-        None also if the error for an unexpected token has better advice about the value.
+        The result is also None if the error for an unexpected token has better advice.
         """
         has_advice = (
             syntax_errors.find_hint_for_token(self._next_token.text, self.where) is not None
@@ -320,7 +327,7 @@ class ExpressionCursor(Cursor, ABC):
         """Return the error for any other token that cannot come next."""
         token = self._next_token
         before = self._token_before
-        # IF and CASE were read as names: the error is about them, and not about what follows.
+        # IF and CASE were read as names: the error is about them, and not about the next token.
         is_after_keyword = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
         span = before.span if is_after_keyword else token.span
         is_key = self.scope.part in (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
@@ -346,14 +353,14 @@ class ExpressionCursor(Cursor, ABC):
     def write_span(self, span: Span) -> str:
         """Return the user's text at a span, with the spellings that Spark gets."""
         text_at = self.sequence.text_at
-        edits = [
+        replacements = [
             (respelt_span, (spelling,))
             for respelt_span, spelling in self.respellings
             if span.start <= respelt_span.start < span.end
         ]
-        if not edits:
+        if not replacements:
             return text_at(span)
-        return "".join(separate_words(replace_spans(text_at, span, edits)))
+        return "".join(separate_words(replace_spans(text_at, span, replacements)))
 
     def make_term(
         self, start: int, operations: Operations, *parts: Scalar, amount: Amount | None = None
@@ -361,10 +368,10 @@ class ExpressionCursor(Cursor, ABC):
         """Make a term of the tokens since `start`: text that only Spark understands.
 
         Args:
-            start: the first token.
-            operations: what the text itself computes.
-            parts: the expressions in it. Their references become holes of the text.
-            amount: its value, if it is a constant whose value is known.
+            start: the index of the first token.
+            operations: the operations of the text around `parts`.
+            parts: the expressions in the text. Their references become holes of the text.
+            amount: the value of the text if it is a literal number or interval, otherwise None.
         """
         span = self.sequence.span(start, self.position)
         pieces = flatten_parts(build_operation_parts(parts, self.write_span, span))
@@ -382,11 +389,11 @@ class ExpressionCursor(Cursor, ABC):
         """Make an operation of the tokens since `start`.
 
         Args:
-            operator: its name.
-            start: the first token.
-            operands: its operands.
+            operator: the name of the operator.
+            start: the index of the first token.
+            operands: the operands, whose spans are inside these tokens.
             words: words of the text that are not operands, such as a type.
-            operations: what it computes; by default, the operation of its name.
+            operations: the operations of the operator; by default, they follow from its name.
         """
         span = self.sequence.span(start, self.position)
         return Operation(
@@ -405,13 +412,13 @@ class ExpressionCursor(Cursor, ABC):
         )
 
     def find_constant_at(self, index: int) -> str:
-        """Return the text of the number or string at `index` if it is a whole operand, else ""."""
+        """Return the text of the number or string at `index`; "" if it is not a whole operand."""
         is_constant = index < self.end and self.tokens[index].is_constant
         is_operand = self.key_at(index + 1) not in _TIGHT_OPERATORS
         return self.tokens[index].text if is_constant and is_operand else ""
 
     def read_subquery(self, start: int, operations: Operations, *parts: Scalar) -> Term:
-        """Read the query in the parenthesis that comes next, and make a term of it.
+        """Read the query in the parentheses that come next, and make a term of it.
 
         The arguments are as for `make_term`.
         """
@@ -421,9 +428,13 @@ class ExpressionCursor(Cursor, ABC):
         return self.make_term(start, operations | {SUBQUERY}, *parts)
 
     def _reject_correlation(self, start: int, end: int) -> None:
-        """Raise an error if the query `start .. end` reads a column of a pattern variable.
+        """Raise an error if a subquery reads a column of a pattern variable.
 
-        A relation of the query may have the name of a variable, and comes first.
+        If a relation of the subquery has the name of a variable, the name means the relation.
+
+        Args:
+            start: the index of the parenthesis that opens the subquery.
+            end: the index after the parenthesis that closes it.
         """
         for token, path in find_qualified_names(self.sequence, range(start, end)):
             is_variable = token.variable in self.scope.variables
@@ -435,7 +446,15 @@ class ExpressionCursor(Cursor, ABC):
 
 
 def reject_unquoted_characters(tokens: TokenSequence, where: str) -> None:
-    """Raise MatchRecognizeParseError for a character that SQL allows in quotes only."""
+    """Raise an error for a character that SQL allows only in quotes, such as `→`.
+
+    Args:
+        tokens: the tokens to check.
+        where: the part of the clause, for messages.
+
+    Raises:
+        MatchRecognizeParseError: there is such a character.
+    """
     if tokens.text.isascii():
         return
     for token in tokens.tokens:
@@ -444,15 +463,15 @@ def reject_unquoted_characters(tokens: TokenSequence, where: str) -> None:
 
 
 def split_items(tokens: TokenSequence, inside: TokenRange, where: str) -> tuple[TokenRange, ...]:
-    """Return the ranges between the commas of a range.
+    """Return the ranges of tokens between the commas of a list.
 
     Args:
         tokens: the tokens of the text.
-        inside: the range.
+        inside: the range of the whole list.
         where: the part of the clause, for messages.
 
     Raises:
-        MatchRecognizeParseError: nothing is before a comma, or after the last one.
+        MatchRecognizeParseError: an item of the list is empty.
     """
     items = tokens.split_at_commas(*inside)
     for start, end in items:
@@ -474,7 +493,7 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
 
     Raises:
         MatchRecognizeParseError: there are no tokens, a bracket has no counterpart, or a character
-            is allowed in quotes only.
+            is allowed only in quotes.
     """
     if not tokens.tokens:
         span = Span(tokens.offset, max(tokens.offset + 1, tokens.full_span.end))
@@ -491,7 +510,7 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
         could_be_closed = any(OPENING[opening.key] == token.key for opening in unclosed)
         if not could_be_closed:
             raise syntax_errors.unexpected_token(token.text, where, token.span)
-        break  # a bracket in between is not closed: the innermost one is at fault
+        break  # A bracket before this one is not closed. The error is about the innermost such one.
     if unclosed:
         opening = unclosed[-1]
         raise syntax_errors.unclosed_bracket_in_expression(
@@ -500,7 +519,7 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
 
 
 def read_column_path(tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Return the name of a column after its qualifiers; () if the tokens are something else.
+    """Return the name of a column, with its qualifiers before it; () for other tokens.
 
     >>> from matchrec.syntax.tokenize import read_tokens
     >>> read_column_path(read_tokens("t . `a.b`").tokens)
@@ -513,7 +532,7 @@ def read_column_path(tokens: Sequence[Token]) -> tuple[str, ...]:
     if not has_dots:
         return ()
     for name in names:
-        # Spark allows words with other letters in quotes only.
+        # Spark allows letters that are not ASCII only in quotes.
         if not name.is_name or (name.is_word and not name.text.isascii()):
             return ()
     return tuple(name.text for name in names)

@@ -1,7 +1,7 @@
-"""Read the calls that read rows of a match: navigation, aggregates, CLASSIFIER and the like.
+"""Read the calls that read rows of a match: navigations, aggregates and functions of the match.
 
-Everything that the standard forbids about them is rejected here and in the modules that this one
-calls, because only here it is known how they are written.
+This module and the modules that it calls also reject every use of these calls that the standard
+forbids, because later stages no longer know how the calls were written.
 
 In this module `reader` is the cursor of the expression, and `index` is the token of a function's
 name, unless a docstring says otherwise.
@@ -17,7 +17,7 @@ from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.plan.expression import Scalar, Semantics, Term, map_references
 from matchrec.syntax.expressions.aggregates import read_aggregate
-from matchrec.syntax.expressions.call_parts import find_arguments, reject_semantics
+from matchrec.syntax.expressions.call_parts import check_semantics, find_arguments
 from matchrec.syntax.expressions.match_functions import READERS
 from matchrec.syntax.expressions.navigations import read_navigation
 from matchrec.syntax.expressions.reader import AFTER_OPERAND, ClausePart, ExpressionCursor
@@ -25,9 +25,9 @@ from matchrec.syntax.function_names import AGGREGATES, MATCH_FUNCTIONS, NAVIGATI
 
 
 def read_with_semantics(reader: ExpressionCursor) -> Scalar | None:
-    """Read RUNNING or FINAL and the call after it.
+    """Read the RUNNING or FINAL that comes next, and the call after it.
 
-    Returns None, and reads nothing, if the word is a name.
+    If the word is a name, return None and read nothing.
     """
     start = reader.position
     next_token = reader.tokens[start + 1] if start + 1 < reader.end else None
@@ -38,7 +38,7 @@ def read_with_semantics(reader: ExpressionCursor) -> Scalar | None:
         raise errors.misplaced_running_or_final(
             span, word=reader.key, what="a column", clause=reader.where
         )
-    reject_semantics(reader, start)
+    check_semantics(reader, start)
     return read_call(reader, start)
 
 
@@ -74,15 +74,15 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
     return replace(map_references(tree, partial(replace, span=span)), span=span)
 
 
-def _reject_nested_call(reader: ExpressionCursor, function: int, index: int) -> None:
-    """Raise an error if the call at `index` is not allowed in the one around it.
+def _reject_nested_call(reader: ExpressionCursor, caller: int, index: int) -> None:
+    """Raise an error if a call is not allowed inside the call around it.
 
     Args:
         reader: the cursor.
-        function: the navigation or aggregate around it.
-        index: the call.
+        caller: the index of the name of the navigation or aggregate around the call.
+        index: the index of the name of the inner function.
     """
-    outer = reader.tokens[function]
+    outer = reader.tokens[caller]
     inner = reader.tokens[index]
     is_in_aggregate = outer.key in AGGREGATES
     is_measure = reader.scope.part is ClausePart.MEASURES

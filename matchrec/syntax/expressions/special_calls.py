@@ -1,6 +1,6 @@
 """Read calls whose parentheses enclose more than values: types, units, words between arguments.
 
-On the right the operation that they become, with its words:
+Each call becomes an operation, which may have words: arguments that are not values.
 
     CAST(x AS DECIMAL(10, 2))     CAST(x), word DECIMAL(10,2)
     TIMESTAMPDIFF(MINUTE, a, b)   TIMESTAMPDIFF(a, b), word MINUTE
@@ -21,9 +21,10 @@ from matchrec.syntax.amounts import UNITS
 from matchrec.syntax.expressions.reader import ExpressionCursor
 from matchrec.syntax.tokens import TokenKind, split_words
 
-# Reads the rest of a call after its opening parenthesis. The arguments are the reader, the name of
-# the function and the index of that name. Returns None, and reads nothing, for an ordinary call.
-ReadCall = Callable[[ExpressionCursor, str, int], Scalar | None]
+# A function that reads the rest of a call after its opening parenthesis. The arguments are the
+# cursor, the name of the function, and the index of this name. For an ordinary call, the function
+# returns None and reads nothing.
+SpecialCallReader = Callable[[ExpressionCursor, str, int], Scalar | None]
 
 
 def _close_call(
@@ -89,14 +90,14 @@ def read_position(reader: ExpressionCursor, name: str, start: int) -> Scalar | N
     return _close_call(reader, name, start, text, reader.read_expression())
 
 
-def read_clauses(*keys: str) -> ReadCall:
-    """Return the reader of a call with a keyword before each argument but the first.
+def make_keyword_reader(*keys: str) -> SpecialCallReader:
+    """Return a function that reads calls with a keyword before each argument but the first.
 
     `SUBSTRING(x FROM 2 FOR 3)` has the keys FROM and FOR. The last arguments may be missing.
     """
 
     def read(reader: ExpressionCursor, name: str, start: int) -> Scalar | None:
-        """Read such a call."""
+        """Read a call with these keywords; return None if it has none of them."""
         if not any(_has_word(reader, start, key) for key in keys):
             return None
         values = [reader.read_expression()]
@@ -107,7 +108,7 @@ def read_clauses(*keys: str) -> ReadCall:
 
 
 def _has_word(reader: ExpressionCursor, start: int, word: str) -> bool:
-    """Return whether a word is in the parentheses of the call at `start`, and in no others."""
+    """Return whether a word is in the parentheses of the call at `start`, and not in inner ones."""
     level = reader.sequence.walk_level(start + 2, reader.sequence.pairs[start + 1])
     return any(reader.key_at(index) == word for index in level)
 
@@ -148,14 +149,15 @@ WITH_UNIT = {
     **dict.fromkeys(split_words("TIMESTAMPADD DATEADD DATE_ADD"), "TIMESTAMPADD"),
 }
 
-SPECIAL_CALLS: Mapping[str, ReadCall] = {
+# For each function with special calls, the function that reads them.
+SPECIAL_CALLS: Mapping[str, SpecialCallReader] = {
     **dict.fromkeys(("CAST", "TRY_CAST"), read_cast),
     **dict.fromkeys(("EXTRACT", "DATE_PART", "DATEPART"), read_extract),
     "TRIM": read_trim,
     "POSITION": read_position,
     "STRUCT": read_struct,
     "NAMED_STRUCT": read_named_struct,
-    **dict.fromkeys(("SUBSTRING", "SUBSTR"), read_clauses("FROM", "FOR")),
-    "OVERLAY": read_clauses("PLACING", "FROM", "FOR"),
+    **dict.fromkeys(("SUBSTRING", "SUBSTR"), make_keyword_reader("FROM", "FOR")),
+    "OVERLAY": make_keyword_reader("PLACING", "FROM", "FOR"),
     **dict.fromkeys(WITH_UNIT, read_with_unit),
 }
