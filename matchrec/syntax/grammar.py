@@ -67,7 +67,7 @@ def parse_clause(
     Args:
         text: the text.
         dialect: how double quotes are read.
-        origin: the text from which `text` was translated, if it was.
+        origin: the text from which `text` was translated; None if it was not translated.
 
     Raises:
         MatchRecognizeError: the text is not a clause.
@@ -84,7 +84,7 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
     """Read the tokens of a clause.
 
     Raises:
-        MatchRecognizeError: a part is malformed, or see `find_sections`.
+        MatchRecognizeError: a part is malformed, or the parts are not as `find_sections` requires.
     """
     parts = PartReader(clause, find_sections(clause))
     pattern = parts.sections[ClausePart.PATTERN]
@@ -95,6 +95,8 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
     rows_per_match, partial = output_rows or (None, None)
     search = parts.sections.get(ClausePart.SEARCH)
     subset = parts.sections.get(ClausePart.SUBSET)
+    windows = parts.read_items(ClausePart.WITHIN, read_within_item)
+    nodes.check_distinct_windows(windows)
     return nodes.MatchRecognize(
         pattern=_read_pattern(clause, pattern, options.end),
         pattern_span=clause.span(pattern.start, after_pattern),
@@ -111,7 +113,7 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
         frame=parts.read_section(ClausePart.FRAME, _read_frame),
         search=nodes.InitialOrSeek(clause.key(search.start)) if search else None,
         search_span=search.keyword if search else None,
-        windows=nodes.check_distinct_windows(parts.read_items(ClausePart.WITHIN, read_within_item)),
+        windows=windows,
         subsets=parts.read_items(ClausePart.SUBSET, _read_subset),
         subset_span=subset.keyword if subset else None,
         definitions=tuple(_read_definitions(clause, parts.find_items(ClausePart.DEFINE))),
@@ -121,7 +123,7 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
 
 @dataclass(frozen=True, slots=True)
 class PartReader:
-    """A clause divided into its sections; it finds a section, and another function reads it."""
+    """A clause divided into its sections, with methods that pass a section to its read function."""
 
     clause: ClauseTokens
     sections: Mapping[ClausePart, Section]
@@ -130,7 +132,7 @@ class PartReader:
         """Return the items of a part, which are separated by commas; () if it is not written.
 
         Raises:
-            MatchRecognizeError: the part is written, but it or one of its items is empty.
+            MatchRecognizeError: the part is written, but has no content or an empty item.
         """
         if part not in self.sections:
             return ()
@@ -142,13 +144,13 @@ class PartReader:
     def read_items(
         self, part: ClausePart, read: Callable[[ClauseTokens, int, int], T]
     ) -> tuple[T, ...]:
-        """Read every item of a part with `read`, whose arguments are an item's tokens."""
+        """Return what `read` returns for each item of a part, from the first token and the end."""
         return tuple(read(self.clause, start, end) for start, end in self.find_items(part))
 
     def read_section(
         self, part: ClausePart, read: Callable[[ClauseTokens, Section], T]
     ) -> T | None:
-        """Read a part that is no list with `read`; return None if the part is not written."""
+        """Return what `read` returns for the section of a part; None if the part is not written."""
         if part not in self.sections:
             return None
         return read(self.clause, self.sections[part])
@@ -160,7 +162,10 @@ def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPatter
     Args:
         clause: the tokens of the clause.
         section: the section of PATTERN.
-        end: the token after its options, which must be the end of the section.
+        end: the token after the options of PATTERN, which must be the end of the section.
+
+    Raises:
+        MatchRecognizeError: the pattern is malformed, or other words follow its options.
     """
     opening = section.start
     closing = clause.pairs[opening]
@@ -203,14 +208,14 @@ def _read_partition_key(clause: ClauseTokens, start: int, end: int) -> nodes.Par
 def _read_name_after_as(
     clause: ClauseTokens, start: int, end: int, *, what: str, where: str
 ) -> Token | None:
-    """Return the name of an item that ends with `AS name`; None if it does not.
+    """Return the name of an item that ends with `AS name`; None for other items.
 
     Args:
         clause: the tokens of the clause.
         start: the first token of the item.
         end: the token after the item.
-        what: what is named, for messages.
-        where: the part of the clause, for messages.
+        what: what the name is for, as in messages: `measure` or `partition column`.
+        where: the part of the clause, as in messages.
 
     Raises:
         MatchRecognizeError: the name is a string.
@@ -244,7 +249,7 @@ def _read_sort_key(clause: ClauseTokens, start: int, end: int) -> nodes.SortKey:
 
 
 def split_item(clause: ClauseTokens, start: int, end: int, token: Token) -> tuple[str, str]:
-    """Return the text of tokens `start .. end` before a token, and from it on."""
+    """Return the text of tokens `start .. end` before a token, and the text from the token on."""
     span = clause.span(start, end)
     before = Span(span.start, token.span.start)
     return clause.text_at(before), clause.text_at(Span(token.span.start, span.end))
@@ -254,7 +259,7 @@ def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpr
     """Read an item of MEASURES: `expression AS name` or `expression name`."""
     for index in clause.walk_level(start, end - 2):
         if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
-            # What follows the name belongs to another measure, or to no part of the clause.
+            # The token after the name begins another measure, or belongs to no part of the clause.
             token = clause[index + 2]
             raise unexpected_token(
                 token.text, "MEASURES", token.span, split_item(clause, start, end, token)
@@ -276,7 +281,7 @@ def _explain_measure_without_name(
 ) -> MatchRecognizeError:
     """Return the error for a measure without a name.
 
-    It proposes `x AS m` for `x IS m`, `x := m` and `m = x`, and else `... AS name`.
+    The error proposes `x AS m` for `x IS m`, `x := m` and `m = x`, otherwise `... AS name`.
     """
     measure = clause.cut_out(start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
@@ -292,8 +297,11 @@ def _explain_measure_without_name(
     return errors.measure_without_name(measure.full_span, text=text, name=name)
 
 
-_ROWS_PER_MATCH = {rows.value: rows for rows in CLAUSE_CHOICES}
+# The choices of ROWS PER MATCH, by their words.
+_ROWS_PER_MATCH = {choice.value: choice for choice in CLAUSE_CHOICES}
 _ROWS_PER_MATCH["ALL ROWS PER MATCH"] = RowsPerMatch.ALL_ROWS_SHOW_EMPTY
+
+# The options for partial matches that may follow such a choice.
 _PARTIAL_MATCHES = (
     PartialMatches(timed_out=True),
     PartialMatches(unfinished=True),
@@ -326,13 +334,15 @@ def _read_rows_per_match(
     raise errors.malformed_rows_per_match(part.text, part.full_span)
 
 
+# The choices of AFTER MATCH SKIP, by their words before the variable.
 _SKIPS = {f"AFTER MATCH SKIP {skip_to.value}": skip_to for skip_to in SkipTo}
+# `AFTER MATCH SKIP TO a` means TO LAST a.
 _SKIPS["AFTER MATCH SKIP TO"] = SkipTo.LAST
 _SKIPS_WITHOUT_VARIABLE = (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW)
 
 
 def _read_after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
-    """Read AFTER MATCH SKIP, which goes to a row or, with its last word, to a variable."""
+    """Read AFTER MATCH SKIP, which ends with a variable unless it goes to a row of the match."""
     start, end = section.start, section.end
     span = clause.span(start, end)
     skip_to = _SKIPS.get(_join_keys(clause, start, end))
@@ -383,7 +393,7 @@ def _read_frame_end(
         return None
     number = clause.cut_out(start, end - 1)
     if number.text.isdigit():
-        # A number beyond all row numbers is read as None, which is no limit.
+        # If the number is greater than any row number, the result of the call is None: no limit.
         return nodes.FrameEnd(read_whole_number(number.text), frame)
     if not _is_computed_from_one_row(number):
         return None
@@ -393,7 +403,8 @@ def _read_frame_end(
 def _is_computed_from_one_row(expression: TokenSequence) -> bool:
     """Return whether an expression calls only functions with one result for each row.
 
-    Others read several rows, as `sum` does, or may return another value each time, as `rand` does.
+    The other functions read several rows, as `sum` does, or may return a different value each time,
+    as `rand` does.
     """
     indices = range(len(expression))
     calls = {expression.key(index) for index in indices if expression.is_call(index)}
@@ -417,7 +428,7 @@ def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
 
 
 def _read_names(clause: ClauseTokens, start: int, end: int) -> tuple[Token, ...] | None:
-    """Return the names that tokens `start .. end` list with commas; None if they do not."""
+    """Return the names in a list with commas, tokens `start .. end`; None for other tokens."""
     names: list[Token] = []
     for item_start, item_end in clause.split_at_commas(start, end):
         if item_end - item_start != 1 or not clause.can_name(item_start):
@@ -431,7 +442,8 @@ def _read_definitions(
 ) -> Iterator[nodes.NamedExpression]:
     """Yield the definitions of DEFINE.
 
-    `A, B AS condition` defines both: names without a condition share the next one.
+    `A, B AS condition` defines both variables: a name without a condition shares the condition of
+    the next name.
     """
     names: list[Token] = []  # the names read since the last condition
     for start, end in items:
@@ -459,7 +471,7 @@ def _reject_reserved_word(name: Token, where: str) -> None:
 def _reject_second_definition(clause: ClauseTokens, start: int, end: int) -> None:
     """Raise an error if another definition, `name AS`, starts in the condition `start .. end`.
 
-    A comma is missing before it, or it is joined with AND or OR.
+    Then a comma is missing between the two definitions, or AND or OR is written instead of it.
     """
     for index in clause.walk_level(start, end - 1):
         starts_definition = clause.key(index + 1) == "AS" and clause.can_name(index)
@@ -479,7 +491,7 @@ def _explain_malformed_definition(
 ) -> MatchRecognizeError:
     """Return the error for a definition that is not `name AS condition`.
 
-    It proposes a definition if the item begins with a name: `A = x > 1` becomes `A AS x > 1`.
+    If the item begins with a name, the error proposes a definition: `A AS x > 1` for `A = x > 1`.
     """
     first = clause[start]
     is_joining_word = first.kind is TokenKind.WORD and first.key in ("AND", "OR")
@@ -496,13 +508,15 @@ def _explain_malformed_definition(
     return errors.malformed_definition(clause.text_at(span), proposal, after_comma, span)
 
 
+# Words and symbols that users write instead of AS.
 _WRITTEN_FOR_AS = split_words("= : := IS AS ;")
 
 
 def _find_condition(clause: ClauseTokens, start: int, end: int) -> int:
-    """Return the index after AS in a malformed definition, or after what is written for AS.
+    """Return the index at which the condition of a malformed definition begins.
 
-    The end of the definition, or an index after it, if nothing follows.
+    That is the index after AS, or after a word or symbol that is written instead of AS. If nothing
+    follows, the result is the end of the definition or an index after the end.
     """
     condition = start + 1
     for index in clause.walk_level(start + 1, end):
@@ -517,7 +531,7 @@ def _find_condition(clause: ClauseTokens, start: int, end: int) -> int:
 
 
 def _may_be_misspelt_as(clause: ClauseTokens, index: int) -> bool:
-    """Return whether the word at `index` may be AS, misspelt: it is short, before an operand."""
+    """Return whether the word at `index` may be a misspelt AS: a short word before an operand."""
     key = clause.key(index)
     after = index + 1
     precedes_operand = after < len(clause) and clause[after].kind is not TokenKind.SYMBOL

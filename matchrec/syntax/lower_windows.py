@@ -1,15 +1,17 @@
 """Lower a row pattern window to a `MatchPlan`, which outputs each row with the match of its frame.
 
-1. `lower_clause` makes the plan of the window's clause.
-2. `window_functions`: functions over the rows of a match become measures.
-3. `seek`: the pattern of SEEK takes rows before the match, too.
-4. `frame_restriction`: conditions are changed so that they see no row outside of the frame.
+`lower_window` takes four steps:
+
+1. Make the plan of the window's clause (`lower_clause`).
+2. Turn the functions over the rows of a match into measures (`window_functions`).
+3. For SEEK, let the pattern pass over rows before the match (`seek`).
+4. Restrict the conditions to rows inside the frame (`frame_restriction`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from types import MappingProxyType
 
@@ -17,7 +19,7 @@ from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sql import window as errors
 from matchrec.plan import pattern as patterns
 from matchrec.plan.amounts import Amount
-from matchrec.plan.clauses import Measure, RowsPerMatch
+from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
 from matchrec.plan.expression import (
     MATCH_NUMBER,
     MATCHED_ROWS,
@@ -33,7 +35,13 @@ from matchrec.syntax.expressions.expression import parse_row_expression
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.frame_restriction import FrameRestriction
 from matchrec.syntax.lower import lower_clause
-from matchrec.syntax.nodes import InitialOrSeek, MatchRecognize, WindowCall, name_uncalled
+from matchrec.syntax.nodes import (
+    FrameEnd,
+    InitialOrSeek,
+    MatchRecognize,
+    WindowCall,
+    name_uncalled_measure,
+)
 from matchrec.syntax.parameter_values import ParameterValues, look_up_number
 from matchrec.syntax.seek import build_seek_plan, read_match_only
 from matchrec.syntax.tokens import TokenSequence
@@ -47,16 +55,16 @@ def lower_window(
 ) -> MatchPlan:
     """Return the plan of a window.
 
-    Its measures are named like the columns that replace their calls. Measures that nothing calls
-    are checked, and named by `name_uncalled`.
+    Measures are named like the columns that replace their calls. A measure without a call is
+    checked, too, and named by `name_uncalled_measure`.
 
     Args:
         clause: the clause of the window.
-        calls: the calls over it.
+        calls: the calls over the window.
         values: the values of parameters, see `lower_clause`.
 
     Raises:
-        MatchRecognizeError: the window is malformed, or has what a window may not have.
+        MatchRecognizeError: the window is malformed, or has a part that a window may not have.
     """
     _reject_options_in_window(clause)
     plan = lower_clause(replace(clause, search=None, search_span=None), values)
@@ -68,29 +76,50 @@ def lower_window(
             replace(function, value=map_references(function.value, read_match_only))
             for function in functions
         ]
-    frame = clause.frame
-    assert frame is not None
-    length = frame.rows
-    if isinstance(length, patterns.Parameter):
-        length = look_up_number(length, values, "the length of a frame")
-    constant_length = None  # one that the engine computes, such as 2 + 3
-    if isinstance(length, TokenSequence):
-        expression = parse_row_expression(length, ClausePart.FRAME)
-        if expression.amount is not None:
-            length = _count_rows(expression.amount, length.full_span)
-        elif expression.is_constant:
-            constant_length = expression
-    restricted = replace(
-        FrameRestriction(plan, length, frame.span).restrict_plan(), frame_length=constant_length
-    )
+    assert clause.frame is not None, "`find_sections` rejects a window without a frame"
+    length = _read_frame_length(clause.frame, values)
+    restricted_plan = FrameRestriction(plan, length.rows, clause.frame.span).restrict_plan()
     measures = (*_rename_measures(plan.measures, calls), *functions)
-    if isinstance(length, TokenSequence):
+    if isinstance(length.rows, TokenSequence):
         _reject_next_in_measures(measures)
-    return replace(restricted, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
+    return replace(
+        restricted_plan,
+        frame_length=length.constant,
+        measures=measures,
+        rows_per_match=RowsPerMatch.EACH_ROW,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _FrameLength:
+    """The length of a frame, once the values of parameters are known."""
+
+    # The number of rows after the first row of the frame, or an expression for it; None if the
+    # frame ends with the partition.
+    rows: int | TokenSequence | None
+    # The expression, parsed, if it is a constant that only the engine can compute, such as 2 + 3.
+    # Otherwise None.
+    constant: RowExpression | None = None
+
+
+def _read_frame_length(frame: FrameEnd, values: ParameterValues) -> _FrameLength:
+    """Return the length of a frame.
+
+    Raises:
+        MatchRecognizeError: the length is malformed, or not a whole number of rows, 0 or more.
+    """
+    if isinstance(frame.rows, patterns.Parameter):
+        return _FrameLength(look_up_number(frame.rows, values, "the length of a frame"))
+    if not isinstance(frame.rows, TokenSequence):
+        return _FrameLength(frame.rows)
+    expression = parse_row_expression(frame.rows, ClausePart.FRAME)
+    if expression.amount is not None:
+        return _FrameLength(_count_rows(expression.amount, frame.rows.full_span))
+    return _FrameLength(frame.rows, constant=expression if expression.is_constant else None)
 
 
 def _reject_next_in_measures(measures: tuple[Measure, ...]) -> None:
-    """Raise an error for NEXT in a frame of a length that differs from row to row.
+    """Raise an error for NEXT in a measure: the length of the frame differs from row to row.
 
     The worker does not know the end of such a frame.
     """
@@ -103,9 +132,10 @@ def _reject_next_in_measures(measures: tuple[Measure, ...]) -> None:
 
 
 def _count_rows(amount: Amount, span: Span) -> int | None:
-    """Return the number of rows that a literal is; None if no partition has as many.
+    """Return a literal as a number of rows; None if it is greater than any row number.
 
-    Raises MatchRecognizePlanError for a length that is not a whole number of rows, 0 or more.
+    Raises:
+        MatchRecognizePlanError: the literal is not a whole number of rows, 0 or more.
     """
     if amount.is_time:
         raise errors.wrong_frame_length(span, length="an interval")
@@ -128,16 +158,18 @@ def _rename_measures(
     check_unique(names, duplicate_measure, str.lower)
     columns = {call.measure.lower(): call.column for call in calls if call.measure}
     for measure in measures:
-        column = columns.get(measure.name.lower(), name_uncalled(measure.name))
+        column = columns.get(measure.name.lower(), name_uncalled_measure(measure.name))
         yield replace(measure, name=column, reference_name=measure.name)
 
 
 def _reject_options_in_window(clause: MatchRecognize) -> None:
     """Raise an error for options and pattern symbols that a window may not have."""
-    for window in clause.windows:
-        raise errors.part_not_allowed_in_window(window.interval_span, what="WITHIN")
+    if clause.windows:
+        span = clause.windows[0].interval_span
+        raise errors.part_not_allowed_in_window(span, what="WITHIN")
     for option in (clause.partial, clause.first_matches, clause.selection, clause.output):
         if option is not None:
+            # `selection` and `output` are enum members, which have no span.
             span = getattr(option, "span", clause.pattern_span)
             raise errors.part_not_allowed_in_window(span or clause.span, what=option.words)
     for node in patterns.walk_pattern(clause.pattern):

@@ -1,6 +1,6 @@
-"""Syntax nodes of the clause: what its author wrote, before defaults are filled in.
+"""Syntax nodes of a clause and its place in the query: what the user wrote, without defaults.
 
-Expressions are still tokens. Two nodes are equal if they differ in their spans only.
+Expressions are still tokens. Two nodes are equal if they differ only in their spans.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ class PartitionKey:
     """A PARTITION BY key: `expression` or `expression AS name`."""
 
     expression: TokenSequence
+    # The name after AS; None without AS.
     name: str | None = None
-    # All of the item.
+    # Where the whole item is written.
     span: Span = field(compare=False, default=Span(0, 0))
 
 
@@ -36,7 +37,7 @@ class SortKey:
     descending: bool | None = None
     # None if neither NULLS FIRST nor NULLS LAST is written.
     nulls_first: bool | None = None
-    # All of the item.
+    # Where the whole item is written.
     span: Span = field(compare=False, default=Span(0, 0))
 
 
@@ -45,65 +46,66 @@ class NamedExpression:
     """`expression AS name` of MEASURES, or `name AS expression` of DEFINE."""
 
     expression: TokenSequence
-    # The name of a measure, or a normalized variable.
+    # The name of the measure, or the variable: in upper case unless it is quoted.
     name: str
-    # The name alone.
+    # Where the name is written.
     span: Span = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class WindowNode:
-    """An item of WITHIN: how far rows of a match may be apart.
+    """An item of WITHIN, which limits how far two rows of a match may be apart.
 
+    item                                        the two rows
     WITHIN interval                             the first and the last row of the match
-    WITHIN n ROWS                               the same, in rows of the partition
+    WITHIN n ROWS                               the same, counted in rows of the partition
     WITHIN interval BETWEEN ROWS                neighbouring rows of the match
-    WITHIN interval FROM variable TO variable   the rows of two variables
+    WITHIN interval FROM variable TO variable   rows of these variables
     """
 
-    # The length; the number if it is `n ROWS`.
+    # The length; for `n ROWS`, the number.
     interval: TokenSequence
-    # All of the item.
+    # Where the whole item is written.
     span: Span = field(compare=False)
     # Whether BETWEEN ROWS follows the length.
     between_rows: bool = False
-    # The variables after FROM and TO.
+    # The variables after FROM and TO; None for both if they are not written.
     from_variable: str | None = None
     to_variable: str | None = None
-    # The number of `n ROWS`; 0 if it is a parameter.
+    # The number of `n ROWS`; 0 if it is a parameter, None for other items.
     rows: int | None = None
-    # The parameter that is written instead of the number or the length.
+    # The parameter that is written instead of the number or the length; None if there is none.
     parameter: Parameter | None = None
-    # Whether the length begins with the word INTERVAL, and the unit of time at its end.
+    # Whether the length begins with the word INTERVAL.
     has_interval_word: bool = False
+    # The unit of time at the end of the length, such as MINUTE; None if there is none.
     unit: str | None = None
     # Where the length is written.
     interval_span: Span = field(compare=False, default=Span(0, 0))
 
     @property
     def is_gap(self) -> bool:
-        """Return whether it is between rows of a match, and not for the whole match."""
+        """Return whether the window is between rows of a match, and not for the whole match."""
         return self.between_rows or self.from_variable is not None
 
 
-def check_distinct_windows(windows: tuple[WindowNode, ...]) -> tuple[WindowNode, ...]:
-    """Return the windows unchanged, after checking that no two bound the same rows.
+def check_distinct_windows(windows: tuple[WindowNode, ...]) -> None:
+    """Check that no two items of WITHIN limit the distance of the same rows.
 
     Raises:
-        MatchRecognizeParseError: two windows are for the whole match, for neighbouring rows, or
-            for the same variables.
+        MatchRecognizeParseError: two items are for the whole match, for neighbouring rows, or for
+            the same variables.
     """
-    firsts: dict[tuple[bool, str | None, str | None], WindowNode] = {}
+    first_windows: dict[tuple[bool, str | None, str | None], WindowNode] = {}
     for window in windows:
-        first = firsts.setdefault(
-            (window.between_rows, window.from_variable, window.to_variable), window
-        )
-        if first is not window:
-            have_same_unit = (first.rows is None) is (window.rows is None)
-            if have_same_unit:
-                raise errors.duplicate_within(first.span, window.span)
-            raise errors.within_rows_and_time(first.span, window.span)
-    return windows
+        limited_rows = (window.between_rows, window.from_variable, window.to_variable)
+        first = first_windows.setdefault(limited_rows, window)
+        if first is window:
+            continue
+        have_same_unit = (first.rows is None) is (window.rows is None)
+        if have_same_unit:
+            raise errors.duplicate_within(first.span, window.span)
+        raise errors.within_rows_and_time(first.span, window.span)
 
 
 class InitialOrSeek(Enum):
@@ -117,11 +119,11 @@ class InitialOrSeek(Enum):
 class MatchRecognize:
     """A clause: everything between the parentheses of MATCH_RECOGNIZE.
 
-    What is not written is None or empty.
+    A part that is not written is None or empty.
     """
 
     pattern: RowPattern
-    # PATTERN's parentheses and what is between them.
+    # Where the row pattern is written, with the parentheses around it.
     pattern_span: Span = field(compare=False, default=Span(0, 0))
     partition_by: tuple[PartitionKey, ...] = ()
     order_by: tuple[SortKey, ...] = ()
@@ -131,30 +133,31 @@ class MatchRecognize:
     after_match: clauses.AfterMatchSkip | None = None
     # The frame; only row pattern windows have one.
     frame: FrameEnd | None = None
-    # INITIAL or SEEK; only row pattern windows have it.
+    # INITIAL or SEEK; only row pattern windows have one of them.
     search: InitialOrSeek | None = None
+    # Where INITIAL or SEEK is written.
     search_span: Span | None = field(compare=False, default=None)
     # The items of WITHIN.
     windows: tuple[WindowNode, ...] = ()
     selection: clauses.EventSelection | None = None
     output: clauses.MatchOutput | None = None
     first_matches: clauses.FirstMatches | None = None
-    # The words after PATTERN's parentheses that say these three.
+    # Where `selection`, `output` and `first_matches` are written: the words after PATTERN (...).
     options_span: Span | None = field(compare=False, default=None)
     subsets: tuple[clauses.Subset, ...] = ()
-    # The keyword SUBSET.
+    # Where the keyword SUBSET is written.
     subset_span: Span | None = field(compare=False, default=None)
     definitions: tuple[NamedExpression, ...] = ()
     # The order of output columns in the product for which the query was written.
     columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
-    # What is between the clause's parentheses.
+    # Where everything between the clause's parentheses is written.
     span: Span = field(compare=False, default=Span(0, 0))
     # A cache of `lower.lower_clause`: empty, or the plan of the clause.
     plans: list[MatchPlan] = field(default_factory=list, init=False, compare=False, repr=False)
 
     @property
     def within(self) -> WindowNode | None:
-        """Return the length of WITHIN for the whole match."""
+        """Return the item `WITHIN interval`; None if it is not written."""
         for window in self.windows:
             if not window.is_gap and window.rows is None:
                 return window
@@ -162,7 +165,7 @@ class MatchRecognize:
 
     @property
     def window_of_rows(self) -> WindowNode | None:
-        """Return the `n ROWS` of WITHIN."""
+        """Return the item `WITHIN n ROWS`; None if it is not written."""
         return next((window for window in self.windows if window.rows is not None), None)
 
 
@@ -171,51 +174,52 @@ class MatchRecognize:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A clause or a row pattern window in a query, and the relation that it applies to."""
+    """A clause or a row pattern window in a query, and the relation to which it applies."""
 
-    # Its position in the order of evaluation.
+    # The position of the site in the order of evaluation, from 0.
     index: int
     # The clause, or the window read as a clause.
     clause: MatchRecognize
-    # The name by which columns of the relation may be qualified, if the relation has a name.
+    # The name by which columns of the relation may be qualified; None if the relation has no name.
     relation_alias: str | None
-    # The relation with its alias; for a window with WHERE, too.
+    # The relation with its alias; for a window, also with WHERE.
     relation: Span
-    # The text that the result replaces: relation and clause, without the alias after it. For a
-    # window the same as `relation`.
+    # The text that the result replaces: for a clause, the relation and the clause without the alias
+    # after it; for a window, the same as `relation`.
     replaced: Span
-    # The part of each WITH clause around it whose tables it may read, outermost first.
+    # For each WITH clause around the site, the part whose tables the site may read. The outermost
+    # WITH clause comes first.
     with_clauses: tuple[Span, ...]
-    # The part of its rows that the query around it uses.
+    # The part of the result that the query around the site uses.
     use: ResultUse = EVERYTHING
     # The calls over a window, each once; None for a clause.
     calls: tuple[WindowCall, ...] | None = None
-    # Whether it is a window that reads the rows of the window before it, of the same SELECT.
+    # Whether the site is a window that reads the result of the window before it in the same SELECT.
     reads_previous_window: bool = False
-    # The alias after the clause, if it has one.
+    # The alias after the clause; None if there is none.
     result_alias: str | None = None
-    # The new names of the columns: `AS m (a, b)`.
+    # The new names of the columns, such as `a` and `b` of `AS m (a, b)`.
     renames: tuple[Span, ...] = ()
 
     @property
     def alias(self) -> str | None:
-        """Return the name of its rows: its own alias, or else the relation's."""
+        """Return the name of the result: the alias after the clause, or else the relation's."""
         return self.result_alias or self.relation_alias
 
     @property
     def view(self) -> View:
-        """Return the hole for its rows in the queries that read them."""
+        """Return the hole for the result in the queries that read it."""
         return View(f"match_recognize_{self.index}")
 
 
 @dataclass(frozen=True, slots=True)
 class FrameEnd:
-    """The end of a frame: `AND ... FOLLOWING`."""
+    """The end of a window's frame: `AND ... FOLLOWING`."""
 
-    # The number of rows after the first one of the frame, or an expression or a parameter for it;
-    # None for all rows.
+    # The number of rows after the first row of the frame: an integer, an expression or a parameter.
+    # None for UNBOUNDED FOLLOWING.
     rows: int | TokenSequence | Parameter | None
-    # All of the frame.
+    # Where the whole frame is written.
     span: Span = field(compare=False)
 
 
@@ -223,14 +227,14 @@ class FrameEnd:
 class WindowCall:
     """A call over a window: one of its measures, or a function over the rows of the match."""
 
-    # The column that replaces it in the query.
+    # The name of the column that replaces the call in the query.
     column: str
     # The tokens before OVER.
     tokens: TokenSequence
-    # The name of the measure as it is written here; None for a function.
+    # The name of the measure as it is written in the call; None for a function.
     measure: str | None
 
 
-def name_uncalled(measure: str) -> str:
+def name_uncalled_measure(measure: str) -> str:
     """Return the column name for a measure that no call reads: it is checked, but not computed."""
     return f"{measure} of the window"

@@ -2,14 +2,15 @@
 
     SELECT id, low OVER w FROM t WHERE x > 0 WINDOW w AS (...)
 
-The window `w` becomes a site: a clause over the relation `t WHERE x > 0`. Once it is evaluated, the
-query is `SELECT id, "low OVER w" FROM □ AS t`: a hole has replaced the rows, and a column the call.
-Windows of the same SELECT are evaluated one after the other, each over the result of the one
-before.
+The window `w` becomes a site: a clause over the relation `t WHERE x > 0`. Once the window is
+evaluated, the query is `SELECT id, "low OVER w" FROM □ AS t`: a hole has replaced the rows, and a
+column has replaced the call. Windows of the same SELECT are evaluated one after the other, each
+over the result of the previous window.
 
 `find_pattern_windows` finds the windows, the calls over them and the SELECTs around them by their
-tokens. `read_window` reads the tokens between a window's parentheses as a clause with a frame; if
-the window is derived from another one, `OVER (v MEASURES ...)`, the tokens of that come first.
+tokens. `read_window` reads the tokens between a window's parentheses as a clause with a frame. If
+the window is derived from a base window, as in `OVER (v MEASURES ...)`, the tokens of the base
+window `v` come first.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.tokens import Token, TokenRange, TokenSequence, pair_brackets, split_words
 from matchrec.syntax.window_selects import Select, find_select
 
-# Words before PATTERN: the end of a frame or of AFTER MATCH SKIP, INITIAL and SEEK.
+# Words that may come right before PATTERN: the last word of a frame or of AFTER MATCH SKIP, or
+# INITIAL or SEEK.
 _WORDS_BEFORE_PATTERN = split_words("ROW ROWS FOLLOWING INITIAL SEEK OTHERS")
 
 # Functions that read the whole partition, whatever the frame is, so that Spark computes them.
@@ -50,19 +52,19 @@ class CallTokens:
 class PatternWindow:
     """A row pattern window in a query."""
 
-    # The token that opens its parentheses.
+    # The index of the window's opening parenthesis.
     opening: int
-    # The token that closes them.
+    # The index of its closing parenthesis.
     closing: int
-    # Its name in WINDOW, if it has one.
+    # The name of the window in WINDOW; None for a window without a name.
     name: str | None
-    # The SELECT around it.
+    # The SELECT around the window.
     select: Select
-    # The calls over it that read the rows of its matches.
+    # The calls over the window that read the rows of its matches.
     calls: tuple[CallTokens, ...]
-    # Whether its PARTITION BY and ORDER BY stay in the query, because other windows may be derived
-    # from it, or Spark computes calls over it.
-    stays: bool
+    # Whether PARTITION BY and ORDER BY of the window stay in the query, because another window may
+    # be derived from it, or Spark computes a call over it.
+    keeps_keys: bool
 
 
 def find_pattern_windows(tokens: TokenSequence) -> tuple[PatternWindow, ...]:
@@ -92,14 +94,14 @@ def find_pattern_windows(tokens: TokenSequence) -> tuple[PatternWindow, ...]:
             name=name,
             select=selects[opening],
             calls=calls_over_match,
-            stays=name is not None or len(calls_over_match) < len(calls[opening]),
+            keeps_keys=name is not None or len(calls_over_match) < len(calls[opening]),
         )
         windows.append(window)
     return tuple(windows)
 
 
 def _find_outermost_windows(tokens: TokenSequence) -> set[int]:
-    """Return the opening parentheses of the row pattern windows that are not inside of another."""
+    """Return the opening parentheses of the row pattern windows that are not inside another one."""
     openings = {opening for opening in tokens.pairs if _has_pattern(tokens, opening)}
     return {
         opening
@@ -109,7 +111,7 @@ def _find_outermost_windows(tokens: TokenSequence) -> set[int]:
 
 
 def _reads_partition(tokens: TokenSequence, call: CallTokens) -> bool:
-    """Return whether a call is one of a function that Spark computes over the partition."""
+    """Return whether a function reads the whole partition, so that Spark computes the call."""
     return tokens.is_call(call.start) and tokens.key(call.start) in PARTITION_FUNCTIONS
 
 
@@ -128,8 +130,8 @@ def is_window(tokens: TokenSequence, opening: int) -> bool:
 def _has_pattern(tokens: TokenSequence, opening: int) -> bool:
     """Return whether parentheses are a window with PATTERN.
 
-    A call of a function `pattern` does not count: another part of a row pattern window must be
-    there, too, or the end of one right before PATTERN.
+    A call of a function with the name `pattern` does not count. So the parentheses must also
+    contain another part of a row pattern window, or the last word of a part right before PATTERN.
     """
     if not is_window(tokens, opening):
         return False
@@ -145,12 +147,12 @@ def _has_pattern(tokens: TokenSequence, opening: int) -> bool:
 
 
 def _encloses(tokens: TokenSequence, opening: int, index: int) -> bool:
-    """Return whether a token is inside of the brackets that open at `opening`."""
+    """Return whether a token is inside the brackets that open at `opening`."""
     return opening < index < tokens.pairs[opening]
 
 
 def _find_calls(tokens: TokenSequence, windows: set[int]) -> Iterator[tuple[CallTokens, int]]:
-    """Yield each call over a row pattern window, and the opening parenthesis of that window.
+    """Yield each call over a row pattern window, with the opening parenthesis of this window.
 
     Args:
         tokens: the tokens of the query.
@@ -184,7 +186,7 @@ def _reject_measure_without_pattern(tokens: TokenSequence, over: int) -> None:
     has_definition = tokens.key(after) == "("
     has_name = after < len(tokens) and tokens[after].is_name and tokens.key(after) != "FROM"
     if not (has_definition or has_name):
-        return  # OVER is an alias
+        return  # OVER is an alias here.
     is_item = tokens.key(over - 2) in (",", "SELECT", "BY", "(")
     if is_item and tokens[over - 1].is_name:
         raise errors.measure_of_plain_window(tokens[over - 1].span, name=tokens[over - 1].text)
@@ -194,14 +196,14 @@ def _reject_measure_without_pattern(tokens: TokenSequence, over: int) -> None:
 class CalledWindow:
     """The row pattern window of a call: `OVER (...)`, `OVER w` or `OVER (w)`."""
 
-    # The opening parenthesis of the window, which for a name is in WINDOW.
+    # The opening parenthesis of the window. For `OVER w`, it is in WINDOW.
     opening: int
     # The token after the window or its name.
     end: int
 
 
 def _find_called_window(tokens: TokenSequence, over: int, windows: set[int]) -> CalledWindow | None:
-    """Return the window of the call with OVER at `over`; None if it is no row pattern window.
+    """Return the window of the call with OVER at `over`; None if it has no PATTERN.
 
     Args:
         tokens: the tokens of the query.
@@ -230,9 +232,9 @@ def _find_called_window(tokens: TokenSequence, over: int, windows: set[int]) -> 
 
 
 def _find_call_start(tokens: TokenSequence, over: int) -> int:
-    """Return the first token of the call before OVER, such as `sum(x) FILTER (...)`.
+    """Return the index of the first token of the call before OVER.
 
-    It may be a measure, `t.m`, or a function with `FILTER (...)`, `WITHIN GROUP (...)` and
+    The call may be a measure, `t.m`, or a function with `FILTER (...)`, `WITHIN GROUP (...)` and
     `IGNORE NULLS` after its arguments.
     """
     index = over - 1
@@ -255,7 +257,7 @@ def _find_call_start(tokens: TokenSequence, over: int) -> int:
 def _reject_derived_windows(tokens: TokenSequence, select: Select, window: int) -> None:
     """Raise an error if another window is derived from a row pattern window.
 
-    A derived window adds a frame, and a row pattern window has one already.
+    A derived window adds a frame, and a row pattern window already has a frame.
 
     Args:
         tokens: the tokens of the query.
@@ -285,18 +287,18 @@ def _reject_derived_windows(tokens: TokenSequence, select: Select, window: int) 
 
 
 @dataclass(frozen=True)
-class ReadWindow:
+class ParsedWindow:
     """A row pattern window, read as a clause."""
 
     # Where the window is in the query.
     location: PatternWindow
     # The clause.
     clause: MatchRecognize
-    # The text of PARTITION BY and ORDER BY, also from the window that it is derived from.
+    # The text of PARTITION BY and ORDER BY, including those of the base window.
     keys_text: str
 
 
-def read_window(tokens: TokenSequence, window: PatternWindow) -> ReadWindow:
+def read_window(tokens: TokenSequence, window: PatternWindow) -> ParsedWindow:
     """Read the clause of a window.
 
     Raises:
@@ -311,21 +313,22 @@ def read_window(tokens: TokenSequence, window: PatternWindow) -> ReadWindow:
         if part in sections.PARTS_OF_TWO_WORDS:  # PARTITION BY and ORDER BY
             last = clause[section.end - 1]
             texts.append(clause.text_at(section.keyword.to(last.span)))
-    return ReadWindow(window, grammar.read_clause(clause), " ".join(texts))
+    return ParsedWindow(window, grammar.read_clause(clause), " ".join(texts))
 
 
 def cut_out_window_tokens(
     tokens: TokenSequence, window: PatternWindow, *, inherits: bool = False
 ) -> ClauseTokens:
-    """Return the tokens of a window's clause, without the name of the window it is derived from.
+    """Return the tokens of a window's clause, without the name of its base window.
 
     Args:
         tokens: the tokens of the query.
         window: the window.
-        inherits: whether the tokens of the window that it is derived from come first.
+        inherits: whether the result begins with the tokens of the base window, if there is one.
 
     Raises:
-        MatchRecognizeError: it is derived from a window that does not exist, or must not be.
+        MatchRecognizeError: the base window does not exist, or the window may not be derived from
+            it.
     """
     base = _find_base(tokens, window)
     start = window.opening + (1 if base is None else 2)
@@ -339,12 +342,13 @@ def cut_out_window_tokens(
 
 
 def _find_base(tokens: TokenSequence, window: PatternWindow) -> TokenRange | None:
-    """Return the tokens of the base window, with whose name a derived window begins.
+    """Return the tokens of the base window, whose name is the first token of a derived window.
 
-    None is returned if the window begins with a part, and not with a name.
+    The result is None if the window begins with a part, and not with a name.
 
     Raises:
-        MatchRecognizeError: there is no window of that name, or see `_check_base`.
+        MatchRecognizeError: the base window does not exist, or the window may not be derived from
+            it.
     """
     first = window.opening + 1
     name = tokens[first]
@@ -372,7 +376,7 @@ def _check_base(tokens: TokenSequence, base: TokenRange, derived: TokenRange, na
         tokens: the tokens of the query.
         base: the tokens of the base window.
         derived: the tokens of the derived window after the name of the base window.
-        name: that name.
+        name: the name of the base window in the derived window.
 
     Raises:
         MatchRecognizeError: the base window has a frame, or both have PARTITION BY or ORDER BY.
@@ -392,7 +396,7 @@ def _check_base(tokens: TokenSequence, base: TokenRange, derived: TokenRange, na
 
 
 def is_unnamed_item(tokens: TokenSequence, call: CallTokens, select: Select) -> bool:
-    """Return whether a call is a whole item of the select list, so that the item has no alias."""
+    """Return whether a call is a whole item of the select list, without an alias after it."""
     first, end = select.items
     starts_item = call.start == first or tokens.key(call.start - 1) in (",", "DISTINCT", "ALL")
     ends_item = call.end == end or tokens.key(call.end) == ","

@@ -7,8 +7,9 @@
                   | '{-' alternatives '-}' | PERMUTE '(' alternatives (',' alternatives)* ')'
     negation     := NOT (name | '(' name ('|' name)* ')')
 
-`pattern_tokens` splits the text into tokens first, and a recursive descent parser reads these.
-Bounds of quantifiers may be parameters, which stay in the tree: see `parameter_values`.
+`pattern_tokens` splits the text into tokens, and a recursive descent parser reads the tokens. A
+bound of a quantifier may be a parameter, which stays in the tree until `parameter_values` replaces
+it.
 
 White space and comments are allowed between any two symbols. A name without quotes is folded to
 upper case and must not be a reserved word. A name in backticks or double quotes keeps its case. An
@@ -32,7 +33,7 @@ from matchrec.syntax.amounts import MOST_ROWS, read_whole_number
 from matchrec.syntax.pattern_tokens import read_pattern_tokens
 from matchrec.syntax.tokens import Cursor, Token, TokenKind, TokenSequence
 
-# How many groups may be nested. More would exceed Python's stack in a later pass.
+# How deeply groups may be nested. A deeper pattern would exceed Python's stack in a later stage.
 MOST_NESTED_GROUPS = 100
 
 _KEYS_AFTER_ALTERNATIVE = ("|", ",", ")", "-}")
@@ -47,10 +48,10 @@ def parse_row_pattern(text: str, span: Span | None = None) -> patterns.RowPatter
 
     Args:
         text: the text of the query.
-        span: where the pattern is in it; by default, all of it.
+        span: where the pattern is in the query; by default, the pattern is the whole text.
 
     Raises:
-        MatchRecognizeError: it is malformed.
+        MatchRecognizeError: the pattern is malformed.
 
     >>> from matchrec.plan.pattern import show_pattern
     >>> show_pattern(parse_row_pattern("(a|b) {- c -}*? |()| `d`{2,}"))
@@ -83,7 +84,7 @@ class _Parser(Cursor):
         return token
 
     def find_span_from(self, start: int) -> Span:
-        """Return the characters of the tokens from `start` up to the position, at least one."""
+        """Return the span of the tokens from `start` up to the position: at least of one token."""
         return self.sequence.span(start, max(start + 1, self.position))
 
     def read_pattern(self) -> patterns.RowPattern:
@@ -168,7 +169,10 @@ class _Parser(Cursor):
         )
 
     def find_part_before(self, end: int) -> str:
-        """Return the text of the part before the token at `end`; "A" if it is an exclusion."""
+        """Return the text of the part before the token at `end`, for messages.
+
+        For an exclusion, the result is "A", as an example.
+        """
         start = end - 1
         if self.sequence.key(start) == ")":
             depth = 1
@@ -184,7 +188,7 @@ class _Parser(Cursor):
     def reject_lost_braces(self, start: int) -> None:
         """Raise an error for `(3,)` or `(3, 5)` after a part, which begins at token `start`.
 
-        An f-string makes these of `{3,}` and `{3, 5}`.
+        A Python f-string turns `{3,}` and `{3, 5}` into these.
         """
         shape = [
             "number" if token.kind is TokenKind.NUMBER else token.key
@@ -239,7 +243,10 @@ class _Parser(Cursor):
         return quantified
 
     def reject_doubled_braces(self, brace: Token) -> None:
-        """Raise an error for `{{3,5}}`, as it is written in f-strings; `brace` is its first `{`."""
+        """Raise an error for `{{3,5}}`, which users write in f-strings.
+
+        `brace` is the first `{`, which was read just before.
+        """
         if self.key not in ("{", "{-"):
             return
         start = brace.span.start
@@ -249,7 +256,7 @@ class _Parser(Cursor):
             raise errors.doubled_braces(Span(start, end + len("}}")), bounds=bounds)
 
     def read_bound(self) -> QuantifierBound:
-        """Read a bound of a quantifier; None if none comes next."""
+        """Read a bound of a quantifier; return None, and read nothing, if no bound comes next."""
         if self.key in (":", "?", "@"):
             return self.read_parameter(self.advance())
         if self.token.kind is not TokenKind.NUMBER:
@@ -356,7 +363,7 @@ class _Parser(Cursor):
         """Read the bracket that closes the innermost open bracket.
 
         Raises:
-            MatchRecognizeError: it does not come next.
+            MatchRecognizeError: another token comes next.
         """
         opening = self.unclosed.pop()
         key = self.key

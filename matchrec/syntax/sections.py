@@ -7,10 +7,11 @@ columns and measures. So the tokens before and after such a word decide whether 
 
 has the sections `ts`, `A.x AS measures`, `(A B+) ALL MATCHES` and `B AS x > 1`.
 
-1. `_find_part_starts` finds the first word of each part.
-2. `_check_order` raises an error if parts are in the wrong order.
-3. `find_sections` makes a section of the tokens up to the next start, and checks that PATTERN is
-   written.
+`find_sections` does this in three steps:
+
+1. Find the first word of each part (`_find_part_starts`).
+2. Raise an error if parts are in the wrong order (`_check_order`).
+3. Make a section of the tokens from each start to the next, and check that PATTERN is written.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _WORDS_OF_KEYWORDS = {
     ClausePart.ROWS_PER_MATCH: 4,
     ClausePart.AFTER_MATCH: 3,
 }
-# The parts whose section includes the keyword, because it is one of several.
+# The parts whose section includes the keyword, because it is read together with the words after it.
 _PARTS_WITH_KEYWORD = (
     ClausePart.FRAME,
     ClausePart.SEARCH,
@@ -62,10 +63,10 @@ UNITS_OF_FRAMES = ("ROWS", "RANGE", "GROUPS")
 class Section:
     """A part of a clause: its keyword and its content, which is tokens `start .. end`.
 
-    The content includes the keyword if it is one of `_PARTS_WITH_KEYWORD`.
+    For the parts in `_PARTS_WITH_KEYWORD`, the content includes the keyword.
     """
 
-    # The keyword, in the whole query.
+    # Where the keyword is in the whole query.
     keyword: Span
     # The first token of the content.
     start: int
@@ -130,9 +131,7 @@ def _find_keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:
 
 
 def _find_part_starts(clause: ClauseTokens) -> Iterator[PartStart]:
-    """Yield where each part starts, from left to right.
-
-    What is in brackets is skipped.
+    """Yield where each part starts, from left to right. Tokens in brackets are skipped.
 
     Raises:
         MatchRecognizeError: the parenthesis of PATTERN is not closed.
@@ -142,7 +141,8 @@ def _find_part_starts(clause: ClauseTokens) -> Iterator[PartStart]:
     for index in clause.walk_level(0, len(clause)):
         part = _recognize_part(clause, index, pattern_end)
         if part in _PARTS_OF_ONE_WORD:
-            # After a keyword, as in `ORDER BY measures`, it names a column. `DEFINE A AS` does not.
+            # Right after the keyword of another part, the word names a column: `ORDER BY measures`.
+            # Only DEFINE may still be a keyword, in `DEFINE A AS`.
             is_column = index == content and find_part_at(clause, index) != "DEFINE"
             if is_column or _is_variable(clause, index):
                 part = None
@@ -157,7 +157,7 @@ def _find_part_starts(clause: ClauseTokens) -> Iterator[PartStart]:
 
 
 class WordsAfterPattern(NamedTuple):
-    """The options between PATTERN's parenthesis and the next part; None if not written."""
+    """The options between PATTERN (...) and the next part; an option is None if not written."""
 
     # `SKIP TILL NEXT MATCH`
     selection: EventSelection | None
@@ -181,9 +181,9 @@ def read_words_after_pattern(clause: ClauseTokens, closing: int) -> WordsAfterPa
 
 
 def _read_first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches | None, int]:
-    """Return the `FIRST k MATCHES` at `start`, and the token after it.
+    """Return the option `FIRST k MATCHES` at `start`, and the index after it.
 
-    Return None and `start` if other words are there.
+    If other words are at `start`, the result is None and `start`.
     """
     is_named_parameter = clause.key(start + 1) == ":"  # `:k` is two tokens
     end = start + (4 if is_named_parameter else 3)
@@ -196,7 +196,7 @@ def _read_first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches 
     return make_first_matches(clause[end - 2].text, span), end
 
 
-# The outputs that are options after PATTERN.
+# The outputs of matches that can be written after PATTERN.
 _OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
 ClauseOption = TypeVar("ClauseOption", EventSelection, MatchOutput)
 
@@ -204,9 +204,9 @@ ClauseOption = TypeVar("ClauseOption", EventSelection, MatchOutput)
 def _read_option(
     options: tuple[ClauseOption, ...], clause: ClauseTokens, index: int
 ) -> tuple[ClauseOption | None, int]:
-    """Return the option whose words are at `index`, and the token after them.
+    """Return the option whose words are at `index`, and the index after them.
 
-    Return None and `index` if no option is there.
+    If other words are at `index`, the result is None and `index`.
     """
     for option in options:
         option_words = option.value.replace("-", " - ").split()
@@ -223,7 +223,8 @@ def _recognize_part(clause: ClauseTokens, index: int, pattern_end: int | None) -
     Args:
         clause: the tokens of the clause.
         index: a token in no brackets.
-        pattern_end: the last token of PATTERN and its options; None if they are not before `index`.
+        pattern_end: the last token of PATTERN and its options; None if PATTERN is not before
+            `index`.
     """
     if clause.key(index - 1) in (".", "AS"):
         return None
@@ -272,7 +273,7 @@ def _is_variable(clause: ClauseTokens, index: int) -> bool:
 def _starts_frame(clause: ClauseTokens, index: int) -> bool:
     """Return whether a unit of frames at `index` starts the frame of a window.
 
-    It does not if it names a column, as in `ORDER BY rows` or `rows BETWEEN 1 AND 2`.
+    The word may also name a column, as in `ORDER BY rows` or `rows BETWEEN 1 AND 2`.
     """
     if not clause.in_window or clause.key(index - 1) in ("BY", ","):
         return False
@@ -286,8 +287,9 @@ def _starts_frame(clause: ClauseTokens, index: int) -> bool:
 def _starts_measures(clause: ClauseTokens, index: int) -> bool:
     """Return whether MEASURES at `index` starts the part, and does not name a column.
 
-    It does if an expression ends before it and another one starts after it. After a comma, which
-    is then one too many, it does if an expression of two words or more follows.
+    The word starts the part if an expression ends before it and another one starts after it. After
+    a comma, the word starts the part if an expression of two or more words follows; then the comma
+    is superfluous.
     """
     if clause.key(index - 1) == ",":
         has_two_words = clause.can_name(index + 1) and clause.key(index + 2) in ("(", ".", "AS")
@@ -299,9 +301,11 @@ def _starts_measures(clause: ClauseTokens, index: int) -> bool:
 def _starts_list(clause: ClauseTokens, index: int, pattern_end: int | None, sign: str) -> bool:
     """Return whether SUBSET or DEFINE at `index` starts the part, and does not name a column.
 
-    It does if a name and `sign` follow, as in `SUBSET U =` and `DEFINE A AS`. After PATTERN it also
-    does in `DEFINE A, B AS` or after a `)`. Right after PATTERN and at the start of the clause,
-    only a part is possible.
+    The word starts the part
+
+    - if a name and `sign` follow, as in `SUBSET U =` and `DEFINE A AS`,
+    - at the start of the clause, and right after PATTERN and its options,
+    - anywhere after PATTERN in `DEFINE A, B AS`, or after a `)`.
     """
     is_after_pattern = pattern_end is not None
     name = index + 1
@@ -315,7 +319,7 @@ def _starts_list(clause: ClauseTokens, index: int, pattern_end: int | None, sign
 
 
 def _check_order(clause: ClauseTokens, starts: Sequence[PartStart]) -> None:
-    """Raise an error for the first part that is written twice or after one that it must precede.
+    """Raise an error for the first part that is repeated, or that comes after a part of later rank.
 
     Args:
         clause: the tokens of the clause.
@@ -340,7 +344,7 @@ def _check_order(clause: ClauseTokens, starts: Sequence[PartStart]) -> None:
 
 
 def _name_part(clause: ClauseTokens, part: ClausePart, index: int) -> str:
-    """Return the name in messages of a part that starts at `index`."""
+    """Return the name that messages use for a part that starts at `index`."""
     if part is ClausePart.ROWS_PER_MATCH:
         return f"{clause.key(index)} {clause.key(index + 1)} PER MATCH"
     if part is ClausePart.SEARCH:

@@ -68,7 +68,7 @@ def read_tokens(text: str, dialect: Dialect = SPARK, *, offset: int = 0) -> Toke
     return make_token_sequence(tokens, text, dialect, offset=offset)
 
 
-# Reads the tokens of a whole query. Several readers ask for them one after another, so the
+# Returns the tokens of a whole query. Several parsers read the same query one after another, so the
 # tokens of the last queries are kept.
 read_query_tokens = keep_parsed(read_tokens, max_characters=1 << 14)
 
@@ -123,8 +123,8 @@ def _make_tokenizer(dialect: type[SqlglotDialect]) -> Any:
 def _name_keywords(tokens: list[SqlglotToken]) -> None:
     """Replace keywords that are names, in the list itself.
 
-    In `WINDOW(...)` it is a function, and in Azure's `INTO output` a table: sqlglot reads `output`
-    as the keyword RETURNING.
+    In `WINDOW(...)`, the keyword names a function. In Azure's `INTO output`, `output` names a
+    table, but sqlglot reads it as the keyword RETURNING.
     """
     for index, (token, next_token) in enumerate(pairwise(tokens)):
         match token.token_type, next_token.token_type:
@@ -137,10 +137,11 @@ def _name_keywords(tokens: list[SqlglotToken]) -> None:
 def _read_double_quotes(
     tokens: Sequence[SqlglotToken], text: str, dialect: Dialect
 ) -> Iterator[SqlglotToken]:
-    """Yield the tokens with a name for each string in double quotes that is a name.
+    """Yield the tokens, with a name instead of each string in double quotes that is a name.
 
-    Before a dot it is a name in every dialect, because no dot follows a string: `"a".x`. sqlglot
-    reads `"a""b"` as two strings. They become one name; if they are not a name, they stay.
+    Before a dot, as in `"a".x`, double quotes enclose a name in every dialect, because no dot
+    follows a string. sqlglot reads `"a""b"` as two strings. They become one name, or stay two
+    strings if they are not a name.
     """
     start = 0
     while start < len(tokens):
@@ -161,7 +162,8 @@ def _find_double_quotes(
 ) -> Sequence[SqlglotToken]:
     """Return the strings in double quotes from a token on that follow each other without a gap.
 
-    For `"a""b"`, these are `"a"` and `"b"`. Empty if the token at `start` is no such string.
+    For `"a""b"`, these are `"a"` and `"b"`. The result is empty if the token at `start` is not a
+    string in double quotes.
     """
     first = tokens[start]
     if first.token_type is not TokenType.STRING or text[first.start] != '"':
@@ -213,8 +215,8 @@ def convert_tokens(
 
     Args:
         tokens: the tokens of sqlglot.
-        text: their text.
-        offset: where it starts in the query.
+        text: the text that sqlglot has divided into these tokens.
+        offset: where the text starts in the query.
     """
     converted: list[Token] = []
     # The position after the last converted character.
@@ -242,7 +244,7 @@ def _ends_with_fraction(tokens: Sequence[Token]) -> bool:
 
 
 def _convert_token(token: SqlglotToken, text: str, offset: int) -> list[Token]:
-    """Return our tokens for one of sqlglot, which may have several words, such as `PARTITION BY`.
+    """Return our tokens for one token of sqlglot, which may have several words: `PARTITION BY`.
 
     `text` and `offset` are as for `convert_tokens`.
     """
@@ -265,10 +267,10 @@ def _convert_token(token: SqlglotToken, text: str, offset: int) -> list[Token]:
 
 # Errors.
 
-# A comment of one line; or what opens another comment, a string or a quoted name. The strings of
-# Spark may be raw: `r'C:\'`.
+# A comment of one line, or the characters that open another comment, a string or a quoted name. The
+# strings of Spark may be raw: `r'C:\'`.
 _OPENING = re.compile(r"""--[^\n]*|(?P<comment>/\*)|(?P<raw>\b[rR](?=['"]))?(?P<quote>['"`])""")
-# What follows the quote that opens a string or a quoted name, up to the one that closes it.
+# The text after the quote that opens a string or a quoted name, up to the quote that closes it.
 _REST_OF_QUOTE = {
     "'": re.compile(r"(?:[^'\\]|\\.|'')*'", re.DOTALL),
     '"': re.compile(r'(?:[^"\\]|\\.|"")*"', re.DOTALL),
@@ -294,9 +296,9 @@ def _explain_token_error(text: str, offset: int) -> MatchRecognizeParseError:
 
 
 def _find_unclosed(text: str) -> Span | None:
-    """Return the first character of a string, a quoted name or a comment that is not closed.
+    """Return the span of the first character of a string, quoted name or comment without an end.
 
-    None if all of them are closed.
+    The result is None if all of them are closed.
     """
     position = 0
     while opening := _OPENING.search(text, position):
@@ -309,11 +311,11 @@ def _find_unclosed(text: str) -> Span | None:
 
 
 def _find_end(text: str, opening: re.Match[str]) -> int | None:
-    """Return the position after a quote or comment; None if it is not closed.
+    """Return the position after a string, a quoted name or a comment; None if it is not closed.
 
     Args:
         text: the text.
-        opening: what opens it, a match of `_OPENING`.
+        opening: the match of `_OPENING` at the start of the string, name or comment.
     """
     start = opening.end()
     quote = opening["quote"]
@@ -331,7 +333,8 @@ def _find_end(text: str, opening: re.Match[str]) -> int | None:
 def _find_comment_end(text: str, start: int) -> int | None:
     """Return the position after a comment, in which other comments may be nested.
 
-    `start` is the position after its `/*`. Returns None if it is not closed.
+    `start` is the position after the `/*` of the comment. The result is None if the comment is not
+    closed.
     """
     depth = 1
     for mark in _COMMENT_MARK.finditer(text, start):

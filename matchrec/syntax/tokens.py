@@ -21,13 +21,13 @@ from matchrec.source import Span
 
 T = TypeVar("T")
 
-# A regular expression for what may be between two tokens: white space and comments. It is for quick
-# tests of texts that are not split into tokens, and does not know that comments nest.
+# A regular expression for the white space and comments between two tokens. It is for quick tests of
+# texts that are not split into tokens, and does not know that comments nest.
 BLANKS = r"(?:\s|--[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*"
 
 
 def split_words(text: str) -> frozenset[str]:
-    """Return the words of a text. It keeps long sets of keywords readable."""
+    """Return the words of a text, so that long sets of keywords can be written as one string."""
     return frozenset(text.split())
 
 
@@ -55,6 +55,7 @@ class TokenKind(Enum):
     END = "end of the text"
 
 
+# The kinds of tokens that are a constant by themselves.
 CONSTANT_KINDS = (TokenKind.NUMBER, TokenKind.STRING)
 
 
@@ -63,9 +64,9 @@ class Token:
     """A word, a name in quotes, a number, a string or a symbol."""
 
     kind: TokenKind
-    # The text as it is written; a quoted name has no quotes and is unescaped.
+    # The text as it is written; for a quoted name, the name without quotes and escapes.
     text: str
-    # Where it is in the whole query.
+    # Where the token is in the whole query.
     span: Span
     # What grammars compare: a word in upper case, a symbol, or "" for all other kinds.
     key: str = field(init=False, repr=False, compare=False)
@@ -76,37 +77,37 @@ class Token:
 
     @property
     def is_word(self) -> bool:
-        """Return whether it is a word without quotes: a keyword or a name."""
+        """Return whether the token is a word without quotes: a keyword or a name."""
         return self.kind is TokenKind.WORD
 
     @property
     def is_name(self) -> bool:
-        """Return whether it can name something in every place: a word, or a name in backticks."""
+        """Return whether the token can be a name anywhere: a word, or a name in backticks."""
         return self.is_word or self.kind is TokenKind.QUOTED
 
     @property
     def is_string(self) -> bool:
-        """Return whether it is a string, in single or double quotes."""
+        """Return whether the token is a string, in single or double quotes."""
         return self.kind is TokenKind.STRING
 
     @property
     def needs_quotes(self) -> bool:
-        """Return whether it is a character that SQL allows in quotes only, such as `→`."""
+        """Return whether the token is a character that SQL allows only in quotes, such as `→`."""
         return self.kind is TokenKind.SYMBOL and not self.text.isascii()
 
     @property
     def is_constant(self) -> bool:
-        """Return whether it is a number or a string."""
+        """Return whether the token is a number or a string."""
         return self.kind in CONSTANT_KINDS
 
     @property
     def in_double_quotes(self) -> bool:
-        """Return whether it is a string in double quotes, which is a name in other dialects."""
+        """Return whether the token is a string in double quotes: a name in other dialects."""
         return self.kind is TokenKind.STRING and self.text.startswith('"')
 
     @property
     def can_name(self) -> bool:
-        """Return whether it is a name in a place where no string is allowed.
+        """Return whether the token is a name if it is where no string is allowed.
 
         There, `"a"` can only be a name.
         """
@@ -121,20 +122,21 @@ class Token:
 
     @property
     def variable(self) -> str:
-        """Return the pattern variable that it names: in upper case unless it is quoted."""
+        """Return the token as a pattern variable: in upper case unless it is quoted."""
         return self.name.upper() if self.is_word else self.name
 
 
+# For each opening bracket, the closing one.
 OPENING = {"(": ")", "[": "]", "{": "}"}
 CLOSING = frozenset(OPENING.values())
 
 
 def pair_brackets(tokens: Sequence[Token]) -> dict[int, int]:
-    """Return the index of the closing bracket for the index of each opening one.
+    """Return, for the index of each opening bracket, the index of its closing bracket.
 
     Brackets that do not pair up are left out. A `]` or `}` that does not close the innermost
-    bracket closes nothing. A `)` closes the innermost parenthesis, so brackets that are open inside
-    of it have no closing one.
+    bracket closes nothing. A `)` closes the innermost parenthesis, so brackets that are still open
+    inside this parenthesis have no closing bracket.
 
     The tokens `( a [ )` give `{0: 3}`, and `( ] )` gives `{0: 2}`.
     """
@@ -169,7 +171,7 @@ class Cursor:
         self.tokens = sequence.tokens
         # The index of the next token.
         self.position = 0
-        # The index after the last token that may be read.
+        # The index after the last token that the parser may read.
         self.end = len(sequence)
 
     @property
@@ -186,10 +188,10 @@ class Cursor:
         return self.tokens[index].kind if index < self.end else TokenKind.END
 
     def accept(self, *keys: str) -> bool:
-        """Read the next tokens if these are their keys, and return whether they are.
+        """Read the next tokens if they have these keys, and return whether they do.
 
-        At `ORDER BY x`, `accept("ORDER", "BY")` is True and the position is then at `x`. Otherwise
-        the position does not change.
+        At `ORDER BY x`, `accept("ORDER", "BY")` moves the position to `x` and returns True. If the
+        next tokens have other keys, the position does not change.
         """
         for index, key in enumerate(keys, self.position):
             if self.key_at(index) != key:
@@ -205,13 +207,14 @@ class Cursor:
         return items
 
 
-TokenRange = tuple[int, int]  # half-open range of indices of tokens
+# A half-open range of indices of tokens.
+TokenRange = tuple[int, int]
 
 # The first words of queries; some are functions, too.
 _QUERY_WORDS_AND_FUNCTIONS = frozenset({"MAP", "REDUCE"})
 _QUERY_WORDS = _QUERY_WORDS_AND_FUNCTIONS | {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
 
-# What follows a word of queries only if the word names a column.
+# Keys that can follow one of these words only if the word names a column.
 _AFTER_COLUMN_NAME = split_words(
     ") , . [ :: = == <=> <> != < <= > >= + / % || AS AND OR IS IN LIKE BETWEEN"
 )
@@ -224,11 +227,10 @@ class TokenSequence:
     Methods take and return indices of tokens, unless they say otherwise.
     """
 
-    # The text.
     text: str
-    # Its tokens, in order.
+    # The tokens of the text, in order.
     tokens: tuple[Token, ...] = field(compare=False, repr=False)
-    # For the index of each opening bracket, the index of its closing one.
+    # For the index of each opening bracket, the index of its closing bracket; see `pair_brackets`.
     pairs: dict[int, int] = field(compare=False, repr=False)
     # Where the text starts in the query. Spans count from the start of the query.
     offset: int = field(default=0, compare=False)
@@ -237,14 +239,14 @@ class TokenSequence:
 
     @cached_property
     def openings(self) -> dict[int, int]:
-        """Return the index of the opening bracket for the index of each closing one."""
+        """Return, for the index of each closing bracket, the index of its opening bracket."""
         return {closing: opening for opening, closing in self.pairs.items()}
 
     @cached_property
     def enclosing_openings(self) -> tuple[int, ...]:
         """Return, for each token, the opening bracket of the innermost pair around it, or -1.
 
-        A bracket does not count as inside of its pair: `f ( x )` gives `(-1, -1, 1, -1)`.
+        A bracket does not count as inside its own pair: `f ( x )` gives `(-1, -1, 1, -1)`.
         """
         enclosing = []
         open_brackets = [-1]  # a stack
@@ -258,7 +260,7 @@ class TokenSequence:
 
     @cached_property
     def index_at(self) -> dict[int, int]:
-        """Return the index of each token by the position in the query where it starts."""
+        """Return the index of each token, by the position in the query at which it starts."""
         return {token.span.start: index for index, token in enumerate(self.tokens)}
 
     @cached_property
@@ -303,7 +305,7 @@ class TokenSequence:
         return 0 <= index < len(self.tokens) and self.tokens[index].can_name
 
     def span(self, start: int, end: int) -> Span:
-        """Return the span of tokens `start .. end`. There must be at least one."""
+        """Return the span of tokens `start .. end`. There must be at least one token."""
         return self.tokens[start].span.to(self.tokens[end - 1].span)
 
     def text_at(self, span: Span) -> str:
@@ -356,8 +358,8 @@ class TokenSequence:
     def walk_level(self, start: int, end: int) -> Iterator[int]:
         """Yield the indices of tokens `start .. end` that are in no brackets.
 
-        An opening bracket is yielded, its closing one is not: of `f ( x ) , y` the indices of `f`,
-        `(`, `,` and `y`.
+        An opening bracket is yielded, its closing bracket is not: for `f ( x ) , y`, the indices of
+        `f`, `(`, `,` and `y` are yielded.
         """
         index = start
         while index < end:
@@ -383,7 +385,7 @@ class DataFrameName(NamedTuple):
 
 
 def find_data_frames(tokens: Sequence[Token]) -> Iterator[DataFrameName]:
-    """Yield every `{name}` of a query, from left to right. There are no blanks in it."""
+    """Yield every `{name}` of a query, from left to right. A name with blanks is left out."""
     for opening, name, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if opening.key == "{" and closing.key == "}" and name.is_word:
             span = opening.span.to(closing.span)

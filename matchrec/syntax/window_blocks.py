@@ -1,10 +1,10 @@
-"""Read the SELECTs with row pattern windows, and find what is replaced in them.
+"""Read the SELECTs with row pattern windows, and find the texts to replace in them.
 
     SELECT id, low OVER w, * FROM t WINDOW w AS (... PATTERN (...) ...)
 
-`read_blocks` groups the windows of a query by their SELECT, reads each as a clause, and returns a
-`WindowBlock` for each SELECT. Its windows are evaluated one after the other: see `walk_sites`. Then
-columns replace the calls over them: see `walk_edits`.
+`read_blocks` groups the windows of a query by their SELECT, reads each window as a clause, and
+returns a `WindowBlock` for each SELECT. The windows of a block are evaluated one after the other:
+see `walk_sites`. Then columns replace the calls over the windows: see `walk_edits`.
 
     SELECT id, `low OVER w` AS `low`, * FROM □ WINDOW w AS (...)
 """
@@ -25,11 +25,11 @@ from matchrec.plan.text import quote_name
 from matchrec.source import Span
 from matchrec.syntax.clause_locations import ClauseLocation
 from matchrec.syntax.from_relations import read_relation
-from matchrec.syntax.nodes import MatchRecognize, Site, WindowCall, name_uncalled
+from matchrec.syntax.nodes import MatchRecognize, Site, WindowCall, name_uncalled_measure
 from matchrec.syntax.pattern_windows import (
     CallTokens,
+    ParsedWindow,
     PatternWindow,
-    ReadWindow,
     is_unnamed_item,
     read_window,
 )
@@ -51,7 +51,7 @@ def _find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Ite
     Args:
         tokens: the tokens of the query.
         select: the SELECT.
-        alias: the name of its relation.
+        alias: the name of its relation; None if the relation has no name.
 
     Raises:
         MatchRecognizeError: the columns are changed, as with `* EXCEPT (x)`.
@@ -68,13 +68,13 @@ def _find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Ite
 
 
 def _find_star(tokens: TokenSequence, index: int, alias: str | None) -> Span | None:
-    """Return the `*` at `index` with its qualifier.
+    """Return the span of the `*` at `index` with its qualifier.
 
-    None is returned if it does not stand for all columns of the input: if it multiplies, counts
-    rows, or follows a struct or the name of another relation.
+    The result is None if the `*` does not stand for all columns of the input: if it multiplies,
+    counts rows, or follows a struct or the name of another relation.
 
     Raises:
-        MatchRecognizeError: see `_find_stars`.
+        MatchRecognizeError: the columns are changed, as with `* EXCEPT (x)`.
     """
     before = tokens.key(index - 1)
     counts_rows = (tokens.key(index - 2), before, tokens.key(index + 1)) == ("COUNT", "(", ")")
@@ -113,15 +113,15 @@ class BlockWindow:
     location: PatternWindow
     # The window, read as a clause.
     clause: MatchRecognize
-    # The text of PARTITION BY and ORDER BY, also from the window that it is derived from.
+    # The text of PARTITION BY and ORDER BY, including those of the base window.
     keys_text: str
-    # The calls that read the rows of its matches.
+    # The calls over the window that read the rows of its matches.
     calls: tuple[LocatedCall, ...]
 
 
 @dataclass(frozen=True)
 class WindowBlock:
-    """A SELECT with row pattern windows, and what is replaced in it once they are evaluated."""
+    """A SELECT with row pattern windows, and the texts that are replaced after their evaluation."""
 
     # The tokens of the query.
     tokens: TokenSequence
@@ -129,11 +129,11 @@ class WindowBlock:
     select: Select
     # The windows, in the order of evaluation.
     windows: tuple[BlockWindow, ...]
-    # The name by which columns of its rows may be qualified; None if its relation has no name.
+    # The name of the relation, by which columns may be qualified; None if it has no name.
     alias: str | None
-    # Where the select list names all columns of the input.
+    # Where the select list has a `*` or `t.*` for all columns of the input.
     stars: tuple[Span, ...]
-    # The columns of the input, once they are known.
+    # The columns of the input; empty until they are known.
     columns: tuple[str, ...] = ()
 
     @property
@@ -161,7 +161,7 @@ class WindowBlock:
         visible = find_visible(self.tokens, with_clauses, self.select.relation[0])
         for position, window in enumerate(self.windows):
             uncalled_measures = frozenset(
-                name_uncalled(measure.name).lower() for measure in window.clause.measures
+                name_uncalled_measure(measure.name).lower() for measure in window.clause.measures
             )
             yield Site(
                 index=0,  # the caller numbers the sites of all blocks and clauses
@@ -178,9 +178,9 @@ class WindowBlock:
     def walk_edits(self) -> Iterator[TextEdit]:
         """Yield the edits of the SELECT once its windows are evaluated.
 
-        - A column replaces each call: `"low OVER w" AS low`, or without the alias if the item has
-          one, or if the call is only a part of the item.
-        - Windows that stay in the query keep their PARTITION BY and ORDER BY only.
+        - A column with an alias replaces each call: `"low OVER w" AS low`. The edit has no alias if
+          the item has one already, or if the call is only a part of the item.
+        - A window that stays in the query keeps only PARTITION BY and ORDER BY.
         """
         tokens = self.tokens
         for window in self.windows:
@@ -190,13 +190,13 @@ class WindowBlock:
                     text = f"{text} AS {quote_name(call.measure)}"
                 yield TextEdit(tokens.span(call_tokens.start, call_tokens.end), text)
             location = window.location
-            if location.stays:
+            if location.keeps_keys:
                 inside = tokens.span(location.opening + 1, location.closing)
                 yield TextEdit(inside, window.keys_text)
 
 
 def _drop_repeated_columns(calls: Iterable[WindowCall]) -> tuple[WindowCall, ...]:
-    """Return one call for each column. Calls with the same text have the same column."""
+    """Return one call for each column: calls with the same text share a column."""
     return tuple({call.column: call for call in calls}.values())
 
 
@@ -205,15 +205,16 @@ def read_blocks(
 ) -> tuple[WindowBlock, ...]:
     """Return the SELECTs of a query with row pattern windows, in the order of evaluation.
 
-    Inner ones come before outer ones.
+    An inner SELECT comes before the SELECT around it.
 
     Args:
         tokens: the tokens of the query.
-        windows: its row pattern windows.
-        clauses: its clauses.
+        windows: the row pattern windows of the query.
+        clauses: the MATCH_RECOGNIZE clauses of the query.
 
     Raises:
-        MatchRecognizeError: a window is malformed, or a clause and a window are in each other.
+        MatchRecognizeError: a window is malformed, a clause is inside a window, or a window is
+            inside a clause.
     """
     windows_by_select: dict[int, list[PatternWindow]] = defaultdict(list)
     for window in windows:
@@ -233,14 +234,14 @@ def _read_block(tokens: TokenSequence, windows: Sequence[PatternWindow]) -> Wind
     calls_by_column: dict[str, str] = {}
     block_windows = []
     for number, location in enumerate(windows, 1):
-        read = read_window(tokens, location)
+        window = read_window(tokens, location)
         label = location.name or f"(window {number})"
         calls = []
         for call_tokens in location.calls:
-            call = _read_call(tokens, call_tokens, read, label)
+            call = _read_call(tokens, call_tokens, window, label)
             column = _choose_column(call, calls_by_column)
             calls.append(LocatedCall(call_tokens, replace(call, column=column)))
-        block_windows.append(BlockWindow(location, read.clause, read.keys_text, tuple(calls)))
+        block_windows.append(BlockWindow(location, window.clause, window.keys_text, tuple(calls)))
     select = windows[0].select
     alias = read_relation(tokens, *select.relation).name
     stars = tuple(_find_stars(tokens, select, alias))
@@ -248,9 +249,11 @@ def _read_block(tokens: TokenSequence, windows: Sequence[PatternWindow]) -> Wind
 
 
 def _read_call(
-    tokens: TokenSequence, call: CallTokens, window: ReadWindow, label: str
+    tokens: TokenSequence, call: CallTokens, window: ParsedWindow, label: str
 ) -> WindowCall:
-    """Return a call of a function or of a measure. Its column is its text with the window.
+    """Return a call of a function or of a measure.
+
+    The name of its column is the text of the call with the label of the window: `low OVER w`.
 
     Args:
         tokens: the tokens of the query.
@@ -259,7 +262,7 @@ def _read_call(
         label: the name of the window in messages and columns.
 
     Raises:
-        MatchRecognizeError: the window has no such measure, or its name has a qualifier.
+        MatchRecognizeError: the window has no measure of this name, or the name has a qualifier.
     """
     written = tokens.cut_out(call.start, call.over)
     span = written.full_span
@@ -281,7 +284,7 @@ def _read_call(
 
 
 def _reject_misspelt_measures(tokens: TokenSequence, window: PatternWindow) -> None:
-    """Raise an error if MEASURES is misspelt, so that it was read as part of what precedes it."""
+    """Raise an error if MEASURES is misspelt, and so was read as a word of the part before it."""
     for index in tokens.walk_level(window.opening + 1, window.closing):
         token = tokens[index]
         is_column = tokens.key(index - 1) in ("BY", ",", ".")
@@ -290,15 +293,14 @@ def _reject_misspelt_measures(tokens: TokenSequence, window: PatternWindow) -> N
 
 
 def _choose_column(call: WindowCall, calls_by_column: dict[str, str]) -> str:
-    """Return a column for a call that no other call has, even in another case, and record it.
+    """Return the name of a column for a call, and add it to `calls_by_column`.
 
-    Calls with the same text share a column. `sum(X) OVER w` after `sum(x) OVER w` gets the column
-    `sum(X) OVER w (2)`.
+    Calls with the same text share a column. No other two calls do, even if their texts differ only
+    in case: `sum(X) OVER w` after `sum(x) OVER w` gets the column `sum(X) OVER w (2)`.
 
     Args:
-        call: the call. Its column is the one that it gets if that is free.
-        calls_by_column: for each column that is in use, in lower case, the text of its calls. The
-            returned column is added.
+        call: the call. The result is its column, if no other call has taken this name.
+        calls_by_column: for each column that is in use, in lower case, the text of its calls.
     """
     column = call.column
     number = 1
