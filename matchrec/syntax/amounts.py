@@ -17,33 +17,34 @@ from matchrec.plan.clauses import FirstMatches
 from matchrec.source import Span
 from matchrec.syntax.tokens import Token, TokenKind, split_words
 
-# The units of time, and these with their plurals.
+# The units of time, in the singular.
 UNITS = split_words(
     "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND"
 )
+# The units of time, in the singular and in the plural.
 UNITS_OF_TIME = UNITS | {f"{unit}S" for unit in UNITS}
 
-# The greatest number of rows or repetitions: what Spark takes as the distance of `lag`.
+# The greatest number of rows or repetitions: the greatest distance that `lag` of Spark accepts.
 MOST_ROWS = 2**31 - 1
 
 
 def read_whole_number(digits: str) -> int | None:
-    """Return the number that digits are; None if it is greater than `MOST_ROWS`.
+    """Return the number with these digits; None if it is greater than `MOST_ROWS`.
 
     >>> read_whole_number("007"), read_whole_number("9" * 5000)
     (7, None)
     """
     significant = digits.lstrip("0") or "0"
-    if len(significant) > len(str(MOST_ROWS)):  # Python refuses to convert very long ones
+    if len(significant) > len(str(MOST_ROWS)):  # Python refuses to convert very long numbers.
         return None
     number = int(significant)
     return number if number <= MOST_ROWS else None
 
 
 def read_amount(text: str) -> Amount | None:
-    """Return the amount of a number; None if it is not exact or too long.
+    """Return the amount of a literal number; None if the number is not exact or too long.
 
-    It has at most 19 digits, or 18 before a point and 18 after it.
+    A number may have 19 digits, or 18 before a point and 18 after it.
 
     >>> read_amount("1800L"), read_amount("1e3")
     (Amount(value=Fraction(1800, 1), is_time=False, is_days=False), None)
@@ -60,7 +61,8 @@ def read_amount(text: str) -> Amount | None:
     return Amount(Fraction(number))
 
 
-# Letters after a number that a reader takes for a unit of time, but that are a type in Spark SQL.
+# Letters after a number that look like a unit of time, but are a type in Spark SQL. Each has the
+# name of the type and the unit.
 _UNITS_IN_NUMBERS = {
     "S": ("SMALLINT", "SECONDS"),
     "D": ("DOUBLE", "DAYS"),
@@ -86,12 +88,13 @@ def reject_unit_in_number(token: Token) -> None:
 
 
 def read_interval_amount(words: Iterable[str]) -> Amount | None:
-    """Return the length of an interval; None if it is not exact.
+    """Return the length of an interval; None if the length is not exact.
 
-    It is exact if it consists of numbers, each before its unit, and no unit is months or years.
+    The length is exact if the interval consists of numbers, each before its unit, and has no months
+    or years.
 
     Args:
-        words: the tokens after INTERVAL; texts have their quotes.
+        words: the text of each token after INTERVAL. A string has its quotes.
 
     >>> read_interval_amount(["'1 DAY'"]).is_days, read_interval_amount(["1", "MONTH"])
     (True, None)
@@ -108,7 +111,7 @@ def read_interval_amount(words: Iterable[str]) -> Amount | None:
     microseconds = Fraction(0)
     for number, unit in zip(numbers, units, strict=True):
         if number is None or (number.value.denominator != 1 and unit != "SECOND"):
-            return None  # Spark allows fractions of seconds only
+            return None  # Spark allows fractions only of seconds.
         microseconds += number.value * MICROSECONDS[unit]
     if microseconds.denominator != 1:
         return None
@@ -129,12 +132,12 @@ def read_number_of_rows(
     span: Span | None,
     make_error: Callable[..., MatchRecognizeParseError] = errors.not_a_number_of_rows,
 ) -> int:
-    """Return the number of `WITHIN number ROWS`.
+    """Return the number of `WITHIN number ROWS`, or of another option with a positive number.
 
     Args:
         number: the number as it is written.
-        span: what the error points at.
-        make_error: makes the error for other numbers.
+        span: the location that the error shows.
+        make_error: makes the error if the number is not allowed.
 
     Raises:
         MatchRecognizeParseError: the number is not from 1 to `MOST_ROWS`.

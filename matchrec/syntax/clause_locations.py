@@ -2,8 +2,9 @@
 
 Nothing is parsed: brackets and a few keywords of the query's tokens are enough.
 
-If the brackets of a clause do not pair up, the clause seems to end at the wrong place, and the
-error would blame whatever is there. The keywords of its parts tell which bracket is at fault.
+If the brackets of a clause do not pair up, the clause seems to end at the wrong place, and a simple
+error would point there. So the keywords of the clause's parts are used to find the bracket that is
+wrong.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _WORDS_BEFORE_RELATION = split_words("FROM JOIN USING")
 _WORDS_BEFORE_EXPRESSION = split_words(
     "SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT"
 )
-# First words of an item of MEASURES that no query has right after an alias `measures`.
+# First words of an item of MEASURES that cannot follow an alias `measures` in a query.
 _FUNCTIONS_OF_MEASURES = FUNCTIONS_OF_MATCH | split_words("RUNNING FINAL COUNT SUM AVG MIN MAX")
 # The full-width parentheses of East Asian keyboards.
 WIDE_PARENTHESES = frozenset("\uff08\uff09")
@@ -49,7 +50,7 @@ class ClauseLocation:
     word: int
     # The parenthesis that opens the clause.
     opening: int
-    # The parenthesis that closes it.
+    # The parenthesis that closes the clause.
     closing: int
 
 
@@ -79,7 +80,7 @@ def find_clauses(tokens: TokenSequence) -> tuple[ClauseLocation, ...]:
 def is_clause(tokens: TokenSequence, index: int) -> bool:
     """Return whether a clause starts at `index`.
 
-    It does not if a column, a table or a function has the name MATCH_RECOGNIZE.
+    The word MATCH_RECOGNIZE may also be the name of a column, a table or a function.
     """
     if not tokens.has_keys(index, "MATCH_RECOGNIZE", "("):
         return False
@@ -91,7 +92,7 @@ def is_clause(tokens: TokenSequence, index: int) -> bool:
         return True
     if index == 0:
         return False
-    # Without PATTERN, it is a malformed clause if the token before it may end a relation.
+    # Without PATTERN, this is a malformed clause if the token before the word may end a relation.
     before = tokens[index - 1]
     if before.kind is TokenKind.SYMBOL:
         return before.key in (")", "}")
@@ -103,7 +104,7 @@ def _reject_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> No
 
     Args:
         tokens: the tokens of the query.
-        clause_words: the indices of MATCH_RECOGNIZE of its clauses, at least one.
+        clause_words: the index of MATCH_RECOGNIZE for each clause, at least one.
     """
     if not WIDE_PARENTHESES.isdisjoint(tokens.text):
         for token in tokens.tokens[clause_words[0] :]:
@@ -129,13 +130,13 @@ def _reject_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> No
             )
 
 
-# For the keyword of a part: the distance to a token that follows it in no other place, and that
-# token: `PATTERN (`, `SUBSET u =`, `DEFINE a AS`.
+# For the keyword of a part: a token that follows only if the word is this keyword, after its
+# distance from the keyword: `PATTERN (`, `SUBSET u =`, `DEFINE a AS`.
 _SIGNS_OF_PARTS = {"PATTERN": (1, "("), "SUBSET": (2, "="), "DEFINE": (2, "AS")}
 
 
 def find_part_at(tokens: TokenSequence, index: int) -> str | None:
-    """Return PATTERN, SUBSET or DEFINE if such a part certainly starts at `index`; else None."""
+    """Return PATTERN, SUBSET or DEFINE if this part certainly starts at `index`, otherwise None."""
     keyword = tokens.key(index)
     if keyword not in _SIGNS_OF_PARTS:
         return None
@@ -152,8 +153,8 @@ _WORDS_OF_PARTS = _SIGNS_OF_PARTS.keys() | split_words("WITHIN ONE ALL AFTER MEA
 def find_part_outside(tokens: TokenSequence, index: int) -> str | None:
     """Return the part of a clause that starts at `index`, right after the clause or its alias.
 
-    None is returned if no part does, or if the query around the clause may go on like this: after
-    a clause, `measures` may be an alias, but `MEASURES A.` cannot be part of a query.
+    The result is None if the words at `index` can be part of the query around the clause: after a
+    clause, `measures` may be an alias, but `MEASURES A.` cannot be part of a query.
     """
     match tokens.key(index), tokens.key(index + 1), tokens.key(index + 2):
         case "WITHIN", _, _ if is_distance(tokens, index + 1):
@@ -170,13 +171,14 @@ def find_part_outside(tokens: TokenSequence, index: int) -> str | None:
 
 
 def _find_definition_at(tokens: TokenSequence, opening: int, index: int) -> str | None:
-    """Return `U AS` if the definition of U in DEFINE starts at `index`, after a comma; else None.
+    """Return `U AS` if the definition of U in DEFINE starts at `index`, after a comma.
+
+    The result is None for other tokens, and in brackets in which AS can name a value.
 
     Args:
         tokens: the tokens of the query.
-        opening: the innermost bracket around `index`. If AS can name a value in it, None is
-            returned.
-        index: the first token of the definition.
+        opening: the innermost opening bracket around `index`.
+        index: the index of a token.
     """
     names_values = tokens.key(opening - 1) == "STRUCT"
     is_query = tokens.key(opening + 1) in ("SELECT", "WITH")
@@ -189,13 +191,13 @@ def _find_definition_at(tokens: TokenSequence, opening: int, index: int) -> str 
 def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     """Return the error for the clause at `word`, whose parenthesis is not closed.
 
-    A `)` of the clause closes another bracket. The bracket that is not closed is
+    The `)` of the clause closes another bracket, whose own `)` is missing. That bracket is
 
-    1. one in which another part or a definition of the clause starts, or else
-    2. the last one that is closed if its `)` is alone at the start of a line, so that it was
-       probably meant for the clause, or else
-    3. the innermost one that is still open at the end of the text, which may be the clause's own
-       parenthesis.
+    1. a bracket in which another part or a definition of the clause starts, or else
+    2. the bracket that is closed last, if its `)` begins a line: it was probably meant for the
+       clause, or else
+    3. the innermost bracket that is still open at the end of the text, which may be the clause's
+       own parenthesis.
     """
     for opening in _walk_pairs_outside_clauses(tokens, word + 2):
         for index in tokens.walk_level(opening + 1, tokens.pairs[opening]):
@@ -229,7 +231,7 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
 def _list_open_at_end(tokens: TokenSequence, start: int) -> list[int]:
     """Return the opening brackets from `start` on that are open at the end of the text.
 
-    Others that are not closed are between the brackets of a pair, as in `( [ )`.
+    An unclosed bracket inside a pair, as in `( [ )`, is left out.
     """
     open_brackets: list[int] = []
     index = start
@@ -270,18 +272,18 @@ def _reject_parts_after_clause(tokens: TokenSequence, opening: int) -> None:
     """
     closing = tokens.pairs[opening]
     if all(token.key not in _WORDS_OF_PARTS for token in tokens.tokens[closing + 1 :]):
-        return  # a quick test, which nearly all queries pass
+        return  # This is a quick test, which nearly all queries pass.
     parts_inside = {
         find_part_at(tokens, index) for index in tokens.walk_level(opening + 1, closing)
     }
     for index in tokens.walk_level(closing + 1, tokens.find_end_of_parentheses(closing)):
         part = find_part_at(tokens, index)
         if tokens.key(index) == "MATCH_RECOGNIZE":
-            return  # the parts that follow are those of another clause
+            return  # The parts after this word belong to another clause.
         is_likely = index == closing + 1 or "PATTERN" not in parts_inside
         if part and part not in parts_inside and is_likely:
             raise _explain_part_outside(tokens, closing, index, part)
-    # What follows is the token after the clause, after `m` and after `AS m`.
+    # A part may start right after the clause, after its alias `m`, or after `AS m`.
     indices_after_clause = [closing + 1, closing + 2]
     if tokens.key(closing + 1) == "AS":
         indices_after_clause.append(closing + 3)
@@ -296,7 +298,7 @@ def _explain_part_outside(
 ) -> MatchRecognizeError:
     """Return the error for a part of the clause at `index`, after the clause has ended.
 
-    If the query has a `)` that closes nothing, the one at `closing` is one too many. Otherwise the
+    If the query has a `)` that closes nothing, the `)` at `closing` is superfluous. Otherwise the
     part itself is in the wrong place.
     """
     has_stray_parenthesis = any(

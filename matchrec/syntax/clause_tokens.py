@@ -1,4 +1,4 @@
-"""The tokens of a clause, without its parentheses."""
+"""`ClauseTokens`: the tokens between the parentheses of a clause or a row pattern window."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ _WORDS_AFTER_CASE = split_words("WHEN CASE AS PATTERN")
 class ClauseTokens(TokenSequence):
     """The tokens between the parentheses of a clause."""
 
-    # What is between the parentheses, in the whole query.
+    # Where the text between the parentheses is in the whole query.
     inside: Span
-    # Whether it is a row pattern window, which has a frame.
+    # Whether these are the tokens of a row pattern window, which has a frame.
     in_window: bool = False
 
     def ends_expression(self, index: int) -> bool:
         """Return whether an expression may end with the token at `index`.
 
-        It may also be -1: the start of the clause is where a part may start, too.
+        For the index -1, the result is True: at the start of the clause, as after an expression, a
+        part may start.
         """
         key = self.key(index)
         before = self.key(index - 1)
@@ -34,8 +35,9 @@ class ClauseTokens(TokenSequence):
             return key in (")", "]", "?")
         if key not in NOT_AT_END_OF_EXPRESSION or before == ".":
             return True
-        # Such a word ends an expression only if it names a column. It does if it is the first word
-        # of an item, as in `ORDER BY and`, because only NOT and CASE can start an expression.
+        # Such a word ends an expression only if it names a column. The first word of an item names
+        # a column, as in `ORDER BY and`, because of these words only NOT and CASE can start an
+        # expression.
         starts_item = before in ("BY", ",")
         if not starts_item or key == "NOT":
             return False
@@ -44,7 +46,7 @@ class ClauseTokens(TokenSequence):
     def _is_case(self, index: int) -> bool:
         """Return whether the CASE at `index` starts an expression, and does not name a column.
 
-        It does if a WHEN belongs to it.
+        CASE starts an expression if a WHEN follows that belongs to it.
         """
         for following in self.walk_level(index + 1, len(self)):
             if self.key(following) in _WORDS_AFTER_CASE:
@@ -67,6 +69,6 @@ def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTo
 
 
 def make_clause_tokens(text: TokenSequence) -> ClauseTokens:
-    """Return the tokens of a clause whose text is the content of its parentheses alone."""
+    """Return the tokens of a clause from a text without the parentheses of the clause."""
     inside = Span(0, len(text.text))
     return ClauseTokens(text.text, text.tokens, text.pairs, dialect=text.dialect, inside=inside)

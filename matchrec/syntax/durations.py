@@ -119,7 +119,7 @@ def write_number(number: Fraction) -> str:
 def find_scale(number: Fraction) -> int | None:
     """Return how many digits a number has after the point.
 
-    None is returned if it has more than a DECIMAL can have.
+    The result is None if the number has more digits than a DECIMAL can have.
 
     >>> find_scale(Fraction("2.50")), find_scale(Fraction(7)), find_scale(Fraction(1, 3))
     (1, 0, None)
@@ -139,7 +139,8 @@ def read_positive_duration(
         value: the value, such as "10 minutes", 500 or a timedelta.
         call: the call or the clause with the value, for messages.
         span: the location that an error shows.
-        unit_of_number: the unit of a number without one; by default, the unit of the order column.
+        unit_of_number: the unit of a number that is written without a unit; by default, the unit of
+            the order column.
 
     Raises:
         MatchRecognizePlanError: the value is not a duration, not positive, or too long.
@@ -181,11 +182,11 @@ class WrittenDuration:
 
     # The value of the constant or parameter.
     value: object
-    # The constant or parameter as the query has it.
+    # The constant or parameter as it is written in the query.
     text: str
-    # Whether INTERVAL is before it.
+    # Whether INTERVAL is written before the constant or parameter.
     has_interval_word: bool = False
-    # The unit of time after it.
+    # The unit of time after the constant or parameter; None if there is none.
     unit: str | None = None
 
 
@@ -289,7 +290,7 @@ def find_microseconds(name: str, call: str, span: Span | None) -> int:
     return MICROSECONDS[singular]
 
 
-# Recognise the lengths of windows in the tokens of a query.
+# Recognise the lengths of windows by their tokens.
 
 
 def is_length_of_time(tokens: TokenSequence, index: int) -> bool:
@@ -302,7 +303,8 @@ def is_length_of_time(tokens: TokenSequence, index: int) -> bool:
 def is_distance(tokens: TokenSequence, index: int) -> bool:
     """Return whether the length of a window starts at `index`.
 
-    It is an interval, with the word INTERVAL or without, or a number of rows: `5 ROWS`, `:n ROWS`.
+    The length is an interval, with or without the word INTERVAL, or a number of rows: `5 ROWS`,
+    `:n ROWS`.
     """
     if tokens.key(index) == "INTERVAL" or is_length_of_time(tokens, index):
         return True

@@ -1,6 +1,6 @@
 """Restrict the plan of a row pattern window to the rows of its frame.
 
-Rows outside of the frame do not exist for the window: they can be neither mapped nor read.
+Rows outside the frame do not exist for the window: they can be neither mapped nor read.
 
     PREV(x)         →  LAST(x, 1)                                  if its row may be outside
     NEXT(x)         →  CASE WHEN count(*) <= 4 THEN NEXT(x) END    for 4 FOLLOWING
@@ -8,7 +8,7 @@ Rows outside of the frame do not exist for the window: they can be neither mappe
     e FOLLOWING     →  count(*) - 1 <= FIRST(e)                    for every variable
 
 PREV becomes LAST if the tested row can be the first row of the match. The row before the match is
-outside of the frame: PREV would find it, and LAST finds no row.
+outside the frame: PREV would find it, but LAST finds no row.
 
 n FOLLOWING is the number of rows after the first row of the frame, so the frame has n + 1 rows.
 `count(*)` is the number of the tested row in the frame, because the search starts at the first row
@@ -98,11 +98,11 @@ class FrameRestriction:
         )
 
     def restrict_definition(self, definition: Definition) -> Definition:
-        """Return a definition whose condition reads no row outside of the frame.
+        """Return a definition whose condition reads no row outside the frame.
 
         Raises:
-            MatchRecognizeError: the condition reads rows outside of the frame in a way that cannot
-                be rewritten.
+            MatchRecognizeError: the condition reads rows outside the frame in a way that cannot be
+                rewritten.
         """
         tested_variable = definition.variable
         condition = map_references(
@@ -193,7 +193,7 @@ class FrameRestriction:
         if distance <= 0:
             return False
         if not isinstance(self.rows_after_first, int):
-            return True  # the frame may have one row
+            return True  # The frame may have only one row.
         return self.rows_before[tested_variable].most + distance > self.rows_after_first
 
     def starts_at_tested_row(self, navigation: Navigation, tested_variable: str) -> bool:
@@ -205,8 +205,8 @@ class FrameRestriction:
         """Return the condition that a row is in the frame.
 
         Args:
-            distance: how many rows the row is after the tested row.
-            span: what errors point at.
+            distance: how many rows the row is after the tested row; 0 for the tested row itself.
+            span: the location that errors show.
         """
         assert self.rows_after_first is not None, "only a frame with an end needs a test"
         row_number = Term((Aggregate("count", None, (), span=span),), span)
@@ -218,7 +218,7 @@ class FrameRestriction:
             write_limit(self.rows_after_first.text),
             self.rows_after_first.full_span,
         )
-        # The numbers are added to the row number, because `FIRST(e) + 1` could overflow.
+        # The numbers are added to the row number, not to the limit: `FIRST(e) + 1` could overflow.
         row_index = add_number(row_number, distance - 1, span)
         return compare_scalars("<=", row_index, Term((limit,), span))
 

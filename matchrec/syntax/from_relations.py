@@ -1,13 +1,13 @@
 """Read the relations of a query from its tokens: where each is in FROM, and its names.
 
     relation := primary sample* [[AS] alias [(columns)]] (PIVOT (...) [[AS] alias])*
-    primary  := (query) | VALUES rows | {frame} | name [(arguments)] | name@version
+    primary  := (query) | VALUES rows | {name of a DataFrame} | name [(arguments)] | name@version
 
 In `FROM db.t AS a JOIN VALUES (1), (2) AS b (x)` the relations are `db.t AS a`, with the names `t`
 and `a`, and `VALUES (1), (2) AS b (x)` with the name `b`.
 
 Only brackets and the words of FROM are read, so that everything that Spark accepts elsewhere is
-accepted here. Functions that skip something return the index after it.
+accepted here. Functions called `skip_...` return the index of the token after the skipped tokens.
 Source: Spark's SqlBaseParser.g4, relationPrimary, relationExtension, strictNonReserved.
 """
 
@@ -20,9 +20,9 @@ from matchrec.plan.words import read_words
 from matchrec.source import Span
 from matchrec.syntax.tokens import Token, TokenSequence, split_words
 
-# Words that are not an alias after a relation.
+# Words that cannot be an alias right after a relation.
 NO_ALIAS = read_words("NO ALIAS")
-# Words after a relation, each with a parenthesis, after which it may have another alias.
+# Words that may follow a relation, each with a parenthesis. A new alias may follow the parenthesis.
 _ROTATIONS = split_words("PIVOT UNPIVOT MATCH_RECOGNIZE")
 _LITERALS = split_words("NULL TRUE FALSE")
 _TIME_TRAVEL = split_words("VERSION TIMESTAMP SYSTEM_VERSION SYSTEM_TIME")
@@ -41,23 +41,24 @@ _BEFORE_NAME = split_words(
 class FromRelation:
     """A relation of FROM with its samples, aliases and PIVOTs."""
 
-    # Its first token.
+    # The index of the first token.
     start: int
-    # The token after it.
+    # The index of the token after the relation.
     end: int
-    # The name by which its columns may be qualified: its last alias, or else its own name.
+    # The name by which columns may be qualified: the last alias, or else the name of the table.
+    # None if the relation has no name.
     name: str | None
-    # All of its names, from left to right: the table's name, and its aliases.
+    # All names, from left to right: the name of the table, and the aliases.
     names: tuple[str, ...]
-    # The indices of its aliases.
+    # The indices of the aliases.
     aliases: tuple[int, ...] = ()
 
 
 def read_relation(tokens: TokenSequence, start: int, end: int) -> FromRelation:
     """Return the relation that starts at `start`.
 
-    It ends at `end`, or before the first token that is not part of it. It is empty if no relation
-    is there.
+    The relation ends at `end`, or before the first token that cannot be part of it. If no relation
+    starts at `start`, the result is empty: its end is `start`.
     """
     index, name = _read_primary(tokens, start, end)
     names = [name] if name else []
@@ -70,7 +71,7 @@ def read_relation(tokens: TokenSequence, start: int, end: int) -> FromRelation:
         opening = _find_rotation(tokens, index)
         if opening is not None:
             index = tokens.index_after(opening)
-            name = None  # the result has no name but the alias that may follow
+            name = None  # The rotated rows have only the name of an alias after them.
             continue
         alias = find_alias(tokens, index)
         if alias is None or alias >= end:
@@ -110,9 +111,9 @@ def _find_path_end(tokens: TokenSequence, index: int) -> int:
 
 
 def find_relations_after(tokens: TokenSequence, index: int, end: int) -> Iterator[FromRelation]:
-    """Yield the relations of the FROM at `index`, or the one of the JOIN there.
+    """Yield the relations of the FROM at `index`, or the relation of the JOIN at `index`.
 
-    The relations of a FROM are separated by commas. Nothing is yielded for other tokens.
+    The relations of a FROM are separated by commas. For other tokens, nothing is yielded.
     """
     if is_word(tokens, index, "JOIN"):
         yield read_relation(tokens, index + 1, end)
@@ -135,7 +136,8 @@ def is_word(tokens: TokenSequence, index: int, *keys: str) -> bool:
 def is_from(tokens: TokenSequence, index: int) -> bool:
     """Return whether the FROM of a query is at `index`.
 
-    It is not in `extract(DAY FROM x)`, in `x IS DISTINCT FROM y`, and if it names something.
+    FROM does not belong to a query in `extract(DAY FROM x)`, in `x IS DISTINCT FROM y`, and if it
+    is a name.
     """
     if tokens.key(index) != "FROM" or "." in (tokens.key(index - 1), tokens.key(index + 1)):
         return False
@@ -145,7 +147,7 @@ def is_from(tokens: TokenSequence, index: int) -> bool:
     opening = tokens.enclosing_openings[index]
     keys_before = {tokens.key(before) for before in tokens.walk_level(opening + 1, index)}
     if tokens.key(index - 1) == "AS" and "SELECT" in keys_before:
-        # In `SELECT x AS from`, it is an alias. In `SELECT x AS FROM t`, AS is.
+        # In `SELECT x AS from`, FROM is an alias. In `SELECT x AS FROM t`, AS is an alias.
         is_alias = tokens.key(index + 1) in ("", ",", ")", "FROM")
         return not is_alias
     is_in_no_brackets = opening == -1
@@ -181,10 +183,10 @@ def is_set_operator(tokens: TokenSequence, index: int) -> bool:
 
 
 def _read_primary(tokens: TokenSequence, start: int, end: int) -> tuple[int, str | None]:
-    """Return the token after a relation's primary, and the name of its table if it has one.
+    """Return the index of the token after a relation's primary, and the name of its table.
 
-    `db.t AS a` gives the index of AS and `t`; a subquery, a DataFrame and VALUES have no name. The
-    token is `start` if no relation is there.
+    For `db.t AS a`, the result is the index of AS and the name `t`. The name is None for a
+    subquery, a DataFrame and VALUES. The index is `start` if no relation starts there.
     """
     if tokens.key(start) in ("(", "{"):
         return tokens.index_after(start), None
@@ -211,7 +213,7 @@ def _read_primary(tokens: TokenSequence, start: int, end: int) -> tuple[int, str
 def find_alias(tokens: TokenSequence, index: int) -> int | None:
     """Return the index of the alias in the `[AS] alias` at `index`.
 
-    None is returned if something else is there, for example a PIVOT, a sample or WHERE.
+    The result is None if other words are at `index`, for example a PIVOT, a sample or WHERE.
     """
     has_as = tokens.key(index) == "AS" and tokens.can_name(index + 1)
     alias = index + 1 if has_as else index
@@ -230,7 +232,7 @@ def find_alias(tokens: TokenSequence, index: int) -> int | None:
 def _find_rotation(tokens: TokenSequence, index: int) -> int | None:
     """Return the opening parenthesis of the PIVOT, UNPIVOT or clause at `index`.
 
-    None is returned if none is there, or if its parenthesis is not closed.
+    The result is None if none of them is at `index`, or if the parenthesis is not closed.
     """
     if tokens.key(index) not in _ROTATIONS:
         return None
@@ -240,9 +242,9 @@ def _find_rotation(tokens: TokenSequence, index: int) -> int | None:
 
 
 def skip_values(tokens: TokenSequence, start: int, end: int) -> int | None:
-    """Return the token after the last row of the VALUES at `start`.
+    """Return the index of the token after the last row of the VALUES at `start`.
 
-    None is returned if VALUES is not there, or if it does not list rows, so that it is a name.
+    The result is None if the word is not VALUES, or if no rows follow, so that VALUES is a name.
     """
     if tokens.key(start) != "VALUES":
         return None
@@ -254,9 +256,9 @@ def skip_values(tokens: TokenSequence, start: int, end: int) -> int | None:
 
 
 def _find_row_end(tokens: TokenSequence, start: int, end: int) -> int | None:
-    """Return the token after the row of VALUES that starts at `start`; None if no row is there.
+    """Return the index of the token after the row of VALUES that starts at `start`.
 
-    A row is in parentheses, or it is a single constant.
+    A row is in parentheses, or it is a single constant. The result is None for other tokens.
     """
     if start >= end:
         return None
@@ -267,11 +269,11 @@ def _find_row_end(tokens: TokenSequence, start: int, end: int) -> int | None:
 
 
 def _skip_sample_or_version(tokens: TokenSequence, index: int, end: int) -> int:
-    """Return the token after the sample, the version of the table or the options at `index`.
+    """Return the index after the sample, the version of the table or the options at `index`.
 
         TABLESAMPLE (10 PERCENT) REPEATABLE (7)    VERSION AS OF 5    WITH (option = 1)
 
-    `index` itself is returned if none of these is there.
+    For other tokens, the result is `index` itself.
     """
     key = tokens.key(index)
     if key == "TABLESAMPLE" and index + 1 in tokens.pairs:
@@ -282,7 +284,7 @@ def _skip_sample_or_version(tokens: TokenSequence, index: int, end: int) -> int:
     word = index + 1 if key == "FOR" else index
     if tokens.key(word) not in _TIME_TRAVEL or not tokens.has_keys(word + 1, "AS", "OF"):
         return index
-    # The version or the time: a constant is one token, an expression goes on up to an alias.
+    # The version or the time is a constant, which is one token, or an expression up to an alias.
     first = word + 3
     is_constant = first < end and tokens[first].is_constant
     for following in tokens.walk_level(first, end):

@@ -1,7 +1,7 @@
 """Read the arguments `order_by` and `partition_by` of public functions.
 
-They are for patterns, which have no ORDER BY and PARTITION BY of their own. Each text is an
-expression over one row of the input: `["market", "date(ts)"]`.
+Patterns and SASE+ queries have no ORDER BY and PARTITION BY, so the functions that run them have
+these arguments. Each text is an expression over one row of the input: `["market", "date(ts)"]`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def read_order_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple
     """Return the expressions of the argument `order_by` as SQL of Spark.
 
     Raises:
-        MatchRecognizeError: there are none, or one is malformed or constant.
+        MatchRecognizeError: there are no expressions, or an expression is malformed or constant.
     """
     expressions = _read_argument(texts, ClausePart.ORDER_BY, dialect)
     if not expressions:
@@ -39,7 +39,7 @@ def read_partition_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> t
     """Return the expressions of the argument `partition_by` as SQL of Spark.
 
     Raises:
-        MatchRecognizeError: one is malformed or constant.
+        MatchRecognizeError: an expression is malformed or constant.
     """
     return _read_argument(texts, ClausePart.PARTITION_BY, dialect)
 
@@ -47,11 +47,16 @@ def read_partition_by(texts: str | Sequence[str], dialect: Dialect = SPARK) -> t
 def _read_argument(
     texts: str | Sequence[str], part: ClausePart, dialect: Dialect
 ) -> tuple[str, ...]:
-    """Return the expressions of the argument with the name of a part of the clause.
+    """Return the expressions of an argument as SQL of Spark.
+
+    Args:
+        texts: the value of the argument.
+        part: the part of the clause that is named like the argument.
+        dialect: how double quotes are read.
 
     Raises:
-        MatchRecognizeError: one is malformed. The error for a comma or a direction says what to
-            write.
+        MatchRecognizeError: an expression is malformed or constant. The error for a comma or a
+            direction says what to write.
     """
     argument = part.name.lower()
     expressions = []
@@ -77,6 +82,6 @@ def _read_argument(
 
 
 def make_key_expression(text: str) -> RowExpression:
-    """Return a key, given its text as `read_order_by` or `read_partition_by` has returned it."""
+    """Return the key with a text that `read_order_by` or `read_partition_by` has returned."""
     expression = parse_row_expression(read_tokens(text), ClausePart.ORDER_BY)
     return RowExpression(text, names=expression.names, operations=expression.operations)

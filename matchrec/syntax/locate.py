@@ -1,20 +1,20 @@
 """Parse a query text: find its clauses and windows.
 
-`parse_sql` returns a `QueryNode`. Each MATCH_RECOGNIZE clause and each row pattern window in it is
-a `Site`: a clause and the relation that it applies to. The other modules evaluate the sites one
-after the other:
+`parse_sql` returns a `QueryNode`. Each MATCH_RECOGNIZE clause and each row pattern window of the
+query is a `Site`: a clause and the relation to which it applies. Sites are evaluated one after the
+other:
 
     WITH q AS (SELECT * FROM t MATCH_RECOGNIZE (...))     site 0, over t
     SELECT * FROM q MATCH_RECOGNIZE (...)                 site 1, over a q in which a view has
                                                           replaced site 0
 
-1. `query_pieces.write_relation_query` writes the query that computes the rows of a site's relation.
-2. The rows are matched outside of this package.
-3. In all later texts, a view of the result replaces the relation and the clause. It is a
-   `plan.templates.View`.
+For each site,
 
-`query_pieces.write_outer_query` writes what remains of the user's query once every site is
-evaluated.
+1. `query_pieces.write_relation_query` writes the query that computes the rows of its relation,
+2. other packages match these rows,
+3. a `plan.templates.View` of the result replaces the relation and the clause in all later texts.
+
+Once every site is evaluated, `query_pieces.write_outer_query` writes the rest of the user's query.
 """
 
 from __future__ import annotations
@@ -66,27 +66,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QueryNode:
-    """A parsed query: its text, its clauses and windows, and whatever else must be replaced."""
+    """A parsed query: its text, and all parts of it that must be replaced."""
 
     source: Source
     # The clauses and windows, in the order of evaluation.
     sites: tuple[Site, ...] = ()
     # Each `{name}` outside of clauses for which a DataFrame was passed, from left to right.
     frames: tuple[DataFrameName, ...] = ()
-    # Every positional parameter `?` of a query with sites, from left to right. In pieces of the
-    # query, `name_parameter(span)` replaces the one at `span`, because their order is lost when the
-    # text is cut up.
+    # Every positional parameter `?` of a query with sites, from left to right. When the text is cut
+    # up, their order is lost, so `name_parameter(span)` replaces the `?` at `span`.
     positional_parameters: tuple[Span, ...] = ()
     # Whether Spark stores the text of the outer query and reads it again later, as for CREATE
     # TEMPORARY VIEW and CACHE TABLE. The views that fill its holes must then stay.
     keeps_text: bool = False
     # The SELECTs with row pattern windows.
     blocks: tuple[WindowBlock, ...] = ()
-    # Replacements for what Sail reads differently. `parse_sql` finds none: `spellings` does.
+    # Replacements for texts that Sail reads differently. `parse_sql` leaves this empty; the module
+    # `spellings` finds them.
     spellings: tuple[Spelling, ...] = ()
 
 
-# The start of a clause. It is searched in the string of EXECUTE IMMEDIATE, which is one token.
+# The start of a clause, to search for it in the string of EXECUTE IMMEDIATE, which is one token.
 _CLAUSE_START = re.compile(rf"\bMATCH_RECOGNIZE{BLANKS}\(", re.IGNORECASE)
 
 # The words of a row pattern window, for a quick test of texts of any product.
@@ -104,7 +104,7 @@ def parse_sql(
         text: the query.
         frames: the names of the DataFrames that were passed for `{name}`.
         dialect: how double quotes are read.
-        origin: the text from which `text` was translated, if it was.
+        origin: the text from which `text` was translated; None if it was not translated.
 
     Raises:
         MatchRecognizeError: a clause is malformed, misspelt or in the wrong place.
@@ -151,7 +151,8 @@ def _parse_tokens(source: Source, tokens: TokenSequence, frames: Collection[str]
 def _find_windows(tokens: TokenSequence) -> tuple[PatternWindow, ...]:
     """Return the row pattern windows of a query.
 
-    Their reader is imported only if there may be one, because most queries have none.
+    Most queries have no windows, so the module that finds them is imported only if it may be
+    needed.
     """
     if not _WINDOW_WITH_PATTERN.search(tokens.text):
         return ()
@@ -163,10 +164,12 @@ def _find_windows(tokens: TokenSequence) -> tuple[PatternWindow, ...]:
 def _read_blocks(
     tokens: TokenSequence, windows: Sequence[PatternWindow], clauses: Sequence[ClauseLocation]
 ) -> tuple[WindowBlock, ...]:
-    """Return the SELECTs with row pattern windows. Their reader is imported only if there is one.
+    """Return the SELECTs with row pattern windows, as `window_blocks.read_blocks` does.
+
+    The module `window_blocks` is imported only if the query has windows.
 
     Raises:
-        MatchRecognizeError: as `window_blocks.read_blocks`.
+        MatchRecognizeError: a window is malformed or in the wrong place.
     """
     if not windows:
         return ()
@@ -187,13 +190,14 @@ def has_clause(tokens: TokenSequence) -> bool:
     """Return whether a query has a clause or a row pattern window, whatever is inside it.
 
     Raises:
-        MatchRecognizeError: as `find_clauses`.
+        MatchRecognizeError: the parentheses of a query with a clause do not pair up, or a clause or
+            a window is in the wrong place.
     """
     return bool(find_clauses(tokens) or _find_windows(tokens))
 
 
 def _reject_several_statements(tokens: TokenSequence) -> None:
-    """Raise an error if a statement follows a semicolon, because no call takes more than one."""
+    """Raise an error if a statement follows a semicolon: a query may be only one statement."""
     semicolon = find_second_statement(tokens)
     if semicolon is not None:
         raise errors.several_statements(semicolon)
@@ -211,7 +215,7 @@ def find_second_statement(tokens: TokenSequence) -> Span | None:
 def _find_positional_parameters(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
     """Return the positional parameters `?`, from left to right.
 
-    A `?` in PATTERN is a quantifier, except for one that is the bound of a quantifier.
+    A `?` in PATTERN is a quantifier, unless it is a bound in the braces of a quantifier.
     """
     indices = tokens.indices_by_key.get("?", ())
     if not indices:
@@ -240,8 +244,8 @@ def _find_passed_frames(
         clauses: the clauses and windows of the query.
 
     Raises:
-        MatchRecognizeError: no DataFrame was passed for a name, and the query has a clause. A
-            query without one is Spark's, which then raises its own error.
+        MatchRecognizeError: no DataFrame was passed for a name, and the query has a clause. For a
+            query without a clause, Spark raises its own error.
     """
     if "{" not in tokens.text:
         return
@@ -261,8 +265,8 @@ def _read_sites(
 ) -> tuple[Site, ...]:
     """Return the sites of clauses and windows in the order of evaluation.
 
-    A site is evaluated once those that end before it are. If a clause and a window end together,
-    the clause comes first, because the sort is stable.
+    Sites are evaluated in the order of their ends. If a clause and a window end together, the
+    clause comes first, because the sort is stable.
     """
     with_clauses = tuple(find_with_clauses(tokens))
     sites = list(_read_clause_sites(tokens, clauses, with_clauses))
@@ -277,8 +281,8 @@ def _read_clause_sites(
 ) -> Iterator[Site]:
     """Yield the site of each clause; `_read_sites` sets their indices.
 
-    What is around every clause is checked before the first clause is read, so that an error about
-    it comes before errors inside of clauses.
+    The text around every clause is checked before the first clause is read, so that errors about
+    this text come before errors inside clauses.
     """
     for clause in clauses:
         reject_stored_text(tokens, clause)

@@ -1,9 +1,12 @@
-"""Lower a parsed clause to a `MatchPlan`: what was written to what it means.
+"""Lower a parsed clause to a `MatchPlan`: from what is written to what it means.
 
-`lower_clause` fills in the defaults and the values of parameters, parses the expressions, whose
-references to rows of the match become nodes, and takes NOTs out of the pattern if rows may be
-skipped (see `negations`). It checks here which options go together; `plan.rules` rejects everything
-else that the standard forbids.
+`lower_clause`
+
+1. checks that the options of the clause go together,
+2. fills in the defaults and the values of parameters,
+3. takes NOTs out of the pattern if rows may be skipped (see `negations`),
+4. parses the expressions to trees with references to rows of the match,
+5. lets `plan.rules` reject everything else that the standard forbids.
 """
 
 from __future__ import annotations
@@ -57,7 +60,7 @@ def lower_clause(
 ) -> MatchPlan:
     """Return the plan of a clause.
 
-    A plan that depends on no value is built once, and kept in the node.
+    A plan that depends on no value is built only once: the node keeps it.
 
     Args:
         clause: the clause.
@@ -65,7 +68,7 @@ def lower_clause(
 
     Raises:
         MatchRecognizeError: an expression is malformed, options do not go together, a parameter
-            has no suitable value, a NOT is not allowed, or see `plan.rules.check_plan`.
+            has no suitable value, a NOT is not allowed, or the plan breaks a rule of `plan.rules`.
 
     >>> from matchrec.syntax.grammar import parse_clause
     >>> plan = lower_clause(parse_clause("PATTERN (a b*) DEFINE b AS x > PREV(x)"))
@@ -142,7 +145,8 @@ def _make_measures_scope(
 ) -> Scope:
     """Return what the measures of a clause may refer to, before `plan.rules` checks it.
 
-    Variables under NOT are in the scope, so that the error for one in a measure can say why.
+    The scope includes variables under NOT, so that `plan.rules` can explain why a measure may not
+    read them.
     """
     names = (
         *patterns.list_variable_names(pattern_with_nots),
@@ -157,7 +161,7 @@ def _make_measures_scope(
 
 
 def _fill_first_matches(first: FirstMatches | None, values: ParameterValues) -> FirstMatches | None:
-    """Return `FIRST k MATCHES` with the value of its parameter, if it has one."""
+    """Return `FIRST k MATCHES` with the value of its parameter instead of the parameter."""
     if first is None or first.parameter is None:
         return first
     count = look_up_number(first.parameter, values, "the number of matches in FIRST", least=1)
@@ -165,7 +169,7 @@ def _fill_first_matches(first: FirstMatches | None, values: ParameterValues) -> 
 
 
 def _find_window_rows(clause: nodes.MatchRecognize, values: ParameterValues) -> int | None:
-    """Return n of `WITHIN n ROWS`, filled in if it is a parameter; None if WITHIN has no rows."""
+    """Return the number of `WITHIN n ROWS`, perhaps from a parameter; None without `n ROWS`."""
     window = clause.window_of_rows
     if window is None:
         return None
@@ -175,7 +179,7 @@ def _find_window_rows(clause: nodes.MatchRecognize, values: ParameterValues) -> 
 
 
 def _lower_within(clause: nodes.MatchRecognize, values: ParameterValues) -> Within | None:
-    """Return the window of time of a whole match; None if WITHIN has none."""
+    """Return the window of the whole match; None if `WITHIN interval` is not written."""
     if clause.within is None:
         return None
     return Within(_lower_interval(clause.within, values))
@@ -196,8 +200,9 @@ def _lower_gaps(clause: nodes.MatchRecognize, values: ParameterValues) -> Iterat
 def _lower_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExpression:
     """Return the length of a window as SQL.
 
-    The value of a parameter replaces it if the value is a length of time. Spark fills in any other
-    value: a number, which is in the unit of ORDER BY, a Column, or one that is not known yet.
+    If the value of a parameter is a length of time, it replaces the parameter. Spark fills in any
+    other value: a number, which is in the unit of ORDER BY, a Column, or a value that is not known
+    yet.
 
         WITHIN INTERVAL 1 HOUR                                  INTERVAL 1 HOUR
         WITHIN :gap                     '90 seconds'            INTERVAL 90 SECOND
@@ -224,7 +229,7 @@ def _lower_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExp
             value, text=parameter.text, has_interval_word=window.has_interval_word, unit=window.unit
         )
         return build_interval(duration, call, window.interval.full_span)
-    # Without INTERVAL and the unit around it: a Column is the whole length.
+    # A Column is the whole length, so INTERVAL and the unit around the parameter are left out.
     parameter_tokens = read_tokens(parameter.text, offset=window.interval.offset)
     interval = parse_row_expression(parameter_tokens, ClausePart.WITHIN)
     if not is_number(value):
@@ -241,7 +246,7 @@ def _lower_definitions(
 
     Args:
         clause: the clause.
-        measures_scope: the scope of its measures, which DEFINE shares.
+        measures_scope: the scope of its measures. DEFINE has the same variables.
         negated_names: the variables under NOT.
     """
     scope = replace(measures_scope, part=ClausePart.DEFINE)
@@ -271,8 +276,8 @@ def _lower_measures(
 ) -> Iterator[Measure]:
     """Yield the measures.
 
-    ONE ROW PER MATCH computes them at the last row of the match, where running and final semantics
-    give the same value. So all of them are FINAL then.
+    ONE ROW PER MATCH computes measures at the last row of the match, where running and final
+    semantics give the same value. So all of its measures become FINAL.
     """
     for node in clause.measures:
         value = parse_scalar(node.expression, scope)

@@ -1,8 +1,8 @@
-"""Errors about the parentheses of PATTERN and SUBSET, and about symbols of a row pattern outside.
+"""Make the errors about parentheses of PATTERN and SUBSET, and about symbols outside of them.
 
 PATTERN A B+ DEFINE ...          no parentheses
 PATTERN (A B+ DEFINE ...         no closing parenthesis
-PATTERN ^(A B+)$ DEFINE ...      symbols outside
+PATTERN ^(A B+)$ DEFINE ...      symbols outside the parentheses
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SYMBOLS_OF_PATTERNS = split_words("^ $ * + ? { |")
 def explain_unclosed_parenthesis(clause: ClauseTokens, opening: int) -> MatchRecognizeError:
     """Return the error for PATTERN or SUBSET whose parenthesis at `opening` is not closed.
 
-    It names the next part, before which the closing parenthesis may be missing.
+    The error names the next part, before which the closing parenthesis may be missing.
     """
     span = clause[opening].span
     for index in range(opening + 1, len(clause)):
@@ -35,7 +35,7 @@ def explain_unclosed_parenthesis(clause: ClauseTokens, opening: int) -> MatchRec
 def explain_missing_parentheses(clause: ClauseTokens, index: int) -> MatchRecognizeError:
     """Return the error for PATTERN at `index` without a parenthesis after it.
 
-    If `^` is before the parenthesis, it belongs inside of it.
+    If `^` is between PATTERN and the parenthesis, the error says to write it inside.
     """
     following = index + 1
     while clause.key(following) == "^":
@@ -52,17 +52,18 @@ def explain_missing_parentheses(clause: ClauseTokens, index: int) -> MatchRecogn
     )
 
 
-_ENDS_BARE_PATTERN = ("WITHIN", "SUBSET", "DEFINE", "AS", ";")
+# The keys that can follow a row pattern without parentheses.
+_KEYS_AFTER_BARE_PATTERN = ("WITHIN", "SUBSET", "DEFINE", "AS", ";")
 
 
 def _find_bare_pattern(clause: ClauseTokens, index: int) -> str:
-    """Return the row pattern after PATTERN at `index`, which is not in parentheses.
+    """Return the text of the row pattern after PATTERN at `index`, which has no parentheses.
 
-    In `PATTERN P AS (A B+)`, as other products name a pattern, it is `A B+`. This is also the
-    example that is returned if there is no pattern.
+    Other products name a pattern, as in `PATTERN P AS (A B+)`: then the result is `A B+`. If there
+    is no row pattern, the result is `A B+` as an example.
     """
     end = index + 1
-    while end < len(clause) and clause.key(end) not in _ENDS_BARE_PATTERN:
+    while end < len(clause) and clause.key(end) not in _KEYS_AFTER_BARE_PATTERN:
         end += 1
     if clause.has_keys(end, "AS", "(") and clause.pairs.get(end + 1, 0) > end + 2:
         return clause.text_at(clause.span(end + 2, clause.pairs[end + 1]))
@@ -74,13 +75,14 @@ def _find_bare_pattern(clause: ClauseTokens, index: int) -> str:
 def explain_symbol_outside_pattern(
     tokens: TokenSequence, keyword: int, symbol: int
 ) -> MatchRecognizeError | None:
-    """Return the error for a symbol of a row pattern outside of PATTERN's parentheses.
+    """Return the error for a symbol of a row pattern outside PATTERN's parentheses.
+
+    The result is None if the token is not a symbol of row patterns.
 
     Args:
         tokens: the tokens of the clause.
         keyword: the index of the word PATTERN.
-        symbol: the index of a token outside of its parentheses. None is returned if no row pattern
-            can have it.
+        symbol: the index of a token outside the parentheses.
     """
     if tokens.key(symbol) not in _SYMBOLS_OF_PATTERNS:
         return None

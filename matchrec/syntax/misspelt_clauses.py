@@ -5,7 +5,7 @@ Spark would reject these queries with an error about something else:
     FROM t MATCH RECOGNIZE (PATTERN ...)      two words
     FROM t MATCH_RECOGNISE (PATTERN ...)      a wrong letter
     FROM t MATCH_RECOGNIZE PATTERN (A B)      no parentheses
-    SELEC * FROM t MATCH_RECOGNIZE (...)      no statement begins like this
+    SELEC * FROM t MATCH_RECOGNIZE (...)      a wrong first word of the statement
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ _MAYBE_MISSPELT = re.compile(
     r"\b(MATCH[-_\s]*RE[A-Z0-9_]*|[A-Z]{3,8}[-_\s]*[A-Z0-9]{4,12}_?)(?=\s*\()", re.IGNORECASE
 )
 
-_MOST_WRONG_LETTERS = 3  # in a misspelt MATCH_RECOGNIZE
+# The most wrong letters of a word that is read as a misspelt MATCH_RECOGNIZE.
+_MOST_WRONG_LETTERS = 3
 
+# A window with DEFINE, for a quick test of a query.
 _WINDOW_WITH_DEFINE = re.compile(
     r"\b(OVER|WINDOW)\b.*\bDEFINE\s+\w+\s+AS\b", re.IGNORECASE | re.DOTALL
 )
@@ -88,15 +90,15 @@ def reject_window_without_pattern(text: str) -> None:
 
 
 def reject_clause_without_parenthesis(tokens: TokenSequence) -> None:
-    """Raise an error for MATCH_RECOGNIZE before the parts of a clause that no parentheses enclose.
+    """Raise an error for a MATCH_RECOGNIZE whose parts are not in parentheses.
 
-    The query has no clause; a column or a table with this name is not an error.
+    The query has no complete clause. A column or a table may be called MATCH_RECOGNIZE.
     """
     keys = [token.key for token in tokens.tokens]
     if "MATCH_RECOGNIZE" not in keys:
         return
     word = keys.index("MATCH_RECOGNIZE")
-    if word + 1 < len(tokens) and tokens[word + 1].needs_quotes:  # such as a wide parenthesis
+    if word + 1 < len(tokens) and tokens[word + 1].needs_quotes:  # such as a full-width parenthesis
         next_token = tokens[word + 1]
         raise strange_sign(next_token.text, "the query", next_token.span)
     has_pattern = any(tokens.has_keys(index, "PATTERN", "(") for index in range(word, len(keys)))
@@ -112,10 +114,7 @@ def reject_clause_without_parenthesis(tokens: TokenSequence) -> None:
 
 
 def reject_misspelt_statement(tokens: TokenSequence) -> None:
-    """Raise an error if the first word of a statement, such as SELEC, is a misspelt keyword.
-
-    Errors about the clauses of the query come later.
-    """
+    """Raise an error if the first word of a statement, such as SELEC, is a misspelt keyword."""
     if len(tokens) == 0 or not tokens[0].is_word:
         return
     keyword = find_query_keyword(tokens[0].text)
@@ -126,8 +125,8 @@ def reject_misspelt_statement(tokens: TokenSequence) -> None:
 def reject_misspelt_word_after_clause(tokens: TokenSequence, alias: int) -> None:
     """Raise an error if the alias of a clause is a misspelt keyword before an expression.
 
-    In `) WHER (x > 1)`, the parentheses would be read as a list of column names. If something else
-    follows the misspelt word, the engine finds it.
+    In `) WHER (x > 1)`, the parentheses would be read as a list of column names. If other tokens
+    follow the misspelt word, the engine reports it.
 
     Args:
         tokens: the tokens of the query.
@@ -145,7 +144,12 @@ def reject_misspelt_word_after_clause(tokens: TokenSequence, alias: int) -> None
 
 
 def reject_misspelt_text(text: str) -> None:
-    """Raise the error of `reject_misspelt_statement` for a text; its tokens may not be readable."""
+    """Raise the error of `reject_misspelt_statement` for a text.
+
+    Raises:
+        MatchRecognizeError: the first word is a misspelt keyword, or the text cannot be divided
+            into tokens.
+    """
     with locate_errors(Source(text)):
         reject_misspelt_statement(read_tokens(text))
 

@@ -1,4 +1,4 @@
-"""Find the named parameters of a query: `:name`."""
+"""Find the named parameters of a query: `:name`, and `@name` of other products."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from matchrec.syntax.tokenize import read_sqlglot_tokens
 
 
 def find_parameters(text: str) -> Iterator[tuple[str, Span]]:
-    """Yield name and span of each `:name`.
+    """Yield the name and the span of each `:name`.
 
-    The type of a field, as in `a: INT`, looks the same and is yielded too.
+    The type of a field, as in `a: INT`, looks the same, so it is also yielded.
     """
     if ":" not in text:
         return
@@ -37,7 +37,7 @@ def find_parameters_with_at_sign(text: str) -> Iterator[str]:
 
 
 def find_first_parameters(text: str) -> dict[str, Span]:
-    """Return the name of each `:name` with the span where it is used first.
+    """Return the span of the first use of each `:name`, by the name.
 
     >>> find_first_parameters("SELECT x FROM t WHERE x > :low AND y > :low")
     {'low': Span(start=26, end=30)}

@@ -1,20 +1,22 @@
-"""Lower NOT in PATTERN where rows may be skipped: make it a check of matches that were found.
+"""Lower NOT in PATTERN if rows may be skipped: turn each NOT into a check of complete matches.
 
-NOT then names rows that must not be between two rows of a match:
+Such a NOT names rows that must not be between two rows of a match:
 
     A NOT B C       no B between the last row of A and the first row of C
     A C NOT B       no B after the match, in its window
     NOT B A C       no B before the match, in its window
 
-As negation in SASE+, it is checked once a match is found, so it is allowed only between two parts
-of the whole pattern, or at one of its ends:
+Like negation in SASE+, a NOT is checked once a match is complete, so it is allowed only between two
+parts of the whole pattern, or at one of its ends:
 
-1. `take_out_negations` removes it from the pattern and makes an `Absence` of each of its variables.
+1. `take_out_negations` removes the NOTs from the pattern, and makes an `Absence` for each variable
+   under a NOT.
 2. `add_variable_to_columns` rewrites the condition of such a variable.
-3. `check_absence_conditions` rejects such a condition if a found match does not determine it.
+3. `check_absence_conditions` rejects such a condition if a complete match does not determine its
+   value.
 
-If rows may not be skipped, no row is between two rows of a match. NOT then stays in the pattern and
-is searched for like its other parts.
+If rows may not be skipped, no row is between two rows of a match. Then a NOT stays in the pattern,
+and the search tests it like the other parts.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import ONE_MATCH_PER_START, Absence, EventSelection, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 
-# Parts of a concatenation.
+# Parts of a concatenation, in order.
 PatternParts = Sequence[patterns.RowPattern]
 
 
@@ -41,17 +43,17 @@ def take_out_negations(
 ) -> tuple[patterns.RowPattern, tuple[Absence, ...]]:
     """Return the pattern without its NOTs, and an absence for each variable under a NOT.
 
-    With strict contiguity the pattern is returned as it is: its NOTs are compiled.
+    With strict contiguity, the pattern is returned unchanged: its NOTs become part of the program.
 
     Args:
         pattern: the row pattern.
         selection: which rows may be skipped.
-        output: which matches are returned.
-        has_match_window: whether WITHIN bounds a whole match, which a NOT at an end of the pattern
-            needs.
+        output: which matches are output.
+        has_match_window: whether WITHIN limits the whole match. A NOT at an end of the pattern
+            needs such a window.
 
     Raises:
-        MatchRecognizeError: a NOT cannot be checked once a match is found.
+        MatchRecognizeError: a NOT cannot be checked once a match is complete.
 
     >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern, absences = take_out_negations(
@@ -93,15 +95,15 @@ def _drop_negations(parts: PatternParts) -> tuple[patterns.RowPattern, ...]:
 def _check_mapped_variables(
     negations: Sequence[patterns.Negation], without_nots: patterns.RowPattern
 ) -> None:
-    """Check the part of the pattern whose variables rows are mapped to.
+    """Check that the pattern maps rows to variables, and to other variables than those under NOT.
 
     Args:
         negations: every NOT of the pattern.
         without_nots: the pattern without the NOTs on its top level.
 
     Raises:
-        MatchRecognizeError: there are no such variables, a NOT is inside of a group, or a variable
-            under NOT is used without NOT, too.
+        MatchRecognizeError: the pattern has only variables under NOT, a NOT is inside a group, or a
+            variable is used both with and without NOT.
     """
     mapped_names = patterns.list_variable_names(without_nots)
     nested_negations = patterns.list_negations(without_nots)
@@ -122,12 +124,12 @@ def _make_absences(
 
     Args:
         negation: the NOT.
-        before: the parts of the pattern before it, without those that are a NOT.
-        after: the parts after it, likewise.
+        before: the parts of the pattern before the NOT, without other NOTs.
+        after: the parts of the pattern after the NOT, without other NOTs.
 
     Raises:
-        MatchRecognizeError: the row nearest to the NOT may be missing, or a variable that it may be
-            mapped to is used after the NOT, too.
+        MatchRecognizeError: the row nearest to the NOT may be missing, or a variable to which the
+            row before the NOT may be mapped is also used after the NOT.
     """
     names_before = _find_nearest_variables(before[::-1], "before", negation)
     names_after = _find_nearest_variables(after, "after", negation)
@@ -171,12 +173,12 @@ def _find_nearest_variables(
 def add_variable_to_columns(condition: expression.Scalar, variable: str) -> expression.Scalar:
     """Return the condition of a variable under NOT, with its name added to columns of its row.
 
-    A column without a variable is read from the last row of the match. The row that a NOT forbids
-    is not in the match. So for B, `price > A.price` becomes `B.price > A.price`.
+    A column without a variable would be read from the last row of the match. But the condition is
+    about a row that is not in the match. So for B, `price > A.price` becomes `B.price > A.price`.
     """
 
     def add_variable(reference: expression.Reference) -> expression.Reference:
-        """Add the variable to a column of the current row that has none."""
+        """Add the variable to a column of the current row that has no variable."""
         if not isinstance(reference, expression.ColumnReference):
             return reference
         navigation = reference.navigation
@@ -188,11 +190,11 @@ def add_variable_to_columns(condition: expression.Scalar, variable: str) -> expr
 
 
 def check_absence_conditions(plan: MatchPlan) -> None:
-    """Check that a found match determines all values that the conditions under NOT read.
+    """Check that a complete match determines all values that the conditions under NOT read.
 
     Raises:
-        MatchRecognizeUnsupportedError: it does not determine one, such as CLASSIFIER() or a count
-            of all rows: the forbidden row is not one of the match.
+        MatchRecognizeUnsupportedError: a match does not determine a value, such as CLASSIFIER() or
+            a count of all rows, because the forbidden row is not in the match.
     """
     absent_variables = {absence.variable for absence in plan.absences}
     for definition in plan.definitions:
@@ -211,11 +213,13 @@ def check_absence_conditions(plan: MatchPlan) -> None:
 
 
 def _describe_undetermined_value(reference: expression.Reference, variable: str) -> str | None:
-    """Return what a reference reads if a found match does not determine its value, else None.
+    """Return, in words, what a reference reads if a complete match does not determine its value.
+
+    The result is None if the match determines the value.
 
     Args:
         reference: a reference in the condition of a variable under NOT.
-        variable: that variable.
+        variable: the variable under NOT.
     """
     match reference:
         case expression.ColumnReference(navigation=navigation) if not navigation.is_last:

@@ -1,7 +1,7 @@
-"""Parameters in a clause, and their values.
+"""Find the parameters of a clause, and look up their values.
 
 Instead of some numbers and lengths of time, a clause may have `:name` or `?`. The parser keeps
-these as `plan.pattern.Parameter`, because the same clause may be run with other values. The
+them as `plan.pattern.Parameter`, because the same clause may be run with different values. The
 functions that lower a clause look up the values:
 
     PATTERN (A{2,:most})    with {"most": 5}    PATTERN (A{2,5})
@@ -29,7 +29,7 @@ ParameterValues = Mapping[str, object]
 
 
 class WatchedValues(Mapping[str, object]):
-    """The values of parameters, with whether anything has been looked up in them.
+    """The values of parameters, which record whether any of them was looked up.
 
     >>> values = WatchedValues({"most": 5})
     >>> values.are_used, values["most"], values.are_used
@@ -37,8 +37,9 @@ class WatchedValues(Mapping[str, object]):
     """
 
     def __init__(self, values: ParameterValues) -> None:
-        """Watch some values."""
+        """Watch these values."""
         self._values = values
+        # Whether a value, or the names of the values, have been read.
         self.are_used = False
 
     @override
@@ -71,8 +72,8 @@ def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patter
     `A{2,:most}` and `{"most": 5}` give `A{2,5}`.
 
     Raises:
-        MatchRecognizeError: a parameter has no value, or one that cannot be a bound, or a lower
-            bound is greater than its upper bound.
+        MatchRecognizeError: a parameter has no value, a value cannot be a bound, or a lower bound
+            is greater than its upper bound.
     """
     if next(walk_parameters(pattern), None) is None:
         return pattern
@@ -91,7 +92,10 @@ def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patter
 
 
 def read_parameter(tokens: Sequence[Token]) -> patterns.Parameter | None:
-    """Return the parameter that all of the tokens are: `:name` or `?`. Else return None."""
+    """Return the parameter that consists of all of the tokens: `:name` or `?`.
+
+    The result is None for other tokens.
+    """
     if len(tokens) == 1 and tokens[0].key == "?":
         return patterns.Parameter(name_parameter(tokens[0].span), "?", tokens[0].span)
     if len(tokens) == 2 and tokens[0].key == ":" and tokens[1].is_word:
@@ -103,7 +107,8 @@ def look_up_value(parameter: patterns.Parameter, values: ParameterValues) -> obj
     """Return the value of a parameter.
 
     Raises:
-        MatchRecognizeError: it has no value, or it is an `@name`, which only other dialects have.
+        MatchRecognizeError: the parameter has no value, or is an `@name`, which only other products
+            allow.
     """
     span = parameter.span
     if parameter.mark == "@":
@@ -128,8 +133,8 @@ def look_up_number(
         least: the least number that is allowed.
 
     Raises:
-        MatchRecognizeError: it has no value, or its value is not a whole number from `least` to
-            `MOST_ROWS`.
+        MatchRecognizeError: the parameter has no value, or its value is not a whole number from
+            `least` to `MOST_ROWS`.
     """
     value = look_up_value(parameter, values)
     if not is_whole(value) or not least <= value <= MOST_ROWS:

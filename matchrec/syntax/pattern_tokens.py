@@ -1,7 +1,7 @@
 """Split the text of a row pattern into tokens.
 
-sqlglot's tokenizer, which reads all other text, would join symbols that are apart in a row pattern:
-`||` are two bars, `??` two signs, and `{-` is one bracket.
+sqlglot's tokenizer, which divides all other text, does not know the symbols of row patterns. In a
+row pattern, `||` is two symbols, `??` is two symbols, and `{-` is one symbol.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from matchrec.errors.sql import pattern as errors
 from matchrec.source import Span
 from matchrec.syntax.tokens import Token, TokenKind
 
-# Two groups are only for errors. `trap` is `{--`, which may be meant as the start of an exclusion,
-# but `--` starts a comment. `bound` is a quantifier or an exclusion with a number that cannot be in
-# it: `{1.5}`, `{- 2 -}`.
+# A token of a row pattern. Two groups are only for errors. `trap` is `{--`, which may be meant as
+# the start of an exclusion, but `--` starts a comment. `bound` is a quantifier or an exclusion with
+# a number that is not allowed there: `{1.5}`, `{- 2 -}`.
 _TOKEN = re.compile(
     r"""
     (?P<blank>   \s+ | --[^\n]* )
@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-# The kinds of tokens that are kept as they are written, by the name of their group.
+# For the groups whose text becomes a token without a change, the kind of the token.
 _KINDS = {"symbol": TokenKind.SYMBOL, "number": TokenKind.NUMBER, "name": TokenKind.WORD}
 _COMMENT_MARK = re.compile(r"/\*|\*/")
 
@@ -39,10 +39,11 @@ def read_pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
 
     Args:
         text: the text of the query.
-        span: where the pattern is in it.
+        span: where the pattern is in the query.
 
     Raises:
-        MatchRecognizeError: a character, a number or a comment is not allowed.
+        MatchRecognizeError: the pattern has a character or a number that is not allowed, or a
+            comment or a quoted name that is not closed.
 
     >>> [token.text for token in read_pattern_tokens("a?? {-b-}||$", Span(0, 12))]
     ['a', '?', '?', '{-', 'b', '-}', '|', '|', '$', '']
@@ -93,10 +94,11 @@ def _explain_stray_character(text: str, position: int) -> MatchRecognizeError:
         return errors.malformed_quantifier(Span(opening, opening + len(braces)), text=braces)
     if text[position] in '`"':
         return errors.unclosed_variable_name(span)
-    if text.startswith(("->", "~>"), position):  # as other languages write "A, then B"
+    if text.startswith(("->", "~>"), position):  # Other languages write "A, then B" like this.
         arrow = Span(position, position + 2)
         return errors.stray_character(arrow, text=text[position : arrow.end])
-    # one variable, or one of several: what NOT takes
+    # The character may be meant as NOT, as in `!B` and `!(B | C)`. Then a variable follows, or
+    # several in parentheses.
     variables = re.match(r"[^\W\d]\w*|\(\s*\w+(\s*\|\s*\w+)*\s*\)", text[position + 1 :])
     if variables is not None:
         return errors.stray_character(span, text=text[position], variables=variables[0])
@@ -104,7 +106,7 @@ def _explain_stray_character(text: str, position: int) -> MatchRecognizeError:
 
 
 def _find_braces(text: str, position: int) -> str:
-    """Return the text of the braces around a position; "" if it is not in braces."""
+    """Return the text of the braces around a position; "" if there are no braces around it."""
     opening = text.rfind("{", 0, position)
     closing = text.find("}", position)
     return text[opening : closing + 1] if 0 <= opening < closing else ""

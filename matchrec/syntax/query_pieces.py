@@ -6,9 +6,10 @@ All other text stays as the user wrote it. The pieces are templates: texts, and 
 fill the holes.
 
 - `write_outer_query` and `write_relation_query` keep the line and column of all text, because Spark
-  may report errors about it. A replacement is as large as the text that it replaces: see
+  may report errors about this text. A replacement is as large as the text that it replaces: see
   `text_layout`.
-- `write_relation` and `write_with_clauses` do not: blanks that only pad a replacement are dropped.
+- `write_relation` and `write_with_clauses` do not keep lines and columns: they drop blanks that
+  only pad a replacement.
 """
 
 from __future__ import annotations
@@ -41,17 +42,17 @@ QueryPiece = str | View | Replacement
 
 
 class ReplacedSpan(NamedTuple):
-    """Characters of a query, and what replaces them."""
+    """Characters of a query, and the pieces that replace them."""
 
     span: Span
     pieces: Template
 
 
 def write_outer_query(query: QueryNode) -> Template:
-    """Return the query with a hole for each clause that is not part of another one's relation.
+    """Return the query with a hole for each clause that is not inside the relation of another.
 
-    Everything else keeps its line and column. The alias of a clause and its column list stay,
-    because they follow the hole.
+    All other text keeps its line and column. That includes the alias of a clause and its column
+    list, which name the rows of the hole.
     """
     whole_text = Span(0, len(query.source.text))
     return join_texts(_replace_with_layout(query, whole_text, len(query.sites)))
@@ -60,10 +61,10 @@ def write_outer_query(query: QueryNode) -> Template:
 def write_relation_query(query: QueryNode, site: Site) -> Template:
     """Return the query that computes all rows of a site's relation.
 
-    The user's text keeps its line and column, so that Spark's errors point at it:
+    The user's text keeps its line and column, so that Spark's errors point to the right place:
     `SELECT ... FROM t MATCH_RECOGNIZE (...)` becomes `   SELECT*FROM t`. A query that begins with
-    its FROM has no room for SELECT. It becomes `FROM t SELECT *`, which Spark reads; no other
-    engine reads a query that begins with its FROM anyway.
+    its FROM has no room for SELECT, so it becomes `FROM t SELECT *`. Spark reads this, and other
+    engines do not accept queries that begin with FROM.
     """
     text = query.source.text
     pieces: list[QueryPiece] = []
@@ -82,7 +83,7 @@ def write_relation_query(query: QueryNode, site: Site) -> Template:
     before = text[end : site.relation.start]
     try:
         select = write_at_end(before, "SELECT", "*", "FROM")
-    except ValueError:  # no room: the query begins with its FROM
+    except ValueError:  # The query begins with its FROM, so there is no room before the relation.
         from_ = write_at_end(before, "FROM")
         return join_texts((*pieces, from_, *rows, " SELECT *", closing))
     return join_texts((*pieces, select, *rows, closing))
@@ -96,7 +97,8 @@ def _write_select_all(query: QueryNode, site: Site, start: int) -> str:
     Args:
         query: the query.
         site: a window of the SELECT.
-        start: the offset of the text that was not written yet. What is before SELECT is left out.
+        start: the position after the text that is already written. Blanks replace the text from
+            there up to SELECT.
     """
     text = query.source.text
     head = _find_block(query, site).head
@@ -106,14 +108,14 @@ def _write_select_all(query: QueryNode, site: Site, start: int) -> str:
 
 
 def _find_replacements(query: QueryNode, evaluated_count: int) -> Iterator[ReplacedSpan]:
-    """Yield what is replaced in a query, with pieces that are as large as the replaced text.
+    """Yield the spans to replace in a query, with pieces that are as large as the replaced text.
 
-    These are evaluated clauses, parts of SELECTs whose windows are evaluated, `{name}` of
+    These spans are evaluated clauses, parts of SELECTs whose windows are evaluated, `{name}` of
     DataFrames, spellings and positional parameters.
 
     Args:
         query: the query.
-        evaluated_count: how many sites are evaluated so far. The text of later ones stays.
+        evaluated_count: how many sites are evaluated so far. The text of later sites stays.
     """
     for block in query.blocks:
         last_window = _find_last_window(query, block)
@@ -135,14 +137,14 @@ def _find_replacements(query: QueryNode, evaluated_count: int) -> Iterator[Repla
 def _find_block_replacements(
     query: QueryNode, block: WindowBlock, last_window: Site
 ) -> Iterator[ReplacedSpan]:
-    """Yield what is replaced in a SELECT whose windows have been evaluated.
+    """Yield the spans to replace in a SELECT whose windows have been evaluated.
 
-    These are its relation, the calls over its windows, the windows, and each `*`.
+    These spans are its relation, the calls over its windows, the windows, and each `*`.
 
     Args:
         query: the query.
         block: the SELECT.
-        last_window: the site of its last window, whose rows have the columns of all windows.
+        last_window: the site of its last window, whose result has the columns of all windows.
     """
     hole = make_hole(query.source.text_at(block.rows), last_window.view)
     if block.alias:
@@ -163,7 +165,8 @@ def _replace_by_text(span: Span, text: str) -> ReplacedSpan:
 
 def _find_last_window(query: QueryNode, block: WindowBlock) -> Site:
     """Return the window of a SELECT that is evaluated last."""
-    return [site for site in query.sites if site.replaced == block.rows][-1]
+    windows = [site for site in query.sites if site.replaced == block.rows]
+    return windows[-1]
 
 
 def _find_block(query: QueryNode, window: Site) -> WindowBlock:
@@ -197,12 +200,12 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
     """
     if not frames:
         return (text,)
-    holes = [
+    replacements = [
         ReplacedSpan(frame.span, (View(frame.name),))
         for frame in find_data_frames(read_tokens(text).tokens)
         if frame.name in frames
     ]
-    return join_texts(_replace_in_text(text, Span(0, len(text)), holes))
+    return join_texts(_replace_in_text(text, Span(0, len(text)), replacements))
 
 
 def _replace_compactly(query: QueryNode, span: Span, evaluated_count: int) -> Template:
@@ -218,7 +221,7 @@ def _replace_compactly(query: QueryNode, span: Span, evaluated_count: int) -> Te
 
 
 def _drop_layout(pieces: Template) -> Template:
-    """Return the pieces of a replacement without those that only pad it."""
+    """Return the pieces of a replacement without the pieces that only pad it."""
     contents: list[str | View] = []
     for piece in pieces:
         content = piece.text if isinstance(piece, Replacement) else piece
@@ -231,7 +234,7 @@ def _drop_layout(pieces: Template) -> Template:
 def _replace_with_layout(
     query: QueryNode, span: Span, evaluated_count: int
 ) -> Iterator[QueryPiece]:
-    """Yield the text at a span with replacements as large as the text that was there.
+    """Yield the text at a span, with replacements as large as the text that they replace.
 
     `evaluated_count` is as for `_find_replacements`.
     """
@@ -242,6 +245,9 @@ def _replace_with_layout(
 def _replace_in_text(
     text: str, span: Span, replacements: Iterable[ReplacedSpan]
 ) -> Iterator[QueryPiece]:
-    """Yield the text at a span with the replacements of the outermost spans in it."""
+    """Yield the text at a span, with the replacements inside it.
+
+    If one of the replaced spans is inside another one, only the outer span is replaced.
+    """
     inside = [replaced for replaced in replacements if span.contains(replaced.span)]
     return separate_words(replace_spans(Source(text).text_at, span, inside))

@@ -3,8 +3,8 @@
     SELECT * FROM a JOIN db.t AS b MATCH_RECOGNIZE (...)
 
 The relation of this clause is `db.t AS b`: it starts after the last FROM, JOIN or comma before the
-clause that is in the same brackets. What is in the relation is Spark's to check, but it must end
-right before the clause, and it must not read columns of the query around it.
+clause in the same brackets. The relation must end right before the clause, and must not read
+columns of the query around it. Spark checks everything else about the relation.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from matchrec.syntax.tokens import TokenSequence
 
 
 def find_relation(tokens: TokenSequence, location: ClauseLocation) -> FromRelation:
-    """Return the relation that a clause applies to.
+    """Return the relation to which a clause applies.
 
     Raises:
-        MatchRecognizeError: the clause follows no relation, or one that reads columns of the query
-            around it.
+        MatchRecognizeError: the clause does not follow a relation, or the relation reads columns of
+            the query around it.
     """
     start = find_relation_start(tokens, location)
     relation = read_relation(tokens, start, location.word)
@@ -49,7 +49,7 @@ def find_relation(tokens: TokenSequence, location: ClauseLocation) -> FromRelati
 
 
 def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
-    """Return the error for the clause at `word` that follows no relation.
+    """Return the error for the clause at `word`, which does not follow a relation.
 
     FROM before the name of the relation may be misspelt, or the name may be in quotes.
     """
@@ -65,15 +65,15 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
 def find_relation_start(tokens: TokenSequence, location: ClauseLocation) -> int:
     """Return the index of the first token of a clause's relation.
 
-    What is between that token and the clause is not checked, as it is by `find_relation`.
+    Unlike `find_relation`, this does not check the tokens between that token and the clause.
 
     Raises:
-        MatchRecognizeError: no relation is before the clause, or one that it cannot apply to.
+        MatchRecognizeError: no relation is before the clause, or the clause cannot apply to it.
     """
     word = location.word
     before = tokens.key(word - 1)
     starts: list[int] = []
-    if before != "|>":  # a pipe, which follows a query and no relation
+    if before != "|>":  # A pipe follows a query, not a relation.
         starts = list(_find_relation_starts(tokens, word))
     if word == 0 or word in starts or before in ("(", ","):
         raise errors.clause_without_relation(tokens[word].span)
@@ -94,7 +94,8 @@ def _find_relation_starts(tokens: TokenSequence, last: int) -> Iterator[int]:
 
     Args:
         tokens: the tokens of the query.
-        last: a token in that FROM, such as the word of a clause. Relations after it are left out.
+        last: the index of a token in this FROM, such as the word of a clause. Relations after this
+            token are left out.
     """
     opening = tokens.enclosing_openings[last]
     from_ = _find_last_from(tokens, last)
@@ -115,22 +116,22 @@ def _find_relation_starts(tokens: TokenSequence, last: int) -> Iterator[int]:
         if not is_join and not is_comma:
             continue
         values_end = skip_values(tokens, start, last)
-        if values_end is None or index >= values_end:  # a comma between VALUES ends no relation
+        if values_end is None or index >= values_end:  # A comma between VALUES ends no relation.
             start = index + 1
             yield start
 
 
 def _is_in_from(tokens: TokenSequence, opening: int) -> bool:
-    """Return whether a parenthesis starts a relation, so that a relation may start in it too."""
+    """Return whether a relation starts with this parenthesis, and so may also start inside it."""
     return tokens.key(opening) == "(" and opening in _find_relation_starts(tokens, opening)
 
 
 def _find_last_from(tokens: TokenSequence, last: int) -> int | None:
     """Return the nearest FROM before a clause, in the same brackets, or the USING of MERGE.
 
-    None is returned if neither is there, as in `FROM (a JOIN b MATCH_RECOGNIZE ...)`.
+    The result is None if there is neither, as in `FROM (a JOIN b MATCH_RECOGNIZE ...)`.
 
-    A FROM right before the clause is the name of a table if there is another one, as in
+    If there are two FROMs, a FROM right before the clause is the name of a table, as in
     `FROM from MATCH_RECOGNIZE (...)`.
 
     Args:
@@ -150,7 +151,7 @@ def _find_last_from(tokens: TokenSequence, last: int) -> int | None:
 def _find_using_of_merge(tokens: TokenSequence, last: int) -> int | None:
     """Return the first USING after the MERGE before a token, in the same brackets.
 
-    `MERGE INTO t USING s ...` has it before its source. None is returned if there is no MERGE.
+    In `MERGE INTO t USING s ...`, it precedes the source. The result is None without MERGE.
     """
     using: int | None = None
     for index in _walk_level_backwards(tokens, last):
@@ -164,8 +165,8 @@ def _find_using_of_merge(tokens: TokenSequence, last: int) -> int | None:
 def _walk_level_backwards(tokens: TokenSequence, last: int) -> Iterator[int]:
     """Yield the tokens before `last` that are in the same brackets, from right to left.
 
-    Of brackets among them, only the opening ones are yielded: of `f ( x ) , y` the indices of `,`,
-    `(` and `f` if `last` is `y`.
+    Of brackets among them, only the opening ones are yielded: for `f ( x ) , y` with `last` at `y`,
+    the indices of `,`, `(` and `f`.
     """
     index = last
     while index > tokens.enclosing_openings[last] + 1:
@@ -175,7 +176,7 @@ def _walk_level_backwards(tokens: TokenSequence, last: int) -> Iterator[int]:
 
 
 def _reject_correlation(tokens: TokenSequence, start: int, end: int) -> None:
-    """Raise an error if the relation `start .. end` reads columns of the query around it."""
+    """Raise an error if the relation in tokens `start .. end` reads columns of the outer query."""
     outer_names = frozenset(_find_outer_names(tokens, start))
     inner_names = list_relation_names(tokens, start - 1, end)
     for token, path in find_qualified_names(tokens, range(start, end)):
@@ -184,24 +185,28 @@ def _reject_correlation(tokens: TokenSequence, start: int, end: int) -> None:
 
 
 def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:
-    """Yield the names of relations, in upper case, whose columns the one at `start` could read.
+    """Yield the names of relations, in upper case, whose columns a relation could read.
 
     These are the relations of the queries around it. A parenthesis in FROM without LATERAL, and
-    the definition of a table in WITH, do not see the relations beside them.
+    the definition of a table in WITH, cannot read the other relations of the same query.
+
+    Args:
+        tokens: the tokens of the query.
+        start: the index of the first token of the relation.
     """
     for opening in tokens.walk_brackets_around(start):
         is_lateral = tokens.key(opening - 1) == "LATERAL"
         is_table_definition = tokens.key(opening - 1) == "AS"
         if not is_lateral and (_is_in_from(tokens, opening) or is_table_definition):
             continue
-        for relation in _find_relations_beside(tokens, opening):
-            is_inside = relation.start - 1 == opening  # it starts in the parenthesis itself
-            if not is_inside:
+        for relation in _find_relations_around(tokens, opening):
+            starts_inside = relation.start - 1 == opening
+            if not starts_inside:
                 yield from (name.upper() for name in relation.names)
 
 
-def _find_relations_beside(tokens: TokenSequence, opening: int) -> Iterator[FromRelation]:
-    """Yield the relations of the query that has the parenthesis at `opening`, in no brackets."""
+def _find_relations_around(tokens: TokenSequence, opening: int) -> Iterator[FromRelation]:
+    """Yield the relations of the query directly around the parenthesis at `opening`."""
     outer = tokens.enclosing_openings[opening]
     for index in tokens.walk_level(outer + 1, tokens.pairs.get(outer, len(tokens))):
         yield from find_relations_after(tokens, index, tokens.find_end_of_parentheses(index))

@@ -2,10 +2,14 @@
 
     SELECT x FROM t MATCH_RECOGNIZE (...) AS m WHERE m.symbol = 'X'
 
-This query uses the columns x and symbol, and only rows with `symbol = 'X'`. A column is not read if
-its name is nowhere else in the query, and no `*` or the like stands for all columns. If WHERE
-follows the clause and compares a column with constants, the test holds for every row of the result.
-In all other cases, everything counts as used.
+This query uses the columns x and symbol, and only rows with `symbol = 'X'`.
+
+- A column is not used if its name is nowhere else in the query, and if neither `*` nor a word such
+  as PIVOT reads all columns.
+- A row is not used if WHERE follows the clause, compares a column with constants, and is false for
+  the row.
+
+In all other cases, columns and rows count as used.
 """
 
 from __future__ import annotations
@@ -29,12 +33,16 @@ from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.from_relations import is_set_operator, starts_part
 from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
 
+# Words and symbols of queries that may read all columns, or columns whose names are not written.
 _READERS_OF_ALL_COLUMNS = split_words("PIVOT UNPIVOT NATURAL IDENTIFIER TRANSFORM |>")
 
+# Operators of column tests.
 _COMPARISONS = split_words("= <=> < <= > >= <> BETWEEN IN")
 
+# Types of literals that may be compared in column tests, in addition to numbers and strings.
 _TYPES_OF_LITERALS = split_words("DATE TIMESTAMP")
 
+# WHERE is SQL over one row, so it is read like PARTITION BY.
 _SCOPE_OF_WHERE = Scope(ClausePart.PARTITION_BY, reads_match=False)
 
 
@@ -43,9 +51,9 @@ def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None)
 
     Args:
         tokens: the tokens of the query.
-        start: the first token of the clause's relation.
-        closing: the closing parenthesis of the clause.
-        alias: the alias of the clause, if it has one.
+        start: the index of the first token of the clause's relation.
+        closing: the index of the closing parenthesis of the clause.
+        alias: the index of the alias of the clause; None if it has no alias.
     """
     names = None
     if not find_renames(tokens, alias):
@@ -58,9 +66,9 @@ def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None)
 
 
 def list_names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[str] | None:
-    """Return the names outside of a range of tokens, in lower case.
+    """Return the names outside a range of tokens, in lower case: the columns that may be read.
 
-    None means that all columns may be read, as for `SELECT *`.
+    The result is None if all columns may be read, as by `SELECT *`.
     """
     outside = tokens.tokens[: inside.start] + tokens.tokens[inside.stop :]
     keys = {token.key for token in outside}
@@ -95,12 +103,12 @@ def _find_column_tests(
 ) -> Iterator[ColumnTest]:
     """Yield the tests of a WHERE that compare a column of the clause with constants.
 
-    A WHERE that cannot be read yields none: Spark reports its errors.
+    For a WHERE that cannot be parsed, nothing is yielded: Spark reports its errors.
 
     Args:
         tokens: the tokens of the query.
         where: the index of WHERE. The clause is the only relation of its FROM.
-        alias: the alias of the clause, if it has one.
+        alias: the index of the alias of the clause; None if it has no alias.
     """
     start = where + 1
     end = _find_end_of_where(tokens, start)
@@ -116,13 +124,13 @@ def _find_column_tests(
 
 
 def _read_column_test(conjunct: Scalar, alias: str | None) -> ColumnTest | None:
-    """Return a conjunct of WHERE as a test; None if it is none.
+    """Return a conjunct of WHERE as a test of a column: `m.symbol = 'X'`, `x BETWEEN 1 AND 9`.
 
-    It is one if it compares a column with constants: `m.symbol = 'X'`, `x BETWEEN 1 AND 9`.
+    The result is None if the conjunct does not compare a column of the clause with constants.
 
     Args:
         conjunct: the conjunct.
-        alias: the name that may qualify the columns of the clause, if there is one.
+        alias: the name that may qualify the columns of the clause; None if there is no such name.
     """
     if not isinstance(conjunct, Operation) or conjunct.operator not in _COMPARISONS:
         return None
@@ -141,7 +149,7 @@ def _read_column_test(conjunct: Scalar, alias: str | None) -> ColumnTest | None:
 
 
 def _find_end_of_where(tokens: TokenSequence, start: int) -> int:
-    """Return the token after the condition of a WHERE that starts at `start`."""
+    """Return the index after the condition of WHERE, whose first token is at `start`."""
     query_end = tokens.find_end_of_parentheses(start)
     for index in tokens.walk_level(start, query_end):
         if starts_part(tokens, index) or is_set_operator(tokens, index):
@@ -150,7 +158,7 @@ def _find_end_of_where(tokens: TokenSequence, start: int) -> int:
 
 
 def _is_constant(operand: Scalar) -> bool:
-    """Return whether an operand is a literal: a number, a text, a date or a timestamp."""
+    """Return whether an operand is a literal: a number, a string, a date or a timestamp."""
     if not isinstance(operand, Term) or operand.references:
         return False
     if not operand.operations <= _TYPES_OF_LITERALS:

@@ -1,8 +1,8 @@
 """Lower SEEK: the match of a window may start after the current row.
 
-`SEEK PATTERN (P)` becomes `PATTERN (X*? P)`, where X takes any row: as few rows as possible are
+`SEEK PATTERN (P)` becomes `PATTERN (X*? P)`. X has no condition, so as few rows as possible are
 passed over before P, and the preferred match of P is found. Measures and conditions read only the
-rows of P, so `FIRST(x)` becomes `FIRST(U.x)`, where U is the union of P's variables.
+rows of P, so `FIRST(x)` becomes `FIRST(U.x)`. U is the union of P's variables.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan, map_plan_references
 from matchrec.plan.row_counts import find_first_variables
 
+# The variable X, to which the rows are mapped that are passed over.
 PASSED = "before the match"
 
+# The union variable U, whose rows are the rows of the match.
 MATCHED = "the match"
 
 
@@ -33,12 +35,12 @@ def build_seek_plan(plan: MatchPlan) -> MatchPlan:
     """Return the plan of a window with SEEK: its match may start after the current row.
 
     Raises:
-        MatchRecognizeError: the plan has what cannot be expressed once rows are passed over.
+        MatchRecognizeError: a part of the plan would have another meaning if rows are passed over.
     """
     target = plan.after_match.variable
     if target:
-        # To skip to the first row of a match is an error when the query runs. If rows were passed
-        # over, that row would not be the first one any more, and the error would be missed.
+        # Skipping to the first row of a match raises an error when the query runs. After rows that
+        # are passed over, this row would no longer be the first row, so the error would be missed.
         members = [plan.variables[member] for member in plan.members[target]]
         if not find_first_variables(plan.pattern).isdisjoint(members):
             what = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
@@ -56,10 +58,10 @@ def build_seek_plan(plan: MatchPlan) -> MatchPlan:
 
 
 def read_match_only(reference: Reference) -> Reference:
-    """Return a reference to rows of the match alone, and not to those that were passed over.
+    """Return a reference that reads only rows of the match, and no rows that were passed over.
 
     Raises:
-        MatchRecognizeError: that cannot be expressed.
+        MatchRecognizeError: the reference cannot be changed like this.
     """
     match reference:
         case Aggregate(variable=variable):
@@ -73,5 +75,5 @@ def read_match_only(reference: Reference) -> Reference:
         case ColumnReference(navigation) | Classifier(navigation) if not navigation.is_last:
             moved = replace(navigation, variable=navigation.variable or MATCHED)
             return replace(reference, navigation=moved)
-        case _:  # a value of the match, or the last row, which is one of the match's
+        case _:  # This is a fact about the match, or reads the last row, which is in the match.
             return reference

@@ -1,10 +1,10 @@
-"""Spellings of Spark SQL that Sail cannot read, each with a spelling that both engines read.
+"""Find spellings of Spark SQL that Sail reads differently, and spell them for both engines.
 
     PIVOT (sum(v) FOR kind IN ('x'))            FOR (kind) IN ('x')
     FROM ticks AS match_recognize               FROM ticks AS `match_recognize`
     WITH Rises AS (...) SELECT * FROM rises     SELECT * FROM Rises
 
-Only the query around the clauses is read, and what they apply to.
+Only the query around the clauses, and the relations to which they apply, are searched.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Spelling(NamedTuple):
     text: str
 
 
+# The words of these spellings, for a quick test of a query.
 _MAY_DIFFER = re.compile(
     rf"\b(WITH|PIVOT|UNPIVOT|{'|'.join(sorted(NO_ALIAS_OF_SAIL))})\b", re.IGNORECASE
 )
@@ -57,7 +58,7 @@ def find_spellings(text: str, dialect: Dialect = SPARK) -> tuple[Spelling, ...]:
 
 
 def find_pivot_columns(tokens: TokenSequence) -> Iterator[Spelling]:
-    """Yield the column of each PIVOT that names one column, in parentheses."""
+    """Yield the spelling `(column)` for the column of each PIVOT over one column."""
     for pivot in tokens.indices_by_key.get("PIVOT", ()):
         closing = tokens.pairs.get(pivot + 1)
         if tokens.key(pivot + 1) != "(" or closing is None:
@@ -70,7 +71,7 @@ def find_pivot_columns(tokens: TokenSequence) -> Iterator[Spelling]:
 
 
 def find_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
-    """Yield aliases that need backticks, and names of WITH queries in another case."""
+    """Yield the spellings of aliases that need backticks, and of WITH queries in another case."""
     with_clauses = tuple(find_with_clauses(tokens))
     for word in sorted(
         (*tokens.indices_by_key.get("FROM", ()), *tokens.indices_by_key.get("JOIN", ()))
@@ -87,14 +88,15 @@ def find_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
 def find_defined_name(
     tokens: TokenSequence, with_clauses: Sequence[WithClause], index: int
 ) -> str | None:
-    """Return the name of the WITH query that a relation names; None if it names another table.
+    """Return the name of the WITH query that a relation names, as it is written in WITH.
 
-    Case does not count. The innermost WITH around the relation comes first.
+    Names are compared without regard to case. If several WITH clauses define the name, the
+    innermost one around the relation counts. The result is None if the relation is another table.
 
     Args:
-        tokens: the whole query.
+        tokens: the tokens of the query.
         with_clauses: the WITH clauses of the query, outer ones first.
-        index: the first token of the relation.
+        index: the index of the first token of the relation.
     """
     if not tokens[index].is_name or tokens.key(index + 1) in (".", "("):
         return None
@@ -126,7 +128,7 @@ def reject_unpivot_aliases(tokens: TokenSequence) -> None:
 
 
 def find_unpivoted_columns(tokens: TokenSequence) -> Iterator[TokenRange]:
-    """Yield the tokens of each column, with its alias, in the lists of UNPIVOT: start and end."""
+    """Yield the range of each column, with its alias, in the lists of UNPIVOT."""
     for unpivot in tokens.indices_by_key.get("UNPIVOT", ()):
         opening = unpivot + (3 if tokens.key(unpivot + 2) == "NULLS" else 1)
         closing = tokens.pairs.get(opening)

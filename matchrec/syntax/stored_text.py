@@ -1,7 +1,9 @@
 """Find statements whose text Spark stores and reads again later.
 
-CREATE TEMPORARY VIEW v AS SELECT ...    stores text that only this session reads: allowed
-CREATE VIEW v AS SELECT ...              read by other sessions, where nobody evaluates a clause
+Other sessions may read the text without matchrec, so it must not contain a clause:
+
+    CREATE TEMPORARY VIEW v AS SELECT ...    only this session reads the text: allowed
+    CREATE VIEW v AS SELECT ...              all sessions read the text: rejected
 """
 
 from __future__ import annotations
@@ -10,21 +12,21 @@ from matchrec.errors.sql import query as errors
 from matchrec.syntax.clause_locations import ClauseLocation
 from matchrec.syntax.tokens import TokenSequence, split_words
 
-# The words of CREATE and ALTER before the one for what is created, such as VIEW.
+# The words of CREATE and ALTER before the type of the object, such as VIEW.
 _WORDS_BEFORE_OBJECT = split_words(
     "CREATE ALTER OR REPLACE GLOBAL TEMP TEMPORARY MATERIALIZED STREAMING REFRESH"
 )
 
 
 def stores_text(tokens: TokenSequence) -> bool:
-    """Return whether Spark stores the text of the query: CREATE ... VIEW and CACHE TABLE."""
+    """Return whether Spark stores the text of the query, as for CREATE VIEW and CACHE TABLE."""
     return tokens.key(0) == "CACHE" or tokens.key(_find_created_object(tokens)) == "VIEW"
 
 
 def _find_created_object(tokens: TokenSequence) -> int:
-    """Return the index of the word for what CREATE or ALTER is about, such as VIEW.
+    """Return the index of the word for the type of the created or altered object, such as VIEW.
 
-    In other statements it is 0, the index of their first word.
+    For other statements, the result is 0, the index of their first word.
     """
     index = 0
     if tokens.key(0) in ("CREATE", "ALTER"):
@@ -36,7 +38,11 @@ def _find_created_object(tokens: TokenSequence) -> int:
 def reject_stored_text(tokens: TokenSequence, location: ClauseLocation) -> None:
     """Raise an error for a clause in a view of several sessions, in a function or in a script.
 
-    Their text is stored, and read where nobody evaluates the clause.
+    Spark reads the text of these without matchrec.
+
+    Args:
+        tokens: the tokens of the query.
+        location: the location of a clause in the query.
     """
     if tokens.key(0) == "BEGIN":
         raise errors.clause_in_script(tokens[0].span)

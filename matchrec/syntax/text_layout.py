@@ -1,7 +1,7 @@
-"""Texts that take as many lines and columns as the text that they replace.
+"""Write replacements that take as many lines and columns as the text that they replace.
 
-Spark may report errors about the text after a replacement. These errors then have the line and the
-column of the user's text.
+Spark may report errors about the text after a replacement. Thanks to the same layout, these errors
+have the line and the column of the user's text.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ def make_hole(text: str, view: View) -> Template:
     """Return a hole for `view` and blanks, which take as many lines and columns as `text`.
 
     If `text` has three lines or more, the hole goes into the longest line between the first and the
-    last one. So it is not in the lines that Spark prints of the text before or after it, and a name
-    that is too long for its line moves nothing else.
+    last line. So the hole is not in a line that Spark prints for an error before or after it, and a
+    name that is too long for its line does not move other text.
 
     >>> make_hole("t MATCH_RECOGNIZE (\\n  PATTERN (A)\\n)", View("m"))
     ('                   \\n', View(name='m'), '\\n ')
@@ -27,7 +27,7 @@ def make_hole(text: str, view: View) -> Template:
         after = "".join(f"\n{line}" for line in blank_lines[longest + 1 :])
         return before, View(view.name, len(blank_lines[longest])), after
     first_line, *other_lines = blank_lines
-    # Blanks around the hole keep its name apart from the words beside it.
+    # Blanks around the hole separate its name from the words before and after it.
     after = "".join(f"\n{line}" for line in other_lines) or " "
     blanks = len(" ") if other_lines else len("  ")
     return " ", View(view.name, max(0, len(first_line) - blanks)), after

@@ -1,8 +1,8 @@
 """Read functions over a row pattern window as measures.
 
-avg(x) OVER w                  avg over all rows of the match
-nth_value(x, 2) OVER w         FIRST(x, 1)
-last_value(x) OVER w           LAST(x)
+avg(x) OVER w                  FINAL avg(x)
+nth_value(x, 2) OVER w         FINAL FIRST(x, 1)
+last_value(x) OVER w           FINAL LAST(x)
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.nodes import WindowCall
 from matchrec.syntax.tokens import TokenSequence, split_words
 
-# The functions that return the value of one row, and from which end of the match they count.
+# The functions that return the value of one row, each with the end of the match from which it
+# counts.
 _ROW_VALUES = {
     **dict.fromkeys(split_words("FIRST_VALUE FIRST NTH_VALUE"), End.FIRST),
     **dict.fromkeys(split_words("LAST_VALUE LAST"), End.LAST),
@@ -40,10 +41,10 @@ _ROW_VALUES = {
 def read_function(call: WindowCall) -> Measure:
     """Return a function over a window as a measure.
 
-    Unlike the measures of a clause, it is computed for rows without a match, too.
+    Unlike a measure of a clause, it has a value for rows without a match, too.
 
     Raises:
-        MatchRecognizeError: it is not a function over the rows of a match.
+        MatchRecognizeError: the call is not of a function over the rows of a match.
     """
     tokens = call.tokens
     is_row_value = tokens.key(0) in _ROW_VALUES and tokens.key(1) == "("
@@ -70,14 +71,18 @@ def _read_aggregates(tokens: TokenSequence) -> Scalar | None:
 
 
 def _read_row_value(tokens: TokenSequence) -> Scalar | None:
-    """Return FIRST_VALUE, LAST_VALUE or NTH_VALUE of a column; None if its arguments are others."""
+    """Return a call of FIRST_VALUE, LAST_VALUE or NTH_VALUE as FIRST or LAST of its argument.
+
+    The result is None if the arguments are not an expression over columns of one row and, for
+    NTH_VALUE, a number.
+    """
     name = tokens.key(0)
     closing = tokens.pairs[1]
     arguments = tokens.split_at_commas(2, closing)
     has_number = name == "NTH_VALUE"
-    number_of_arguments = 2 if has_number else 1
+    expected_count = 2 if has_number else 1
     is_empty = closing == 2
-    if closing != len(tokens) - 1 or len(arguments) != number_of_arguments or is_empty:
+    if closing != len(tokens) - 1 or len(arguments) != expected_count or is_empty:
         return None
     digits = tokens.text_at(tokens.span(*arguments[1])) if has_number else "1"
     number = read_whole_number(digits) if digits.isdigit() else None

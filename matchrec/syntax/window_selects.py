@@ -2,8 +2,9 @@
 
     SELECT id, low OVER w FROM t WHERE x > 0 WINDOW w AS (...) ORDER BY id
 
-Its parts are found by their first words, which are in no brackets. A SELECT is rejected if its rows
-cannot be matched: the window is evaluated over the rows of one relation, after WHERE.
+The parts of the SELECT are found by their first words outside brackets. A window is evaluated over
+the rows of one relation, after WHERE, so a SELECT with several relations or with groups is
+rejected.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ class Select:
     relation: TokenRange
     # The token after WHERE, or after the relation without WHERE.
     rows_end: int
-    # The windows `w AS (...)` of WINDOW: for each name in lower case, the opening parenthesis.
+    # The windows `w AS (...)` of WINDOW: the opening parenthesis by the name in lower case.
     definitions: Mapping[str, int]
-    # The windows `w AS v` of WINDOW: each v.
+    # For each window `w AS v` of WINDOW, the word v.
     copies: tuple[int, ...]
-    # The items of ORDER BY. Empty if there is none, or if the SELECT is an operand of UNION or
-    # another set operator: then ORDER BY sorts the result of the operator.
+    # The items of ORDER BY. The range is empty without ORDER BY, and if the SELECT is an operand of
+    # UNION or another set operator: then ORDER BY sorts the result of the operator.
     order: TokenRange
     # The token after the SELECT.
     end: int
@@ -51,8 +52,8 @@ def find_select(tokens: TokenSequence, index: int) -> Select:
     """Return the innermost SELECT around a token.
 
     Raises:
-        MatchRecognizeError: there is none, or its rows cannot be matched: it has several relations
-            or groups.
+        MatchRecognizeError: there is no SELECT, or its rows cannot be matched because it has
+            several relations or groups.
     """
     for start, level_end in _walk_levels_around(tokens, index):
         level = list(tokens.walk_level(start, level_end))
@@ -83,13 +84,13 @@ def _read_select(
 
     Args:
         tokens: the tokens of the query.
-        level: the tokens of the SELECT that are in no brackets.
-        select_range: its word SELECT, and its end.
-        is_operand: whether it follows a set operator, so that ORDER BY is not its own.
+        level: the indices of the tokens of the SELECT that are in no brackets.
+        select_range: the index of the word SELECT, and the end of the SELECT.
+        is_operand: whether the SELECT follows a set operator, to which ORDER BY then belongs.
 
     Raises:
-        MatchRecognizeError: it has no FROM, several relations or groups, or a window of WINDOW is
-            malformed.
+        MatchRecognizeError: the SELECT has no FROM, several relations or groups, or a window of
+            WINDOW is malformed.
     """
     select, end = select_range
     from_ = next((index for index in level if is_from(tokens, index)), None)
@@ -101,7 +102,7 @@ def _read_select(
     has_where = bool(parts) and tokens.key(parts[0]) == "WHERE"
     parts_after_rows = parts[1:] if has_where else parts
     _reject_grouping(tokens, parts_after_rows)
-    # For the first word of each part: its index, and the end of the part.
+    # For the first word of each part: the range of the part.
     part_ends = [*parts_after_rows[1:], end]
     part_ranges = {
         tokens.key(start): (start, part_end)
@@ -149,11 +150,11 @@ def _reject_grouping(tokens: TokenSequence, parts: Iterable[int]) -> None:
 def _reject_other_relations(tokens: TokenSequence, relation: TokenRange) -> None:
     """Raise an error unless FROM has a single relation.
 
-    The rows of several relations have several qualifiers, and the one relation that replaces them
-    cannot have all of these.
+    Columns of several relations have several qualifiers. The relation that replaces the rows of the
+    SELECT has only one name, so it could not have all of these qualifiers.
     """
     start, end = relation
-    has_values = tokens.key(start) == "VALUES"  # its rows are separated by commas
+    has_values = tokens.key(start) == "VALUES"  # Its rows are separated by commas.
     if start == end:
         raise errors.pattern_window_without_from(tokens[start - 1].span)
     for index in (*tokens.walk_level(start, end), end):

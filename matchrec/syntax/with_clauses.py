@@ -1,8 +1,9 @@
-"""Find the WITH clauses of a query, and the tables of them that a relation may read.
+"""Find the WITH clauses of a query, and the tables of WITH clauses that a relation may read.
 
     WITH a AS (...), b AS (SELECT * FROM a MATCH_RECOGNIZE (...)), c AS (...) SELECT * FROM b
 
-The relation of the clause in b may read a, and not c: a definition reads only those before it.
+The relation of the clause in b may read a, but not c: the definition of a table may read only the
+tables before it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _FIRST_WORDS_OF_QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(", "MA
 class CommonTable:
     """A table that a WITH clause defines, as indices of tokens."""
 
-    # Its name.
+    # The name of the table.
     name: int
     # The parenthesis before its query.
     opening: int
@@ -35,11 +36,11 @@ class WithClause:
 
     # The index of WITH.
     start: int
-    # The end of the query that may read its tables.
+    # The index of the token after the query that may read the tables.
     end: int
-    # Whether it is WITH RECURSIVE.
+    # Whether RECURSIVE follows WITH.
     recursive: bool
-    # The tables that it defines, in order.
+    # The tables that the clause defines, in order.
     definitions: tuple[CommonTable, ...]
 
 
@@ -75,9 +76,10 @@ def find_with_clauses(tokens: TokenSequence) -> Iterator[WithClause]:
     for index in tokens.indices_by_key.get("WITH", ()):
         if tokens.key(index - 1) == ".":
             continue
-        is_table_name = tokens.key(index + 2) in ("(", "AS")  # a table that is called `recursive`
+        is_table_name = tokens.key(index + 2) in ("(", "AS")  # A table may be called `recursive`.
         recursive = tokens.key(index + 1) == "RECURSIVE" and not is_table_name
-        tables = tuple(_read_common_tables(tokens, index + 1 + recursive))
+        first_name = index + 2 if recursive else index + 1
+        tables = tuple(_read_common_tables(tokens, first_name))
         if tables:
             yield WithClause(index, tokens.find_end_of_parentheses(index), recursive, tables)
 
@@ -96,15 +98,19 @@ def _read_common_tables(tokens: TokenSequence, index: int) -> Iterator[CommonTab
 
 
 def _find_table_query(tokens: TokenSequence, name: int) -> int | None:
-    """Return the parenthesis before the query of the table named at `name`; None if it has none.
+    """Return the index of the parenthesis before the query of a table; None without a query.
 
-    `name [(columns)] [MAX RECURSION LEVEL n] [AS] (query)`
+    The definition is `name [(columns)] [MAX RECURSION LEVEL n] [AS] (query)`.
+
+    Args:
+        tokens: the tokens of the query.
+        name: the index of the name of the table.
     """
     index = name + 1
     if tokens.key(index) == "(" and tokens.key(index + 1) not in _FIRST_WORDS_OF_QUERIES:
         index = tokens.index_after(index)
     if tokens.key(index) == "MAX":
-        index += 4  # MAX RECURSION LEVEL n
+        index += len(("MAX", "RECURSION", "LEVEL", "n"))
     if tokens.key(index) == "AS":
         index += 1
     is_query = tokens.key(index) == "(" and tokens.key(index + 1) in _FIRST_WORDS_OF_QUERIES

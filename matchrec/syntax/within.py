@@ -1,7 +1,8 @@
 """Read the items of WITHIN: how far rows of a match may be apart.
 
-WITHIN INTERVAL '1' HOUR                    a length of time, or in the unit of the ORDER BY key
-WITHIN '1 hour'                             the same as a text
+WITHIN INTERVAL '1' HOUR                    a length of time
+WITHIN '1 hour'                             a length of time as a string
+WITHIN 500                                  a length in the unit of the ORDER BY key
 WITHIN 100 ROWS                             a number of rows
 WITHIN INTERVAL 5 MINUTE BETWEEN ROWS       between neighbouring rows of the match
 WITHIN INTERVAL 5 MINUTE FROM A TO B        between the rows of two variables
@@ -22,9 +23,13 @@ from matchrec.syntax.tokens import Token, TokenSequence
 
 
 def read_within_item(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode:
-    """Read an item of WITHIN.
+    """Read an item of WITHIN, tokens `start .. end`.
 
-    It is `interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`.
+    The item is `interval`, `n ROWS`, `interval BETWEEN ROWS` or
+    `interval FROM variable TO variable`.
+
+    Raises:
+        MatchRecognizeError: the item is malformed.
     """
     if clause.key(end - 1) == "ROWS":
         row_window = _read_row_window(clause, start, end)
@@ -55,7 +60,7 @@ def read_within_item(clause: ClauseTokens, start: int, end: int) -> nodes.Window
 
 
 def _read_row_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode | None:
-    """Read the item `n ROWS` of WITHIN, or return None if it is `interval BETWEEN ROWS`."""
+    """Read the item `n ROWS` of WITHIN; return None if the item is `interval BETWEEN ROWS`."""
     parameter = read_parameter(clause.tokens[start : end - 1])
     if parameter is None and end - start != len(("n", "ROWS")):
         return None
@@ -69,22 +74,22 @@ def _read_row_window(clause: ClauseTokens, start: int, end: int) -> nodes.Window
 
 @dataclass(frozen=True, slots=True)
 class _WrittenInterval:
-    """A length of time in WITHIN: `[INTERVAL] value [unit]`.
+    """A length in WITHIN: `[INTERVAL] value [unit]`.
 
-    It may also be the value of a parameter, a text or any other expression.
+    The value is a number, a string, a parameter or any other expression.
     """
 
-    # All of its tokens.
+    # All tokens of the length.
     tokens: TokenSequence
 
     @property
     def has_interval_word(self) -> bool:
-        """Return whether it begins with INTERVAL."""
+        """Return whether the length begins with INTERVAL."""
         return self.tokens.key(0) == "INTERVAL"
 
     @property
     def unit(self) -> str | None:
-        """Return the unit of time at its end; None if it has none or no INTERVAL."""
+        """Return the unit of time at the end of an INTERVAL; None without a unit or INTERVAL."""
         last_key = self.tokens.key(len(self.tokens) - 1)
         return last_key if self.has_interval_word and last_key in UNITS_OF_TIME else None
 
@@ -97,14 +102,14 @@ class _WrittenInterval:
 
 
 def _read_interval(written: _WrittenInterval) -> TokenSequence:
-    """Return a length of time as an expression of Spark SQL.
+    """Return a length as an expression of Spark SQL.
 
-    A text is read like the value of a parameter: `'2 hours'` becomes `INTERVAL 2 HOUR`, as in the
-    files of rule sets. What is already such an expression is not changed.
+    A string is read like the value of a parameter: `'2 hours'` becomes `INTERVAL 2 HOUR`. A length
+    that Spark can read is not changed.
 
     Raises:
-        MatchRecognizeError: INTERVAL is missing before a number and a unit, its unit is missing, or
-            a text is not a length of time.
+        MatchRecognizeError: INTERVAL is missing before a number and a unit, the unit is missing
+            after INTERVAL, or a string is not a length of time.
     """
     interval = written.tokens
     if is_length_of_time(interval, 0):
