@@ -79,7 +79,7 @@ def replace_select_list(text: str) -> str:
     """Replace the list of `SELECT x, y` by a `*` at its end.
 
     >>> replace_select_list("SELECT x, y")
-    'SELECT     *'
+    'SELECT    *'
     """
     select_list = text[len("SELECT ") :]
     return f"SELECT {blank_out(select_list)[:-1]}*"
