@@ -33,7 +33,7 @@ from matchrec.errors import match_totals as errors
 from matchrec.plan.expression import Navigation
 from matchrec.search.task import AbsenceCondition, Task
 
-# Operators that are known to never raise an error. Nobody has shown this for `MathFunction`.
+# Operators that never raise an error. For a `MathFunction`, this is not known.
 SAFE_OPERATORS = (*BasicOperator, *Comparison)
 
 
@@ -44,18 +44,18 @@ def check_absence_condition(
 
     Args:
         task: the task of the search.
-        absence: says which rows must be absent.
+        absence: which rows must be absent.
         later_variables: the variables to which rows are mapped once the absence has begun.
 
     Raises:
-        MustBuildMatchesError: the condition can raise an error, its value can change until the
-            match is complete, or nobody has shown that neither can happen.
+        MustBuildMatchesError: the condition may raise an error, or its value may change until the
+            match is complete.
     """
     condition = task.conditions[absence.variable].run_condition
     if condition is None:
         return
     for part in walk_expression(condition):
-        reason = find_obstacle(part)
+        reason = explain_unsafe_node(part)
         if reason is not None:
             raise errors.MustBuildMatchesError(reason)
         match part:
@@ -67,16 +67,14 @@ def check_absence_condition(
                     raise errors.MustBuildMatchesError(errors.ABSENCE_BY_LATER_ROW)
 
 
-def find_obstacle(part: RunExpression) -> str | None:
-    """Return why this node may not be part of the condition; None if it may.
+def explain_unsafe_node(node: RunExpression) -> str | None:
+    """Return why a condition may not contain this node, whatever its operands are; None if it may.
 
-    The operands of the node are not looked at.
-
-    CLASSIFIER, MATCH_NUMBER and lists of rows may change until the match is complete, and nobody
-    has shown for which patterns they do not. Functions that Python computes, sums and some
-    operations may raise an error. A run that never becomes a match must not raise one.
+    CLASSIFIER, MATCH_NUMBER and lists of rows may change until the match is complete. Functions
+    that Python computes, sums and some operations may raise an error, but a run that never becomes
+    a match must not raise one.
     """
-    match part:
+    match node:
         case Constant() | ReadValue():
             return None
         case ReadClassifier():
@@ -94,4 +92,4 @@ def find_obstacle(part: RunExpression) -> str | None:
         case Arithmetic(on_error=on_error):
             return errors.ABSENCE_BY_OPERATION if on_error is OnFailure.RAISE else None
         case _:
-            assert_never(part)
+            assert_never(node)

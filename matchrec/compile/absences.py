@@ -1,6 +1,6 @@
 """Rewrite a program so that a run ends at a row that must be absent between two rows of its match.
 
-Normally the search looks for such rows once it has found a match. If it adds matches up without
+Normally the search looks for such rows after it has found a match. If it adds matches up without
 building them, the program itself must reject matches with such rows. So each state is divided: a
 run guesses whether the row that it has just mapped is the last row before the absence begins. A run
 that guessed wrong never becomes a match. A run that guessed right ends at the first row that must
@@ -14,10 +14,9 @@ For example, `A+ B` without a row N between the last A and B has these divided s
     1        WITHIN    B -> 2 AFTER, N ends the run
     2        AFTER     accept
 
-Each absence divides a state into at most four states, one for each `Phase`. In most patterns it
-divides the state after `A+` into two, as here, and does not divide the state after `A`. Absences
-before or after a match need no division, because the first and the last row of the match decide
-them.
+Each absence divides a state into at most four states, one for each `Phase`. In most patterns, only
+the state after a loop is divided, into two, as after `A+` here. Absences before or after a match
+need no division: the first and the last row of the match show where they are.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from matchrec.search.task import AbsenceCondition, Task
 
 
 class Phase(Enum):
-    """How far a run is with respect to one absence: here, of N between A and B in `A+ B`."""
+    """How far a run is with respect to one absence. The comments are for N between A+ and B."""
 
     BEFORE = 0  # no row is mapped to A yet
     AGAIN = 1  # a row is mapped to A, and another one will be
@@ -52,6 +51,7 @@ class Phase(Enum):
 class DividedState:
     """A state of the folding, and the phases of a run that waits in it."""
 
+    # The index of the state in the folding, or -1 for DEAD_STATE.
     state: int
     # The phase of the run with respect to each absence.
     phases: tuple[Phase, ...]
@@ -65,7 +65,7 @@ class RunMove:
     target: DividedState
 
 
-# The state of a run that can no longer become a match. It is no state of the folding.
+# The state of a run that can no longer become a match. The folding has no such state.
 DEAD_STATE = DividedState(state=-1, phases=())
 
 
@@ -116,9 +116,9 @@ class StateDivision:
         Raises:
             MustBuildMatchesError: a match can end before an absence does.
         """
-        folded = task.pattern.folding.choices
-        all_moves = find_all_moves(folded, absences)
-        ends = frozenset(state for state in all_moves if can_be_match(state, folded))
+        choices_by_state = task.pattern.folding.choices
+        all_moves = find_all_moves(choices_by_state, absences)
+        ends = frozenset(state for state in all_moves if can_be_match(state, choices_by_state))
         useful_states = find_useful_states(all_moves, ends)
         useful_moves = {
             state: [
@@ -154,9 +154,9 @@ class StateDivision:
         return Folding(choices, program_states)
 
     def find_program_state(self, state: DividedState) -> StateId:
-        """Return the state of the program that a divided state stands for.
+        """Return the state of the program from which a divided state was made.
 
-        DEAD_STATE stands for none. Any state serves, because nothing reads it.
+        For DEAD_STATE, any state will do, because nothing reads the result.
         """
         folded_state = 0 if state == DEAD_STATE else state.state
         return self.task.pattern.folding.states[folded_state]
@@ -165,8 +165,8 @@ class StateDivision:
         """Yield the choices of a state in the order in which they are tried, and their targets.
 
         The row at which an absence ends may satisfy the condition of the absent variable. So the
-        choices that end an absence come before the choice that ends the run. Rows that are mapped
-        before that may not satisfy the condition.
+        choices that end an absence come before the choice that ends the run. A row that is mapped
+        earlier in the absence may not satisfy the condition.
 
         Raises:
             MustBuildMatchesError: two absences overlap, and no order of the choices is right for
@@ -176,10 +176,11 @@ class StateDivision:
             for choice in self.task.pattern.folding.choices[state.state]:
                 if choice.accepts:
                     yield choice, None
-        # Moves after which fewer absences continue come first. Before each move come the choices
-        # that end the run for those absences that continue after this move.
+        # Moves after which fewer absences continue come first. Before each move, the choices are
+        # yielded that end the run for the absences that continue after this move.
         current_absences = find_absences_within(state.phases)
-        tested = frozenset[int]()  # the absences whose choice that ends the run has been yielded
+        # The absences for which the choice that ends the run has been yielded.
+        tested = frozenset[int]()
         moves = sorted(
             self.iterate_effective_moves(state),
             key=lambda move: len(find_absences_within(move.target.phases)),
@@ -194,10 +195,10 @@ class StateDivision:
         yield from self.iterate_endings(current_absences - tested)
 
     def iterate_effective_moves(self, state: DividedState) -> Iterator[RunMove]:
-        """Yield the moves of a state that matter for the run.
+        """Yield the moves of a state that the program needs.
 
-        A move to DEAD_STATE matters if a run may not skip a row that it can map, and no other move
-        has the same choice.
+        A move to DEAD_STATE is needed if a run may not skip a row that it can map, and no other
+        move has the same choice.
         """
         moves = self.moves.get(state, [])
         live_choices = [move.choice for move in moves if move.target != DEAD_STATE]
@@ -217,14 +218,14 @@ class StateDivision:
 
 
 def find_all_moves(
-    folded: ChoicesByState, absences: tuple[AbsenceCondition, ...]
+    choices_by_state: ChoicesByState, absences: tuple[AbsenceCondition, ...]
 ) -> dict[DividedState, list[RunMove]]:
     """Return the moves of each divided state that a run can reach.
 
     The first state is the one where runs begin.
 
     Args:
-        folded: the choices of each state of the folding.
+        choices_by_state: the choices of each state of the folding.
         absences: the absences between two rows of a match.
 
     Raises:
@@ -232,42 +233,43 @@ def find_all_moves(
     """
     moves: dict[DividedState, list[RunMove]] = {}
     waiting = [DividedState(0, (Phase.BEFORE,) * len(absences))]
-    for state in waiting:  # grows while it is read
+    for state in waiting:  # The list grows while it is read.
         if state not in moves:
-            check_ends_after_absences(state, folded)
-            moves[state] = list(iterate_moves_from(state, folded, absences))
+            check_ends_after_absences(state, choices_by_state)
+            moves[state] = list(iterate_moves_from(state, choices_by_state, absences))
             waiting += [move.target for move in moves[state] if move.target != DEAD_STATE]
     return moves
 
 
-def check_ends_after_absences(state: DividedState, folded: ChoicesByState) -> None:
+def check_ends_after_absences(state: DividedState, choices_by_state: ChoicesByState) -> None:
     """Check that a run in a state cannot be a match before its absences have ended.
 
     Raises:
-        MustBuildMatchesError: it can be one.
+        MustBuildMatchesError: the run can be a match.
     """
-    accepts = any(choice.accepts for choice in folded[state.state])
+    accepts = any(choice.accepts for choice in choices_by_state[state.state])
     if accepts and Phase.WITHIN in state.phases:
         raise errors.MustBuildMatchesError(errors.ENDS_WITHIN_ABSENCE)
 
 
-def can_be_match(state: DividedState, folded: ChoicesByState) -> bool:
+def can_be_match(state: DividedState, choices_by_state: ChoicesByState) -> bool:
     """Return whether a run in a state can be a complete match.
 
-    It cannot if the run has guessed that another row will be mapped before an absence begins.
+    A run is not complete if it has guessed that another row will be mapped before an absence
+    begins.
     """
-    accepts = any(choice.accepts for choice in folded[state.state])
+    accepts = any(choice.accepts for choice in choices_by_state[state.state])
     return accepts and Phase.AGAIN not in state.phases
 
 
 def iterate_moves_from(
-    state: DividedState, folded: ChoicesByState, absences: tuple[AbsenceCondition, ...]
+    state: DividedState, choices_by_state: ChoicesByState, absences: tuple[AbsenceCondition, ...]
 ) -> Iterator[RunMove]:
     """Yield the moves of a state: one for each choice of a row and each guess of the run.
 
     A choice after which no match is possible leads to DEAD_STATE.
     """
-    for choice in folded[state.state]:
+    for choice in choices_by_state[state.state]:
         if choice.target is None:
             continue
         next_phases = (
@@ -284,7 +286,7 @@ def iterate_moves_from(
 def find_next_phases(phase: Phase, absence: AbsenceCondition, choice: Choice) -> tuple[Phase, ...]:
     """Return the phases in which a run can be after a choice has mapped a row.
 
-    There are two if the run must guess, and none if no match can continue with this row.
+    The result has two phases if the run must guess, and none if no match can continue like this.
 
     Args:
         phase: the phase of the run before the row.

@@ -9,9 +9,10 @@ to the result. These aggregates can be computed in this way:
     min, max            all of these, a minimum, a maximum, and a value of any plain type on the
                         first or last row of a variable
 
-A sum of minimums is not among them: it needs each match by itself. Nor is an average of averages.
+A sum of minimums cannot be computed in this way, because it needs the minimum of each match. The
+same is true of an average of averages.
 
-A run ends with a row that must be absent between two rows of the match: see `absences`. Rows that
+A run ends at a row that must be absent between two rows of the match: see `absences`. Rows that
 must be absent before or after the match are looked for when a match is found.
 """
 
@@ -40,9 +41,11 @@ from matchrec.plan.totals import TotalAggregate, Totals
 from matchrec.search.task import Task, TaskTotals, Total, TotalFunction
 from matchrec.shortcuts import current_shortcuts
 
-# The functions of aggregates that runs can carry. `avg` of one match is not among them.
+# The functions of aggregates that runs can carry, by their names. `avg` of one match is not one of
+# them.
 TOTAL_FUNCTIONS = {function.value: function for function in TotalFunction}
 
+# The functions whose value is one of the aggregated values.
 EXTREMES = (TotalFunction.MIN, TotalFunction.MAX)
 
 
@@ -59,9 +62,9 @@ def link_totals(
 
     Args:
         plan: the plan of the query.
-        totals: the aggregates over all matches that it asks for.
+        totals: the aggregates over all matches of the plan.
         task: the task of the search, without totals.
-        collector: what all output columns read.
+        collector: the reads of all output columns.
         column_types: the types of all columns that the output may read.
 
     Raises:
@@ -95,7 +98,7 @@ def link_totals(
 
 
 def find_each_match_once(task: Task, grouped: Grouping) -> Task:
-    """Return the task with a program that finds each match by one run only.
+    """Return the task with a program that finds each match by only one run.
 
     Otherwise a match would count once for each run that finds it.
 
@@ -110,7 +113,7 @@ def find_each_match_once(task: Task, grouped: Grouping) -> Task:
     if not can_find_match_twice(task.pattern.folding, task.states_after_skip):
         return task
     if task.selection is EventSelection.SKIP_TILL_NEXT_MATCH or task.stages is not None:
-        # Which rows a run may skip depends on the state it is in, so states cannot be merged.
+        # Which rows a run may skip depends on its state, so states cannot be merged.
         raise errors.MustBuildMatchesError(errors.MAPPED_TWICE)
     folding = determinise(task.pattern.folding)
     if folding is None:
@@ -128,7 +131,8 @@ def check_output(task: Task, grouped: Grouping) -> None:
     If matches are added up for each row that ends matches, they must also be complete at that row.
 
     Raises:
-        MustBuildMatchesError: the task does not fulfil this.
+        MustBuildMatchesError: some matches are not output, other runs are output, or matches may be
+            complete too late.
     """
     if task.output is not MatchOutput.ALL:
         raise errors.MustBuildMatchesError(errors.NOT_ALL_MATCHES)
@@ -165,10 +169,11 @@ class CarriedAggregate:
     members: VariableIds
     # The column that runs read: `price`. None for a count of rows or matches.
     column: TotalledColumn | None = None
-    # Whether runs carry the bits of doubles.
+    # Whether runs carry doubles, as the integers with the same bits.
     is_float: bool = False
 
 
+# The number of matches: `count(*)` over all matches.
 COUNT_OF_MATCHES = CarriedAggregate(
     outer_function=TotalFunction.COUNT, inner_function=TotalFunction.COUNT, members=VariableIds()
 )
@@ -190,7 +195,7 @@ def find_carried_aggregate(
     """
     if read.measure is None:
         return COUNT_OF_MATCHES
-    # The search adds values up for an average, too. It is divided by the count afterwards.
+    # For an average, the search adds the values up. SQL later divides the sum by the count.
     function = read.aggregate.function
     outer_function = TotalFunction.SUM if function == "avg" else TotalFunction(function)
     inner_name = name_inner_aggregate(read.measure)
@@ -219,10 +224,11 @@ def find_carried_aggregate(
 def name_inner_aggregate(read: ReadBasicAggregate | ReadNavigation) -> str:
     """Return the name of the aggregate that is computed in each match.
 
-    It is `sum` for `sum(A.price)`, and `last` for `LAST(A.price)`.
+    The name is `sum` for `sum(A.price)`, and `last` for `LAST(A.price)`.
 
     Raises:
-        MustBuildMatchesError: it reads a row at an offset, which may be mapped to another variable.
+        MustBuildMatchesError: the aggregate reads a row at an offset, which may be mapped to
+            another variable.
     """
     if isinstance(read, ReadBasicAggregate):
         return read.function.value
@@ -252,18 +258,20 @@ def is_carried(
     inner_function: TotalFunction,
     type_: ValueType | None,
 ) -> bool:
-    """Return whether runs can carry an aggregate over all matches: see the table above.
+    """Return whether runs can carry an aggregate over all matches.
+
+    The table at the start of the module shows which aggregates they can carry.
 
     Args:
         total: the aggregate over all matches.
-        outer_function: its function; SUM for an average.
-        inner_function: the aggregate of one match.
+        outer_function: the function over all matches; SUM for an average.
+        inner_function: the function over the rows of one match.
         type_: the type of the values in the match; None if rows are counted.
     """
     if type_ is None or TotalFunction.COUNT in (outer_function, inner_function):
         return True
     if total.is_double and type_.family is Family.DECIMAL:
-        return False  # the double must be rounded once, from the exact sum of all matches
+        return False  # The double must be rounded once, from the exact sum of all matches.
     if outer_function is TotalFunction.SUM:
         is_added = inner_function not in EXTREMES
         return is_added and type_.family in NUMBERS and not is_wide_decimal(type_)

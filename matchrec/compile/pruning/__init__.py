@@ -4,9 +4,9 @@
     condition_windows   conditions that bound a match as WITHIN does, as a window
     distance_facts      what a condition says about the distance to the first row of a match
     window_limits       how far a window reaches, in units of the order column
-    gap_conditions      windows inside of a match, as conditions
+    gap_conditions      windows inside a match, as conditions
     dependencies        what a plan depends on besides the values of matched rows
     proven_shortcuts    which shortcuts are proven for which dependencies
 
-The matches are the same without the rows that are left out. If they might not be, none are.
+Rows are left out only if it is proven that the matches are the same without them.
 """

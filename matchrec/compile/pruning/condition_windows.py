@@ -12,11 +12,11 @@ current row can be computed before the search.
 The matches are the same, because rows ascend along the order column:
 
 - The window excludes no match. Every match ends with a row of C, which is at most 1800 after the
-  row of V. The rows between the two are at most as far away.
-- The removed conditions exclude no match. Every row in the window satisfies them. A condition with
-  a smaller limit than the window, such as `X.ts - V.ts <= 60`, is kept.
+  row of V. All rows between them are also at most 1800 after the row of V.
+- The removed conditions exclude no match, because every row in the window satisfies them. A
+  condition with a smaller limit than the window, such as `X.ts - V.ts <= 60`, is kept.
 
-How it is done:
+The steps are:
 
 1. `distance_facts` reads what each conjunct of DEFINE says about the distance from the first row of
    the match.
@@ -63,7 +63,7 @@ def replace_conditions_by_window(
 ) -> MatchPlan:
     """Return the plan with a window instead of the conditions that bound every match.
 
-    If its conditions do not bound every match, return the plan as it is.
+    If conditions do not bound every match, the plan is returned unchanged.
 
     Args:
         plan: a plan whose names are resolved.
@@ -80,7 +80,7 @@ def replace_conditions_by_window(
     bounds_of_last_rows = [
         select_bounds(facts.get(plan.variables[variable_id], ()))
         for variable_id in sorted(follow.last)
-        if follow.find_predecessors(variable_id)  # a match of a single row needs no bound
+        if follow.find_predecessors(variable_id)  # A match of a single row needs no bound.
     ]
     has_unbounded_matches = any(not bounds for bounds in bounds_of_last_rows)
     if not bounds_of_last_rows or has_unbounded_matches:
@@ -96,9 +96,12 @@ def replace_conditions_by_window(
 def can_have_condition_window(plan: MatchPlan) -> bool:
     """Return whether a window may replace conditions of a plan, whatever their bounds are.
 
-    It may not if the plan has a window already, if it has NOT, stages, a condition on the whole
-    match, partial matches or a graph as output, or if rows do not ascend along the order column.
-    It need not if no condition reads the order column.
+    The result is False
+
+    - if the plan already has a window, or has NOT, stages, a condition on the whole match, partial
+      matches or a graph as output,
+    - if rows do not ascend along the order column,
+    - if no condition reads the order column, because then no condition bounds a match.
     """
     has_window = plan.within is not None or plan.within_rows is not None
     if has_window or plan.absences or list_negations(plan.pattern):
@@ -131,7 +134,7 @@ def choose_window(bounds_of_last_rows: list[list[Bound]], order: OrderType) -> M
         order: the type of the order column.
 
     Returns:
-        The bound. None if a variable has no bound that is known in units of the order column, or if
+        The bound; None if a variable has no bound that is known in units of the order column, or if
         bounds cannot be compared because they round in different ways.
     """
     narrowest_bounds = []
@@ -186,7 +189,7 @@ class WindowRewrite:
         return replace(self.plan, within=within, definitions=tuple(definitions))
 
     def build_distance(self) -> Distance:
-        """Return how far the window reaches, and whose conditions it replaces."""
+        """Return the length of the window, with the variables whose conditions it replaces."""
         limit, bound = self.window
         comparison = "less than" if bound.strict else "at most"
         implied_forms = [
@@ -248,7 +251,7 @@ class WindowRewrite:
     def implies(self, fact: DistanceFact) -> bool:
         """Return whether every row inside the window satisfies the conjunct that states a fact.
 
-        The first row of a match may be outside of its window: see `first_must_be_inside`.
+        The first row of a match may be outside its window: see `first_must_be_inside`.
         """
         if isinstance(fact, NotBefore):
             is_time_order = self.order.type.family in TIMES

@@ -5,9 +5,12 @@
     NOT N A B           forbids rows before a match
 
 `proven_shortcuts` decides by the dependencies of a plan which shortcuts may be taken. So no part of
-a plan may be forgotten: each field has an entry in `DEPENDENCIES_OF_FIELDS`, which a test checks,
-and each kind of reference has a case. Operators of row patterns, steps of stages, options of a
-clause and functions of the match have a field with their dependencies.
+a plan may be forgotten:
+
+- Each field of a plan has an entry in `DEPENDENCIES_OF_FIELDS`, which a test checks.
+- Each type of reference has a case in `find_reference_dependencies`.
+- Operators of row patterns, steps of stages, options of a clause and functions of the match declare
+  their own dependencies.
 """
 
 from __future__ import annotations
@@ -52,12 +55,12 @@ Dependencies = tuple[Dependency, ...]
 
 @dataclass(frozen=True, slots=True)
 class ReferenceContext:
-    """Where in a plan references are written."""
+    """A place in a plan with references: the condition of a variable, or the measures."""
 
     plan: MatchPlan
-    # The variables at the ends of matches of the plan, and those that follow each other.
+    # The follow sets of the row pattern of the plan.
     follow: FollowSets
-    # The variable whose condition has the references; None for a measure.
+    # The variable whose condition has the references; None for the measures.
     variable: str | None = None
 
 
@@ -66,7 +69,7 @@ def list_dependencies(part: str, dependencies: Dependencies) -> list[PlanDepende
     return [PlanDependency(part, dependency) for dependency in dependencies]
 
 
-# The dependencies of each kind of reference.
+# Find the dependencies of references.
 
 
 def find_scalar_dependencies(
@@ -103,12 +106,12 @@ def find_reference_dependencies(
 
 
 def find_navigation_dependencies(navigation: Navigation, context: ReferenceContext) -> Dependencies:
-    """Return the dependency of a physical step such as PREV; nothing if there is no step.
+    """Return the dependency of a physical step such as PREV. Without a step, there is none.
 
     For the pattern `A B`:
 
-        B AS x > PREV(x)       UNMATCHED_BETWEEN: the row is surely one of the match's rows or
-                               between them
+        B AS x > PREV(x)       UNMATCHED_BETWEEN: the row is certainly in the match, or between its
+                               rows
         A AS x > PREV(x)       NEIGHBOURS: the row is before the match
         B AS x > PREV(x, 2)    NEIGHBOURS: the row may be before the match
     """
@@ -120,10 +123,11 @@ def find_navigation_dependencies(navigation: Navigation, context: ReferenceConte
 
 
 def finds_row_inside_match(navigation: Navigation, context: ReferenceContext) -> bool:
-    """Return whether a physical step surely finds a row from the first to the last of the match.
+    """Return whether a physical step certainly finds a row inside the match.
 
-    The row before the current one is, unless the current row may be the first one. The row after it
-    is, unless the current row may be the last one.
+    Rows between the first and the last row of the match count as inside. The row before the current
+    row is inside, unless the current row may be the first row. The row after the current row is
+    inside, unless the current row may be the last row.
     """
     plan = context.plan
     variable = None if context.variable is None else plan.ids.get(context.variable)
@@ -138,14 +142,14 @@ def finds_row_inside_match(navigation: Navigation, context: ReferenceContext) ->
         case 1:
             return variable not in context.follow.last
         case _:
-            return False  # more than one row away
+            return False  # The row is more than one row away, so nothing is known about it.
 
 
-# The dependencies of each field of a plan.
+# Find the dependencies of the fields of a plan.
 
 
 def find_pattern_dependencies(context: ReferenceContext) -> Iterator[PlanDependency]:
-    """Yield the dependencies of the operators of a row pattern, and whether it matches no rows."""
+    """Yield the dependencies of a row pattern's operators, and EMPTY_MATCHES if it allows them."""
     for node in walk_pattern(context.plan.pattern):
         yield from list_dependencies(node.operator.name, node.operator.dependencies)
     if context.follow.matches_empty:
@@ -182,7 +186,7 @@ def find_gap_dependencies(context: ReferenceContext) -> Iterator[PlanDependency]
 
 
 def find_absence_dependencies(context: ReferenceContext) -> Iterator[PlanDependency]:
-    """Yield where rows must be absent: before, between or after the rows of a match."""
+    """Yield a dependency for each absence: before, between or after the rows of a match."""
     for absence in context.plan.absences:
         if absence.before is None:
             dependency = Dependency.ABSENT_AFTER
@@ -217,8 +221,8 @@ def find_total_dependencies(context: ReferenceContext) -> list[PlanDependency]:
     return list_dependencies("an aggregate over all matches", totals.grouping.dependencies)
 
 
-# For each field of `MatchPlan`, the function that finds its dependencies. None for a field that
-# only decides which rows a match has, or gives names.
+# For each field of `MatchPlan`, the function that finds its dependencies. None for a field without
+# dependencies, which only decides which rows a match has, or gives names.
 DEPENDENCIES_OF_FIELDS: Mapping[
     str, Callable[[ReferenceContext], Iterable[PlanDependency]] | None
 ] = {
@@ -242,7 +246,7 @@ DEPENDENCIES_OF_FIELDS: Mapping[
     "absences": find_absence_dependencies,
     "match_condition": None,
     "staging": find_staging_dependencies,
-    "frame_length": None,  # each variable has a condition that keeps it in the frame
+    "frame_length": None,  # The condition of each variable keeps its rows in the frame.
     "totals": find_total_dependencies,
 }
 

@@ -3,7 +3,7 @@
     C.ts - V.ts <= 1800        C.ts < V.ts + INTERVAL '1' HOUR        C.ts - 1800 <= FIRST(ts)
 
 Rows ascend along the order, and so do differences and sums, rounded or not. So for a given first
-row, each of these conditions holds for all rows up to some row, and for none after it.
+row, each of these conditions holds for all rows up to some row, and for no row after it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 
-# For each comparison, the one to use once the smaller value is on the left.
+# For each comparison, the operator to use once the smaller value is on the left.
 SMALLER_LEFT = {"<": "<", "<=": "<=", ">": "<", ">=": "<="}
 
 # Products of INT constants must be smaller than this, so that they do not overflow.
@@ -40,7 +40,7 @@ class Bound:
 
     # The operation by which the two rows are compared.
     form: DistanceForm
-    # How far the current row may be after the first one.
+    # How far the current row may be after the first row.
     amount: Amount
     # The amount as the user wrote it.
     text: str
@@ -56,15 +56,17 @@ class NotBefore:
     zero: Amount | None
 
 
+# A fact about the distance of the current row from the first row of the match.
 DistanceFact = Bound | NotBefore
 
 
 def read_distances(
     plan: MatchPlan, follow: FollowSets, definition: Definition
 ) -> tuple[DistanceFact | None, ...]:
-    """Return the fact that each conjunct of a condition states about the distance to the first row.
+    """Return, for each conjunct of a condition, the fact that it states about the distance.
 
-    None for a conjunct that states none.
+    The distance is that of the current row from the first row of the match. The fact is None for a
+    conjunct that states nothing about it.
 
     Args:
         plan: a plan whose names are resolved.
@@ -82,7 +84,9 @@ class DistanceReader:
     """A reader of the conjuncts of one variable's condition."""
 
     plan: MatchPlan
+    # The follow sets of the row pattern.
     follow: FollowSets
+    # The variable of the condition.
     variable: str
 
     def read_conjunct(self, conjunct: Scalar) -> DistanceFact | None:
@@ -193,7 +197,7 @@ class DistanceReader:
 
 
 def read_constant(scalar: Scalar) -> Amount | None:
-    """Return the value of a number, an interval or a product of whole numbers; else None."""
+    """Return the value of a number, an interval or a product of whole numbers; otherwise None."""
     if scalar.references:
         return None
     if not (isinstance(scalar, Operation) and scalar.operator == "*"):

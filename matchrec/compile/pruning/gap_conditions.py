@@ -1,10 +1,11 @@
-"""Replace windows inside of a match by conditions, unless rows alone show where the windows end.
+"""Replace windows inside a match by conditions, unless rows alone show where the windows end.
 
-    WITHIN 10 FROM A TO C            C AS C.ts < A.ts + 10, if a row of A comes before
-    WITHIN 5 BETWEEN ROWS, skipping  each variable AS ts < LAST(ts, 1) + 5, except the first row
+    WITHIN 10 FROM A TO C                 C AS C.ts < A.ts + 10, if a row of A comes before
+    WITHIN 5 BETWEEN ROWS, SKIP TILL ...  each variable AS ts < LAST(ts, 1) + 5, except on the first
+                                          row of the match
 
-Along a BIGINT the sum could overflow, so it is C AS try_subtract(C.ts, A.ts) < 10. Rows ascend, so
-a difference that does not fit into a BIGINT is too large for the window.
+Along a BIGINT the sum could overflow, so the condition is C AS try_subtract(C.ts, A.ts) < 10. Rows
+ascend, so a difference that does not fit into a BIGINT is too large for the window.
 
 If the rows of a match follow each other in the partition, WITHIN ... BETWEEN ROWS needs no
 condition: a row that is too far after the row before it ends the window of all rows before.
@@ -37,7 +38,9 @@ from matchrec.plan.pattern import always_precedes, list_negated_names
 
 
 def replace_gaps_by_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
-    """Return the plan with conditions instead of windows inside of a match: see above.
+    """Return the plan with conditions instead of windows inside a match.
+
+    A window between neighbouring rows stays if matches skip no rows.
 
     Args:
         plan: a plan whose names are resolved.
@@ -69,9 +72,9 @@ def add_condition(definition: Definition, gap_condition: Definition) -> Definiti
 
 
 def build_gap_conditions(plan: MatchPlan, follow: FollowSets) -> Iterator[Definition]:
-    """Yield conditions of variables that replace windows inside of a match.
+    """Yield conditions of variables that replace windows inside a match.
 
-    A variable may have several conditions.
+    For one variable, several conditions may be yielded.
     """
     for gap in plan.gaps:
         if gap.to is not None:
@@ -83,9 +86,10 @@ def build_gap_conditions(plan: MatchPlan, follow: FollowSets) -> Iterator[Defini
 
 
 def build_row_gaps(plan: MatchPlan, gap: Gap, follow: FollowSets) -> Iterator[Definition]:
-    """Yield the test that a row is near enough to the row before it in the match, if there is one.
+    """Yield, for each variable, the test that its row is near enough to the row before it.
 
-    It becomes a condition of each variable whose rows can come after another row.
+    The row before it is the previous row of the match. Variables to which only the first row of a
+    match can be mapped are left out.
 
     Args:
         plan: a plan whose matches may skip rows.
@@ -104,10 +108,10 @@ def build_row_gaps(plan: MatchPlan, gap: Gap, follow: FollowSets) -> Iterator[De
 def build_variable_gap(
     plan: MatchPlan, gap: Gap, variable: VariableId, follow: FollowSets
 ) -> Scalar:
-    """Return the test that a row is near enough to the last row of `gap.after`, if there is one.
+    """Return the test that a row is near enough to the last row of `gap.after`.
 
-    If that is always the row before, the test reads it as `PREV`, so that it does not depend on the
-    run.
+    The test also holds if no row of `gap.after` comes before. If the last row of `gap.after` is
+    always the previous row, the test reads it by PREV, so that it does not depend on the run.
 
     Args:
         plan: the plan of the query.
@@ -117,7 +121,7 @@ def build_variable_gap(
     """
     members = plan.members[gap.after]
     name = plan.variables[variable]
-    # A row that NOT tests is not mapped to the variable under NOT, so the row pattern does not tell
+    # A row that NOT tests is not mapped to the variable under NOT, so the row pattern does not show
     # which rows come before it.
     is_mapped = name not in list_negated_names(plan.pattern)
     follows_directly = (
@@ -137,8 +141,8 @@ def build_variable_gap(
 def build_distance_test(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
     """Return the test that the current row is less than a window's length after another row.
 
-    It is `ts < <ts of the row> + interval`, or `try_subtract(ts, <ts of the row>) < interval` along
-    a BIGINT, so that nothing overflows.
+    The test is `ts < <ts of the row> + interval`. Along a BIGINT, where this could overflow, it is
+    `try_subtract(ts, <ts of the row>) < interval`.
 
     Args:
         plan: the plan of the query.
@@ -151,7 +155,7 @@ def build_distance_test(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
     other_order = make_column(row, order, span)
     text = gap.interval.text
     if gap.bits == INT.bits and text.isdigit():
-        text += "L"  # the sum of two INTs could overflow; the sum of an INT and a BIGINT does not
+        text += "L"  # The sum of two INTs could overflow, the sum of an INT and a BIGINT cannot.
     length = make_literal(text, span, gap.interval.amount)
     if gap.bits == BIGINT.bits:
         return build_difference_test(current_order, other_order, length)
@@ -160,12 +164,12 @@ def build_distance_test(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
 
 
 def build_count_test(variable: str | None, number: int, gap: Gap) -> Scalar:
-    """Return `count(variable.*) = number`, which counts the current row, too.
+    """Return the test `count(variable.*) = number`. The current row counts, too.
 
     Args:
         variable: the variable, or None for all rows of the match.
         number: the number of rows.
-        gap: the window whose place in the query the test gets.
+        gap: the window from which the test comes: errors show its location.
     """
     span = gap.interval.span_or_start
     count = Aggregate("count", variable, (), span=span)

@@ -1,6 +1,6 @@
-"""Find out which rows of the input can matter. All others need not be sorted or sent to a worker.
+"""Find filters for rows that cannot matter, so that they need not be sorted or sent to a worker.
 
-The result is filters. A row matters only if it passes at least one of them:
+A row matters only if it passes at least one of the filters:
 
     PATTERN (A X*? B) DEFINE A AS e = 'a', B AS e = 'b'                    e = 'a'; e = 'b'
     PATTERN (A X*? B) DEFINE A AS e = 'a', B AS e = 'b', X AS e <> 'c'     the same, and
@@ -8,16 +8,16 @@ The result is filters. A row matters only if it passes at least one of them:
 
 There are three cases:
 
-- A pattern of stages: a run skips a row that satisfies no condition.
-- SQL with an event selection: so does every run of it.
-- Other SQL: a row that satisfies no condition can only be mapped to a *filler*, such as X. After
-  every row that a run of `A X*? B Y*? C` maps, it waits in a loop over one filler, which can take
-  any row and leaves the run where it was.
+- A pattern of stages: every run skips a row that satisfies no condition.
+- SQL that may skip rows: every run skips a row that satisfies no condition.
+- Other SQL: a row that satisfies no condition can be mapped only to a *filler*, such as X. After
+  every row that it maps, a run of `A X*? B Y*? C` waits in a loop over one filler. The filler can
+  take any row, and leaves the run in the same situation.
 
-A filler is a variable without a condition, or a variable in a loop whose condition reads one row
-only. A row does not matter if it satisfies the conditions of all fillers and no other condition.
-The matches are the same without it, as long as nothing reads or counts it: conditions and measures
-may read rows of other variables, and the first and the last row of the match, which are never
+A filler is a variable without a condition, or a variable in a loop whose condition reads only one
+row. A row does not matter if it satisfies the conditions of all fillers and no other condition. The
+matches are the same without such a row if no condition or measure reads or counts it. They may read
+rows of other variables, and the first and the last row of the match, because these rows are never
 mapped to a filler.
 """
 
@@ -52,12 +52,15 @@ RowTests = Mapping[str, RowColumn | None]
 def find_row_filters(
     plan: MatchPlan, pattern: CompiledPattern, conditions: tuple[SplitCondition, ...]
 ) -> tuple[RowColumn, ...]:
-    """Return filters: a row matters only if it passes one of them. Empty if all rows may matter.
+    """Return filters: a row matters only if it passes one of them.
+
+    The result is empty if all rows may matter.
 
     Args:
         plan: the plan of a query.
         pattern: its row pattern, compiled.
-        conditions: the conditions of all variables that have one. None reads neighbouring rows.
+        conditions: the conditions of all variables that have one. No condition reads neighbouring
+            rows.
     """
     if not current_shortcuts().rows:
         return ()
@@ -73,7 +76,7 @@ def find_row_filters(
         variable for variable, name in enumerate(plan.variables) if name not in row_tests
     )
     loop_variables = find_loops_of_one_row(plan, pattern, conditions)
-    # More fillers leave out more rows, but something may read the rows of a loop.
+    # More fillers leave out more rows, but a condition or a measure may read the rows of a loop.
     filters = find_filters_with_fillers(
         unconditional_variables | loop_variables, plan, pattern, row_tests
     )
@@ -92,11 +95,11 @@ def find_filters_with_fillers(
         fillers: the fillers; none if the search may skip rows.
         plan: the plan of the query.
         pattern: its row pattern, compiled.
-        row_tests: what Spark computes of each condition.
+        row_tests: the part of each condition that Spark computes.
     """
     if reads_fillers(plan, fillers, row_tests):
         return ()
-    if not are_matches_same_without(plan, pattern, fillers):
+    if not can_leave_out_fillers(plan, pattern, fillers):
         return ()
     filters: dict[RowColumn, None] = {}
     for variable, name in enumerate(plan.variables):
@@ -113,7 +116,7 @@ def find_filters_with_fillers(
 def reads_fillers(plan: MatchPlan, fillers: VariableIds, row_tests: RowTests) -> bool:
     """Return whether a condition or a measure may read or count rows of fillers.
 
-    The condition of a filler does not count: it reads the row itself and no other.
+    The condition of a filler does not count, because it reads only the tested row.
     """
     fillers_with_condition = {plan.variables[filler] for filler in fillers} & row_tests.keys()
     scalars = [
@@ -139,10 +142,12 @@ def find_filters_of_stages(
 ) -> tuple[RowColumn, ...]:
     """Return the filters of a pattern of stages, or nothing if all rows may matter.
 
-    A row that satisfies no condition does not matter if every run may skip it and then waits for
-    the same as before. Such a row can still end the window of a run, but without it the next row
-    does, or the end of the data. That changes which matches are complete first if a NOT ends the
-    pattern, so then all rows matter.
+    A row that satisfies no condition does not matter if every run may skip it, and then has the
+    same choices as before.
+
+    Such a row may end the window of a run. Without the row, the next row or the end of the data
+    ends the window. If a NOT ends the pattern, this can change which matches are complete first, so
+    then all rows matter.
     """
     if pattern.program.completed_by_time or not all_runs_can_skip(pattern):
         return ()
@@ -165,9 +170,9 @@ def find_filters_of_stages(
 def all_runs_can_skip(pattern: CompiledPattern) -> bool:
     """Return whether every run of a pattern of stages can skip a row that satisfies no condition.
 
-    The run must then wait for the same as before. Every choice must have a condition, because the
-    row could take a choice without one. Complete matches are not runs, and runs without a row need
-    not wait.
+    After the row, the run must have the same choices as before. Every choice must have a condition:
+    a run could map the row by a choice without a condition. Complete matches are not runs, and runs
+    without a row need not skip rows.
     """
     folding = pattern.folding
     for state, state_after_skip in enumerate(folding.states_after_skip):
@@ -185,48 +190,48 @@ def all_runs_can_skip(pattern: CompiledPattern) -> bool:
 def find_loops_of_one_row(
     plan: MatchPlan, pattern: CompiledPattern, conditions: tuple[SplitCondition, ...]
 ) -> VariableIds:
-    """Return the variables whose rows leave a run where it was, and whose conditions read one row.
+    """Return the loop variables whose condition reads one row, and is computed by Spark alone.
 
-    Spark must compute the whole condition.
+    See `find_loop_variables`.
     """
-    folded = pattern.folding.choices
-    if any(choice.test is not None for choices in folded for choice in choices):
-        return NO_FILLERS  # tests check more than the condition of their variable
+    choices_by_state = pattern.folding.choices
+    if any(choice.test is not None for choices in choices_by_state for choice in choices):
+        return NO_FILLERS  # Tests check more than the condition of their variable.
     variables_of_one_row = {
         plan.ids[condition.variable] for condition in conditions if reads_one_row(condition)
     }
-    return find_loop_variables(folded) & variables_of_one_row
+    return find_loop_variables(choices_by_state) & variables_of_one_row
 
 
 def reads_one_row(condition: SplitCondition) -> bool:
-    """Return whether Spark computes a condition as a whole, and it reads one row."""
+    """Return whether Spark computes the whole condition, and the condition reads only one row."""
     is_computed_by_spark = condition.run_step is None and condition.nearby_test is None
     test = condition.row_test
     return is_computed_by_spark and test is not None and test.reads_one_row
 
 
-def find_loop_variables(folded: ChoicesByState) -> VariableIds:
-    """Return the variables whose rows always leave a run where it was, and never begin a run.
+def find_loop_variables(choices_by_state: ChoicesByState) -> VariableIds:
+    """Return the variables whose rows always leave a run with the same choices.
+
+    Variables that can begin a run are left out.
 
     For example, X and Y in `A X*? B Y* C`, but not X in `A X* B X C`.
     """
     staying = set()
     moving = set()
-    for state, choices in enumerate(folded):
+    for state, choices in enumerate(choices_by_state):
         for choice in choices:
             if choice.variable is None or choice.target is None:
                 continue
             begins_run = state == 0
-            if begins_run or not go_on_alike(folded[choice.target], choices):
+            if begins_run or not have_same_choices(choices_by_state[choice.target], choices):
                 moving.add(choice.variable)
             else:
                 staying.add(choice.variable)
     return frozenset(staying - moving)
 
 
-def are_matches_same_without(
-    plan: MatchPlan, pattern: CompiledPattern, fillers: VariableIds
-) -> bool:
+def can_leave_out_fillers(plan: MatchPlan, pattern: CompiledPattern, fillers: VariableIds) -> bool:
     """Return whether the matches are the same without the rows that only fillers can take.
 
     Args:
@@ -234,53 +239,56 @@ def are_matches_same_without(
         pattern: its row pattern, compiled.
         fillers: the fillers; none if the search may skip rows.
     """
-    folded = pattern.folding.choices
+    choices_by_state = pattern.folding.choices
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
-        # A preferred match that may end early does so if the alternative is to skip a row. So it
-        # depends on whether there is a row to skip.
-        return not (plan.output is MatchOutput.PREFERRED and may_end_early(folded))
+        # A preferred match that may end early ends if it would have to skip the next row otherwise.
+        # So the match depends on the rows that it would skip.
+        return not (plan.output is MatchOutput.PREFERRED and may_end_early(choices_by_state))
     if plan.needs_event_selection or not plan.rows_per_match.summarizes_matches:
         return False
     if plan.output is MatchOutput.LONGEST:
-        return False  # rows of fillers count for the length
+        return False  # Rows of fillers count for the length.
     if plan.after_match.variable is not None:
-        return False  # AFTER MATCH SKIP TO a variable may look for a filler
-    return can_always_take_row(folded, fillers)
+        return False  # AFTER MATCH SKIP TO a variable may look for a filler.
+    return can_always_take_row(choices_by_state, fillers)
 
 
-def may_end_early(folded: ChoicesByState) -> bool:
+def may_end_early(choices_by_state: ChoicesByState) -> bool:
     """Return whether a match may end in a state from which it could also go on."""
-    for choices in folded:
+    for choices in choices_by_state:
         ends = [choice.target is None for choice in choices]
         if any(ends) and not all(ends):
             return True
     return False
 
 
-def can_always_take_row(folded: ChoicesByState, fillers: VariableIds) -> bool:
-    """Return whether every run can map any row to a filler and is then where it was.
+def can_always_take_row(choices_by_state: ChoicesByState, fillers: VariableIds) -> bool:
+    """Return whether every run can map any row to a filler, and then has the same choices.
 
-    A match must not begin with such a row, and must not end where it could go on: without the row
-    it would be another match.
+    A match must not begin with such a row, and must not end in a state from which it could go on:
+    without the row, it would be another match.
 
     Args:
-        folded: the choices of each state.
+        choices_by_state: the choices of each state.
         fillers: variables that can take any row.
     """
-    if any(choice.variable in fillers for choice in folded[0]):
+    if any(choice.variable in fillers for choice in choices_by_state[0]):
         return False
     states_after_a_row = {
-        state for source in range(len(folded)) for state in find_targets(folded, source)
+        state
+        for source in range(len(choices_by_state))
+        for state in find_targets(choices_by_state, source)
     }
-    return all(can_wait_in_state(folded, state, fillers) for state in states_after_a_row)
+    return all(can_wait_in_state(choices_by_state, state, fillers) for state in states_after_a_row)
 
 
-def can_wait_in_state(folded: ChoicesByState, state: int, fillers: VariableIds) -> bool:
-    """Return whether a run in a state can map any row to one filler and is then where it was.
+def can_wait_in_state(choices_by_state: ChoicesByState, state: int, fillers: VariableIds) -> bool:
+    """Return whether a run in a state can map any row to one filler, and then has the same choices.
 
-    A run that can only end need not wait. A run that can either end or go on cannot wait.
+    A run that can only end need not wait, so the result is True. For a run that can either end or
+    go on, the result is False.
     """
-    choices = folded[state]
+    choices = choices_by_state[state]
     onward = [choice for choice in choices if choice.target is not None]
     if not onward:
         return True
@@ -289,11 +297,11 @@ def can_wait_in_state(folded: ChoicesByState, state: int, fillers: VariableIds) 
     if can_end or len(filler_targets) != 1:
         return False
     (target,) = filler_targets
-    return target is not None and go_on_alike(folded[target], choices)
+    return target is not None and have_same_choices(choices_by_state[target], choices)
 
 
-def go_on_alike(left: tuple[Choice, ...], right: tuple[Choice, ...]) -> bool:
-    """Return whether the choices of two states have the same variables and targets, in order."""
+def have_same_choices(left: tuple[Choice, ...], right: tuple[Choice, ...]) -> bool:
+    """Return whether two states have choices with the same variables and targets, in order."""
     return [(choice.variable, choice.target) for choice in left] == [
         (choice.variable, choice.target) for choice in right
     ]
@@ -302,7 +310,8 @@ def go_on_alike(left: tuple[Choice, ...], right: tuple[Choice, ...]) -> bool:
 def may_read_filler(plan: MatchPlan, reference: Reference, fillers: VariableIds) -> bool:
     """Return whether a reference may read or count a row of a filler.
 
-    A column of the first or the last row of the match does not: these are never fillers.
+    A column of the first or the last row of the match does not read a filler: see the start of this
+    module.
     """
     if isinstance(reference, MatchValue):
         return False

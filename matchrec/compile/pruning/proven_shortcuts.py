@@ -4,8 +4,8 @@ A shortcut leaves rows out, or searches a partition in parts. Before it is taken
 checks that it is proven for every dependency of the plan: see `dependencies`. If not, the query
 runs without it.
 
-Shortcuts fail closed: a dependency without an entry in `PROVEN_FOR` fails when it is first looked
-up, and in a test before that.
+Shortcuts fail closed: a test checks that each dependency has an entry in `PROVEN_FOR`, and a
+look-up of a dependency without an entry fails.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ class Shortcut(Enum):
     The comment at each member says what the shortcut relies on.
     """
 
-    # Partitions are cut into ranges. All rows from the one with which a match may begin to the end
-    # of its window are in one range.
+    # Partitions are cut into ranges. All rows from a possible first row of a match to the end of
+    # its window are in one range.
     RANGES = "ranges"
     # Partitions are left out. A partition without a row that every match needs has no match.
     PARTITIONS = "partitions"
-    # Rows are left out. All rows stay that satisfy a condition, also the condition of an absence.
+    # Rows are left out. All rows that satisfy a condition stay, even the condition of an absence.
     ROWS = "rows"
-    # A partition is searched in pieces. Rows before the first undecided start are dropped, if
-    # nothing reads them besides rows of their own match.
+    # A partition is searched in pieces. Rows before the first undecided starting row are dropped:
+    # only conditions and measures of their own match read them.
     PIECES = "search_in_pieces"
     # Matches are added up without being built. Runs carry the values that are added up, and each
     # match is identified by its rows.

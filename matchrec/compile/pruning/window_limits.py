@@ -1,9 +1,10 @@
 """Find how far a window reaches, exactly, in the units of the order column.
 
-Integers, decimals, dates and times are whole numbers of units, so that every form of a condition
-has the same limit. Along a DOUBLE, the forms round in different ways, so a limit belongs to one
-form. If Spark's own result is not the same limit for all rows, there is no limit: differences of
-local times if clocks are changed, and intervals of days that are added to such times.
+Integers, decimals, dates and times are whole numbers of units, so every form of a condition has the
+same limit. Along a DOUBLE, the forms round in different ways, so a limit belongs to one form.
+
+Some conditions have no limit, because Spark's result is not the same for all rows: if clocks are
+changed, differences of local times, and sums of local times and intervals of days.
 
     C.ts - V.ts <= 1800                    along a BIGINT            1800
     C.ts < V.ts + INTERVAL '1' HOUR        along a TIMESTAMP         3599999999 microseconds
@@ -23,8 +24,9 @@ from matchrec.plan.amounts import MICROSECONDS, Amount
 from matchrec.plan.clauses import Distance, DistanceForm, RowExpression
 from matchrec.plan.match_plan import MatchPlan
 
-# Limits of each family of types must be less than this, in units.
+# For the families of dates and times, the number of units that a limit must be less than.
 LIMITS_OF_UNITS = {Family.DATE: 10**6, Family.TIMESTAMP: 2**56, Family.TIMESTAMP_NTZ: 2**56}
+# The number of units that a limit must be less than for all other families.
 LIMIT_OF_NUMBERS = 2**63 - 1
 
 # The widths in bits of integer order columns along which distances are measured.
@@ -35,11 +37,11 @@ INTEGER_WIDTHS = (32, 64)
 class Limit:
     """How far after its first row a window reaches."""
 
-    # In units of the order column.
+    # The greatest distance from the first row, in units of the order column.
     value: int | float
-    # The operation by which rows are compared. It matters along a DOUBLE only.
+    # The operation by which rows are compared. It matters only along a DOUBLE.
     form: DistanceForm = DistanceForm.DIFFERENCE
-    # Whether a row at the limit is outside of the window.
+    # Whether a row at the limit is outside the window.
     strict: bool = False
 
     @property
@@ -51,7 +53,7 @@ class Limit:
 def find_limit(bound: Bound, order: OrderType) -> Limit | None:
     """Return the limit of a bound along an order column.
 
-    None if the bound is not the same limit for all rows, or if no row can satisfy it.
+    The result is None if the bound is not the same limit for all rows, or if no row can satisfy it.
     """
     if order.type == DOUBLE:
         return find_double_limit(bound)
@@ -80,8 +82,9 @@ def find_double_limit(bound: Bound) -> Limit | None:
 def find_unit(bound: Bound, order: OrderType) -> Fraction | None:
     """Return how long a unit of the order column is, in the units of a bound's amount.
 
-    For example, 1/100 along a DECIMAL(10, 2), and the microseconds of a day if an interval is a
-    bound along a DATE. None if the bound is not the same limit for all rows.
+    For example, a unit is 1/100 along a DECIMAL(10, 2). If an interval is a bound along a DATE, a
+    unit is the number of microseconds of a day. The result is None if the bound is not the same
+    limit for all rows.
     """
     length = bound.amount
     family = order.type.family
@@ -97,7 +100,7 @@ def find_unit(bound: Bound, order: OrderType) -> Fraction | None:
         case Family.TIMESTAMP_NTZ if length.is_time:
             return Fraction(1)
         case Family.TIMESTAMP if length.is_time:
-            # Less than a day is added as elapsed time, whatever the clocks show.
+            # An interval of less than a day is added as elapsed time, whatever the clocks show.
             is_elapsed = (
                 bound.form is not DistanceForm.DIFFERENCE and length.value < MICROSECONDS["DAY"] - 1
             )
@@ -134,14 +137,14 @@ def measure_windows(plan: MatchPlan, order: OrderType) -> MatchPlan:
 
 
 def find_integer_bits(order: OrderType) -> int:
-    """Return the width of an integer order column in bits, 0 for other types."""
+    """Return the width of an integer order column in bits; 0 for other types."""
     return order.type.bits if order.type.family is Family.INTEGER else 0
 
 
 def measure_interval(interval: RowExpression, order: OrderType) -> Distance | None:
     """Return how far a window of this length reaches; None if that is not known.
 
-    It is not known along a DOUBLE, because the sum of an order value and the interval is rounded.
+    Along a DOUBLE it is not known, because the sum of an order value and the interval is rounded.
     """
     length = interval.amount
     if length is None or order.type == DOUBLE:
