@@ -1,7 +1,7 @@
 """Build the compiled query of a query whose conditions are typed: reads, task and strategy.
 
-`translate_outputs` takes the first step for all queries that share their rows. It numbers the
-columns that are sent for them. After that, `build_compiled_query` compiles each query.
+First, `translate_outputs` translates the outputs of each query that shares the rows, and numbers
+the columns that are sent for all of these queries. Then `build_compiled_query` compiles each query.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from matchrec.shortcuts import current_shortcuts
 
 @dataclass(frozen=True, slots=True)
 class TranslatedOutputs:
-    """The output columns of a query, and what they read."""
+    """The output columns of a query, and the reads that they need."""
 
     # The output columns as SQL over reads.
     columns: tuple[ResultColumn, ...]
-    # What they read.
+    # The reads of the output columns.
     collector: ReadCollector
 
 
@@ -115,8 +115,8 @@ def translate_outputs(
     Args:
         query: the query.
         conditions: its conditions, typed.
-        indices: the columns that are sent for all queries that share the rows, with their indices.
-            All columns that this query needs and that are missing are added to it.
+        indices: the index of each column that is sent for the queries that share the rows. The
+            columns that this query needs are added to `indices`, after the columns already there.
 
     Raises:
         MatchRecognizeError: a measure is not supported, or a window is not a distance along its
@@ -200,13 +200,13 @@ def find_closing_condition(plan: MatchPlan) -> VariableId | None:
 
 
 def has_any_window(plan: MatchPlan) -> bool:
-    """Return whether time or rows limit a match, or the rows between two neighbours of it."""
+    """Return whether a length of time or a number of rows limits a match, or a gap inside it."""
     windows = (plan.within, plan.within_rows, plan.row_gap)
     return any(window is not None for window in windows)
 
 
 def build_stage_options(plan: MatchPlan) -> StageOptions | None:
-    """Return what the search must know of stages; None if the plan has none."""
+    """Return the options of stages for the search; None if the plan has no stages."""
     if plan.staging is None:
         return None
     return StageOptions(skip=plan.staging.skip, outputs_timeouts=plan.staging.timeouts is not None)
@@ -230,7 +230,7 @@ def find_condition_bits(
 
 
 def build_absence_condition(plan: MatchPlan, absence: Absence) -> AbsenceCondition:
-    """Return an absence as the search gets it, with the ids of its variables."""
+    """Return an absence for the search, with the ids of its variables instead of their names."""
     return AbsenceCondition(
         variable=plan.variables.index(absence.variable),
         after=find_members(plan, absence.after),

@@ -1,7 +1,7 @@
 """Find the columns that each part of a query reads. Spark computes them before the search.
 
-A part is a key of a partition, an output, or a step of a condition that the search or the worker
-computes. `sent_columns` numbers the columns that are sent to the workers.
+The parts are partition keys, output columns, and the steps of conditions that the search or the
+worker computes. `sent_columns` numbers the columns that are sent to the workers.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def find_columns_of_output(output: OutputColumn) -> Iterator[RowColumn]:
 
 
 def find_output_scalars(output: OutputColumn) -> list[Scalar]:
-    """Return the expressions over the rows of a match that an output column is computed from."""
+    """Return the expressions over the rows of a match from which an output column is computed."""
     if isinstance(output, Measure):
         return [output.value]
     if isinstance(output, TotalOutput):
@@ -90,13 +90,16 @@ def find_step_columns(
 ) -> Iterator[RowColumn]:
     """Yield the columns that a step or a condition reads, also inside its operands."""
     if isinstance(step, residual.ColumnRead) and step.column_without_row is not None:
-        yield TRUE_COLUMN  # tells whether the row exists: see `Typer.read_column`
+        yield TRUE_COLUMN  # It shows whether the row exists: see `Typer.read_column`.
     for step_field in fields(step):
         yield from find_columns_in(getattr(step, step_field.name))
 
 
 def find_columns_in(value: object) -> Iterator[RowColumn]:
-    """Yield the columns in the value of a step's field: a column, a step, a tuple or anything."""
+    """Yield the columns in the value of a step's field.
+
+    The value may be a column, a step, or a tuple of such values. Other values have no columns.
+    """
     if isinstance(value, RowColumn):
         yield value
     elif isinstance(value, tuple):

@@ -1,8 +1,9 @@
-"""A compiled query: what Spark computes before the match, what the search gets, what is output.
+"""A compiled query: what Spark computes before the match, the task of the search, and the result.
 
-`build_query` makes a `CompiledQuery`, and Spark carries it to its workers. The other records are
+`build_query` makes a `CompiledQuery`, and Spark carries it to its workers. Most other classes are
 parts of it: `SentColumns` are the columns that a worker receives, `ResultColumn` is a column of the
-result, and `TotalledColumn` is a column that aggregates over all matches read.
+result, and `TotalledColumn` is a column that aggregates over all matches read. `Sorter` is the
+choice of who sorts the rows, on which the conditions are split.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ class ResultColumn:
     name: str
     # The column as SQL: texts, and reads and aggregates between them.
     pieces: SqlPieces
-    # Whether it is NULL on a row without a match, as measures are.
+    # Whether the column is NULL on a row without a match, as measures are.
     is_measure: bool
-    # Where the user wrote it; None for a column that nobody wrote.
+    # Where the user wrote the column; None for a column that nobody wrote.
     origin: SqlOrigin | None = None
 
     @property
@@ -41,48 +42,52 @@ class ResultColumn:
 
 @dataclass(frozen=True, slots=True)
 class SentColumns:
-    """The columns that Spark computes for every row and sends, and what each of them is for.
+    """The columns that Spark computes for every row and sends, and the purpose of each.
 
-    All numbers in its fields are indices in `columns`.
+    All integers in the fields are indices in `columns`, from 0.
     """
 
     # All columns that are sent, for this query and for the other rules of its set.
     columns: tuple[RowColumn, ...]
     # The columns that this query uses.
     used: tuple[int, ...]
-    # The columns that conditions on the run read as integers and as doubles.
+    # The columns that conditions on the run read as integers.
     integers: tuple[int, ...]
+    # The columns that conditions on the run read as doubles.
     floats: tuple[int, ...]
     # The columns that conditions on the run read as ranks of their values.
     ranked: frozenset[int]
     # The name and the column of each partition key, for messages.
     keys: tuple[tuple[str, int], ...]
-    # The order column along which the window of a match is measured, and the end of the window that
-    # begins with each row. Empty without a window. Only the order column if `distance` is known.
+    # The window of a match: the order column along which it is measured, and the end of the window
+    # that begins with each row. Without the end if `distance` is known, and empty without a window.
     window: tuple[int, ...] = ()
-    # How far the window of a match reaches, if that is known when the query is compiled.
+    # How far the window of a match reaches; None if that is not known when the query is compiled,
+    # or if there is no window.
     distance: Distance | None = None
-    # The same as `window` and `distance`, for the window between a row of a match and the next one.
+    # As `window`, for the window between each row of a match and the next one.
     gap: tuple[int, ...] = ()
+    # As `distance`, for this window.
     gap_distance: Distance | None = None
-    # The ends of all windows that begin with a row, if some of them are between neighbours in the
-    # pattern: first the end of the window of the match, if it has one, then the ends of those
-    # between neighbours, the smallest window first.
+    # For a plan of stages with windows between neighbouring rows, the ends of all windows that
+    # begin with a row: first the window of the match, if there is one, then the windows between
+    # neighbours, the shortest first. Empty for other plans.
     ends: tuple[int, ...] = ()
 
 
 class ResultForm(Enum):
-    """How the columns of the result are made from what the workers read."""
+    """How the columns of the result are made from the reads of the workers."""
 
-    # The workers return them, with their names.
+    # The workers return the columns of the result, with their names.
     RETURNED = "the workers return the result"
-    # Each of them is a read, which the engine selects and names.
+    # Each column is a read, which the engine selects and names.
     SELECTED = "the engine selects the result from the reads"
+    # At least one column is SQL over reads, or an aggregate.
     COMPUTED = "the engine computes the result over the reads"
 
 
 class ColumnAspect(Enum):
-    """What aggregates over all matches need to know of the values of a column."""
+    """What aggregates over all matches read of the values of a column."""
 
     NUMBERS = "numbers"  # the values, as numbers to add up
     ORDER = "order"  # numbers in the order of the values
@@ -93,7 +98,8 @@ class ColumnAspect(Enum):
 class TotalledColumn:
     """A column that aggregates over all matches read."""
 
-    column: int  # its index in `SentColumns.columns`
+    # The index of the column in `SentColumns.columns`.
+    column: int
     aspect: ColumnAspect
 
 
@@ -135,10 +141,11 @@ class CompiledQuery:
 
     # The row pattern as text, for the name of the operator in Spark's plans.
     pattern: str
-    # What the search gets.
+    # The task of the search.
     task: Task
-    # The algorithm that runs the task, and why it was chosen.
+    # The strategy that runs the task.
     strategy: Strategy
+    # Why this strategy was chosen, as a sentence.
     reason: str
     rows_per_match: RowsPerMatch
     sent_columns: SentColumns
@@ -152,7 +159,7 @@ class CompiledQuery:
     reads: tuple[Read, ...]
     # The aggregates that Spark computes over the rows of each match.
     aggregates: tuple[RowAggregate, ...]
-    # The columns of the result, as SQL over the reads and the aggregates.
+    # The columns of the result, as SQL over the reads and the aggregates, in their order.
     outputs: tuple[ResultColumn, ...]
     # Whether the session is in ANSI mode, so that overflow is an error.
     ansi: bool
@@ -170,27 +177,25 @@ class CompiledQuery:
 
     @property
     def result_form(self) -> ResultForm:
-        """Return how the columns of the result are made from what the workers read.
+        """Return how the columns of the result are made from the reads of the workers.
 
         The workers can return the result if it has one column for each read, in the same order, and
-        if the names of these columns differ and do not begin as ours do.
+        if the names of these columns differ and do not begin like internal names.
         """
         if self.aggregates or not all(output.is_read for output in self.outputs):
             return ResultForm.COMPUTED
         names = [output.name for output in self.outputs]
-        count = len(self.reads)
-        each_is_a_read = [output.pieces for output in self.outputs] == [
-            (ReadInSql(index),) for index in range(count)
-        ]
-        names_differ = len({name.lower() for name in names}) == count
-        names_are_users = all(name and not name.startswith("__") for name in names)
-        if each_is_a_read and names_differ and names_are_users:
+        read_pieces = [(ReadInSql(index),) for index in range(len(self.reads))]
+        are_reads_in_order = [output.pieces for output in self.outputs] == read_pieces
+        do_names_differ = len({name.lower() for name in names}) == len(names)
+        is_any_internal = any(not name or name.startswith("__") for name in names)
+        if are_reads_in_order and do_names_differ and not is_any_internal:
             return ResultForm.RETURNED
         return ResultForm.SELECTED
 
     @property
     def lookaround(self) -> Lookaround | None:
-        """Return how many rows around a run are read; None if it must have the whole partition."""
+        """Return how many rows around a run are read; None if it may read the whole partition."""
         if not self.in_pieces:
             return None
         offsets = [offset for condition in self.nearby for offset in condition.offsets]

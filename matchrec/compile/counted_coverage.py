@@ -1,4 +1,4 @@
-"""What the workers counted of a clause: rows, matches, and how far its starting rows came."""
+"""The numbers that the workers counted for a clause: rows, matches, and how far each start came."""
 
 from __future__ import annotations
 
@@ -42,27 +42,28 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class NearestStart:
-    """The starting row that came closest to a match, of those that began none."""
+    """The starting row that came closest to a match, of the starting rows without a match."""
 
     # The smallest number of rows that a match still needed.
     remaining: int
-    # Its values in PARTITION BY and in ORDER BY, by the name of the column: numbers for integer
-    # columns, texts for others; None for NULL.
+    # The values of the row in the columns of PARTITION BY, by the name of the column: numbers for
+    # integer columns, texts for other columns, and None for NULL.
     partition: dict[str, str | int | None] = field(default_factory=dict)
+    # The values of the row in the columns of ORDER BY, in the same form.
     order: dict[str, str | int | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class CountedCoverage:
-    """What the workers counted of a clause, and the clause as it was compiled."""
+    """The numbers that the workers counted for a clause, and the compiled clause."""
 
     query: CoverageQuery
     task: CoverageTask
     figures: Figures
     # How far the starting rows came, and why they went no further.
     counts: Counts
-    # None if all starting rows began a match.
+    # The starting row that came closest; None if all starting rows began a match.
     nearest: NearestStart | None
-    # Whether the user asked for ranges. Partitions are not cut into them, because each row is
-    # needed.
+    # Whether the user chose to cut partitions into ranges. Coverage does not cut them, because it
+    # needs every row.
     ranges_requested: bool

@@ -4,13 +4,14 @@ Coverage answers why a query finds few matches. For each occurrence of a variabl
 counts the starting rows that reached it. For the starting rows that stopped there, it counts which
 part of the condition was false. The worker runs the search of the query and counts on the way.
 
-1. `observe_tests` takes the query whose conditions are split. It keeps the conditions, drops the
+1. `observe_tests` makes a `CoverageQuery` of a split query. It keeps the conditions, drops the
    measures and the filters, and adds the tests that are counted one by one.
-2. `build_coverage_task` turns the tests into bits, once the query is compiled to a `CompiledQuery`.
+2. `build_coverage_task` finds the bits of the tests, once the query is compiled to a
+   `CompiledQuery`.
 3. The workers count: see `worker.coverage`. The result is `counted_coverage.CountedCoverage`.
 
-All rows are sent, also those that the query itself would leave out, because each of them is a
-starting row. The columns that are sent are those of conditions, and those that name a row.
+All rows are sent, even rows that the query itself would leave out, because every row is a starting
+row. The sent columns are the columns of conditions, and the columns that name a row.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ class CoverageQuery(SplitQuery):
     It has no measures and no filters, and its tests are computed for all rows.
     """
 
-    # The occurrences that are counted, and which of them each choice of a run takes.
+    # The occurrences that are counted, and the occurrence to which each choice of a run belongs.
     occurrences: Occurrences
     # For each variable, the tests of its condition. No test can raise an error: see `guard_tests`.
     tests: Mapping[str, Sequence[RowTest]]
-    # Whether a row equals the one before it in all ORDER BY columns; None without ORDER BY.
+    # The test that a row equals the row before it in all ORDER BY columns; None without ORDER BY.
     tie: RowTest | None
 
 
@@ -68,23 +69,27 @@ class CoverageTask:
     compiled_query: CompiledQuery
     # The task of the search, with the occurrences and the parts of conditions.
     annotated_task: AnnotatedTask
-    # The test that a row equals the one before it in all ORDER BY columns: the bit that Spark
+    # The test that a row equals the row before it in all ORDER BY columns: the bit that Spark
     # computes, or the condition that the worker computes. None without ORDER BY.
     tie: int | NearbyCondition | None
-    # The columns that name a starting row: partition columns, then order columns.
+    # The columns that name a starting row, as indices in `SentColumns.columns`: partition columns,
+    # then order columns.
     naming_columns: tuple[int, ...]
 
     @property
     def needs_event_selection(self) -> bool:
-        """Return whether a run may skip rows, or all matches are output, not only preferred ones.
+        """Return whether the query needs event selection.
 
-        Then every row is a starting row, whatever AFTER MATCH says.
+        If so, every row is a starting row, whatever AFTER MATCH SKIP says.
         """
         return self.compiled_query.task.needs_event_selection
 
     @property
     def first_naming_columns(self) -> tuple[int, ...]:
-        """Return the partition columns and the first ORDER BY column, which must exist."""
+        """Return the partition columns and the first ORDER BY column.
+
+        The query must have ORDER BY.
+        """
         return self.naming_columns[: len(self.compiled_query.sent_columns.keys) + 1]
 
 
@@ -92,7 +97,7 @@ def check_coverable(plan: MatchPlan) -> None:
     """Check that coverage supports a plan.
 
     Raises:
-        MatchRecognizeUnsupportedError: it does not, because of LONGEST MATCH or NOT.
+        MatchRecognizeUnsupportedError: the plan has LONGEST MATCH or NOT.
     """
     if plan.output is MatchOutput.LONGEST:
         raise errors.coverage_of_longest_match()
@@ -151,7 +156,7 @@ def find_occurrences(query: SplitQuery, plan: MatchPlan) -> Occurrences:
 
 
 def build_tie_test(order_texts: tuple[str, ...], query: SplitQuery) -> RowTest | None:
-    """Return the test that a row equals the one before it in all order columns.
+    """Return the test that a row equals the row before it in all order columns.
 
     Args:
         order_texts: the columns of ORDER BY as SQL.
@@ -166,7 +171,7 @@ def build_tie_test(order_texts: tuple[str, ...], query: SplitQuery) -> RowTest |
         compare_scalars("<=>", make_column(CURRENT_ROW, text), make_column(PREVIOUS_ROW, text))
         for text in order_texts
     ]
-    # Conditions are split for a variable, but this one depends on none.
+    # Conditions are split for a variable, but this condition is the same for all variables.
     any_variable = query.plan.variables[0]
     splitter = ConditionSplitter(query.plan, any_variable, query.scope)
     return splitter.build_test(join_conditions("AND", comparisons, NO_SPAN))
@@ -216,7 +221,8 @@ def list_condition_parts(
 ) -> tuple[tuple[int | None, ...], ...]:
     """Return the parts of the condition of each variable, in the order in which they are counted.
 
-    A part is the bit of a test. If some of a condition depends on the run, its last part is None.
+    A part is the bit of a test, or None: the last part is None if the condition has a part that
+    depends on the run.
     """
     depend_on_run = {
         condition.variable for condition in query.conditions if condition.run_step is not None
@@ -234,12 +240,12 @@ def list_condition_parts(
 def find_tie(
     query: CoverageQuery, bits: Mapping[RowColumn, int], compiled_query: CompiledQuery
 ) -> int | NearbyCondition | None:
-    """Return the test for ties as a worker gets it, see `CoverageTask.tie`.
+    """Return the test for ties in the form of `CoverageTask.tie`.
 
     Args:
         query: the query.
         bits: the bits of all tests.
-        compiled_query: what the query was compiled to.
+        compiled_query: the same query, compiled.
     """
     if not isinstance(query.tie, NearbyTest):
         return None if query.tie is None else bits[query.tie]
@@ -253,7 +259,7 @@ def show_condition_parts(
     """Yield the parts of a condition as text, in the order in which they are counted.
 
     Args:
-        condition: the condition of a variable; None if it has none.
+        condition: the condition of a variable; None if the variable has no condition.
         show_scalar: returns the text of a conjunct that depends on the run.
     """
     if condition is None:

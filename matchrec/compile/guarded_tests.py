@@ -1,7 +1,7 @@
 """Guard the tests of a condition, so that each can be computed for every row by itself.
 
-Coverage counts the first false test of a condition. So it computes all tests, also those that a
-query computes only if the tests before them hold:
+Coverage counts the first false test of a condition. So it computes every test, even a test that a
+query computes only if the tests before it hold:
 
     z <> 0 AND x / z > 2    →    z <> 0, and CASE WHEN z <> 0 THEN x / z > 2 ELSE TRUE END
 """
@@ -35,8 +35,10 @@ def guard_tests(tests: Sequence[RowTest]) -> Sequence[RowTest]:
 def guard_test(earlier_tests: Sequence[RowTest], test: RowTest) -> RowTest:
     """Return a test that is computed only if the earlier tests hold, and is true otherwise.
 
-    Spark does not have the tests that the worker computes, so they do not guard a test of Spark.
-    Nor does a test of several rows guard a test of one row, which would then need the sorted rows.
+    Two types of tests do not become guards:
+
+    - Tests that the worker computes do not guard a test of Spark, because Spark does not have them.
+    - Tests of several rows do not guard a test of one row, which would then need sorted rows.
     """
     if isinstance(test, RowColumn):
         guards = tuple(

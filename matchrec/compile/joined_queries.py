@@ -1,8 +1,8 @@
-"""Join queries that share one pass over the input: number what Spark and the workers compute.
+"""Join queries that share one pass over the input: give each condition its bit.
 
-A clause has a single query; the rules of a set have one each. A condition is computed once for all
-queries, and its truth value is a bit of each row: the first bits are Spark's, in the order of
-`JoinedQueries.row_conditions`, and those of the workers follow.
+A clause is a single query, and each rule of a set is a query. A condition is computed once for all
+queries, and its truth value is a bit of each row. The bits of Spark's conditions come first, in the
+order of `JoinedQueries.row_conditions`. The bits of the workers' conditions follow.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from matchrec.plan.expression import Scalar
 
 
 class NearbyKey(NamedTuple):
-    """The identity of a condition that the worker computes. Rules with equal keys share its bit."""
+    """The key of a condition that the worker computes. Conditions with equal keys share a bit."""
 
     # The columns by which the rule divides partitions further.
     dividing_columns: tuple[RowColumn, ...]
@@ -35,23 +35,25 @@ class NearbyKey(NamedTuple):
 
 @dataclass(frozen=True)
 class JoinedQueries:
-    """Queries that share one pass over the input: a single one, or all rules of a set.
+    """Queries that share one pass over the input, and the values that Spark computes for them.
 
-    It says what Spark computes of each row, for all of them together.
+    The queries are a single one, or all rules of a set.
     """
 
     queries: tuple[SplitQuery, ...]
-    # The expressions that divide the rows into partitions, and the order of the rows.
+    # The expressions that divide the rows into partitions.
     partition_keys: tuple[RowExpression, ...]
+    # The order of the rows in each partition.
     order_by: tuple[SortItem, ...]
     # The conditions that Spark computes, each once. The index of a condition is its bit.
     row_conditions: tuple[RowColumn, ...]
     # The filters of all queries. There are none if a query needs all rows.
     row_filters: tuple[RowColumn, ...]
-    # Columns that are sent for all queries, in addition to those that each of them needs.
+    # Columns that are sent for all queries, in addition to the columns that each query needs.
     shared_columns: tuple[RowColumn, ...] = ()
-    # As in `SplitQuery`.
+    # The origins of all queries, as in `SplitQuery`.
     origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
+    # The conjuncts of all queries, as in `SplitQuery`.
     conjuncts: Mapping[RowColumn, tuple[Scalar, ...]] = field(default_factory=dict)
 
     @property
@@ -66,7 +68,7 @@ class JoinedQueries:
         return tuple(dict.fromkeys((*self.shared_columns, *query_columns)))
 
     def number_shared_columns(self) -> dict[RowColumn, int]:
-        """Return the indices of the shared columns. They come first among those that are sent."""
+        """Return the indices of the shared columns, which come before all other sent columns."""
         return {column: index for index, column in enumerate(self.shared_columns)}
 
     @cached_property
@@ -76,7 +78,7 @@ class JoinedQueries:
 
     @cached_property
     def nearby_bits(self) -> Mapping[NearbyKey, int]:
-        """Return the bit of each condition that a worker computes. They follow Spark's bits."""
+        """Return the bit of each condition that a worker computes. These bits follow Spark's."""
         bits: dict[NearbyKey, int] = {}
         for query in self.queries:
             dividing_columns = find_dividing_columns(query.plan)
@@ -88,7 +90,7 @@ class JoinedQueries:
 
 
 def join_query(query: SplitQuery) -> JoinedQueries:
-    """Return what Spark computes for a single query."""
+    """Return a single query with the values that Spark computes for it."""
     return JoinedQueries(
         queries=(query,),
         partition_keys=query.plan.partition_keys,

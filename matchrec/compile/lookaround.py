@@ -19,8 +19,10 @@ from matchrec.search.task import Task
 class Lookaround:
     """How many rows around a run are read."""
 
-    before: int  # rows before the first row of the run
-    after: int  # rows after its last row
+    # The number of rows before the first row of the run.
+    before: int
+    # The number of rows after the last row of the run.
+    after: int
 
 
 def find_lookaround(
@@ -32,20 +34,20 @@ def find_lookaround(
         task: the task of the search.
         integers: the number of integer columns that conditions on the run read.
         reads: the reads of each output row.
-        offsets: the distances from the current row at which the row conditions read that the worker
-            computes; negative for rows before.
+        offsets: the distances from the current row to the rows that the worker's conditions read;
+            negative for rows before it.
     """
     if task.needs_event_selection or task.partial is not None:
         return None
-    # Imported here, because it loads all that conditions on the run need.
+    # This is imported here, because it loads everything that conditions on the run need.
     from matchrec.search.compiled_task import compile_task
 
     guards = task.pattern.guards
     all_offsets = [0, *offsets]
     if guards & GUARD_START:
-        all_offsets.append(-1)  # `^` holds if there is no row before
+        all_offsets.append(-1)  # `^` holds if there is no row before.
     if guards & GUARD_END:
-        all_offsets.append(1)  # `$` holds if there is no row after
+        all_offsets.append(1)  # `$` holds if there is no row after.
     all_offsets += [
         read.navigation.physical_offset for read in reads if isinstance(read, ReadNavigation)
     ]

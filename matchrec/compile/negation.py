@@ -38,7 +38,7 @@ class NegationTest:
 
     # The name of the variable.
     variable: str
-    # The name of the test, and the condition that it checks.
+    # The condition that the test checks, with the name of the test as its variable.
     definition: Definition
 
 
@@ -94,7 +94,7 @@ def replace_negations_by_tests(
 ) -> tuple[Folding, tuple[NegationTest, ...]]:
     """Return the folding of a pattern with tests instead of NOTs, and the tests in order.
 
-    The number of the first test is the number of variables.
+    Tests are numbered after the variables, so the number of variables is the first test number.
     """
     first_test = len(plan.variables)
     folding, restrictions = replace_negations(compiled_pattern.folding, first_test, plan.pattern)

@@ -1,6 +1,6 @@
-"""Find where the user wrote what Spark computes, so that an error of Spark can show the place.
+"""Find where the user wrote the values that Spark computes, so that Spark's errors can show it.
 
-`errors.run.origins` says how the error shows it.
+`errors.run.origins` defines an origin, and how an error finds its origin.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import ColumnReference
 from matchrec.plan.match_plan import MatchPlan
 
-# What Spark computes: SQL over one row (a text or a column), or a value of several rows.
+# A value that Spark computes: SQL over one row (a text or a column), or a value of several rows.
 ComputedValue = str | RowColumn | ShiftedValue | FramedAggregate
 
 
@@ -26,7 +26,7 @@ def find_origins(
 ) -> Mapping[ComputedValue, SqlOrigin]:
     """Return where the user wrote each value that Spark computes before the search.
 
-    If several parts of a query need the same value, its origin is the first of them in this order:
+    If several parts of a query need the same value, the first part in this order is its origin:
     partition and order columns, the lengths of frames, conditions, measures.
     """
     origins: dict[ComputedValue, SqlOrigin] = {}
@@ -46,7 +46,7 @@ def find_origins(
 
 
 def find_frame_lengths(plan: MatchPlan) -> Iterator[ColumnReference]:
-    """Yield the lengths of frames that conditions compare with the number of the row."""
+    """Yield the lengths of frames: in conditions, they are compared with the number of the row."""
     for definition in plan.definitions:
         for reference in definition.condition.references:
             if isinstance(reference, ColumnReference) and FRAME_LENGTH_ERROR in reference.argument:
@@ -56,10 +56,13 @@ def find_frame_lengths(plan: MatchPlan) -> Iterator[ColumnReference]:
 def add_origins(
     origins: dict[ComputedValue, SqlOrigin], new_origin: SqlOrigin, columns: Iterable[RowColumn]
 ) -> None:
-    """Add an origin for columns, and for the values that they are computed from."""
+    """Add an origin for columns, and for the values from which they are computed.
+
+    Values that have an origin already keep it.
+    """
     for column in columns:
-        shifted_values = [piece for piece in column.pieces if not isinstance(piece, str)]
-        for computed_value in (*find_row_texts(column), column, *shifted_values):
+        values_of_several_rows = [piece for piece in column.pieces if not isinstance(piece, str)]
+        for computed_value in (*find_row_texts(column), column, *values_of_several_rows):
             origins.setdefault(computed_value, new_origin)
 
 

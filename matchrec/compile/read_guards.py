@@ -1,9 +1,9 @@
-"""Guard what can raise an error: compute it only for rows that can be mapped to its variable.
+"""Guard expressions that can raise an error: compute them only for rows of their variable.
 
     MEASURES sum(10 / A.z) ... DEFINE A AS z > 0   →   sum(CASE WHEN z > 0 THEN 10 / z END)
 
-Spark computes the argument for every row, before the search. So it must not raise an error on rows
-that are in no match.
+Spark computes the argument for every row, before the search. On a row that is in no match, it must
+not raise an error. So it is computed only for rows that can be mapped to A.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from matchrec.plan.operations import can_fail_besides_overflow, may_fail
 
 
 def guard_reads(plan: MatchPlan) -> MatchPlan:
-    """Return the plan with guards around what can raise an error on rows that are in no match.
+    """Return the plan with guards around expressions that can raise an error on rows in no match.
 
-    Aggregates get guards wherever they are written; columns get guards in measures only.
+    Aggregates get guards wherever they are written; columns get guards only in measures.
     """
 
     def guard_scalar(scalar: Scalar, variable: str | None) -> Scalar:
-        """Return a measure with guards, or the condition of a variable."""
+        """Return a measure, or the condition of a variable, with guards."""
         in_measure = variable is None
         return map_references(
             scalar, lambda reference: guard_reference(plan, reference, in_measure=in_measure)
@@ -49,7 +49,7 @@ def guard_reference(plan: MatchPlan, reference: Reference, *, in_measure: bool) 
     Args:
         plan: the plan.
         reference: a reference of a measure or of a condition.
-        in_measure: whether it is one of a measure.
+        in_measure: whether the reference is in a measure.
     """
     if isinstance(reference, ColumnReference) and in_measure:
         return guard_column(plan, reference)
@@ -63,7 +63,7 @@ def guard_reference(plan: MatchPlan, reference: Reference, *, in_measure: bool) 
 
 
 def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference:
-    """Return a column that a measure reads on a mapped row, with a guard if it can raise.
+    """Return a column that a measure reads on a mapped row, with a guard if it can raise an error.
 
     A column that is read at a distance from a mapped row gets no guard, because that row may be
     mapped to no variable.
@@ -79,11 +79,10 @@ def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference
 
 
 def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
-    """Return an aggregate with guards around the inputs that can raise.
+    """Return an aggregate with guards around the inputs that can raise an error.
 
     A guarded input is computed only for rows that can be mapped to the variable of the aggregate
-    and that pass its FILTER. If it can only overflow, it is also computed for rows of other
-    variables.
+    and that pass its FILTER. An input that can only overflow is guarded only by FILTER.
     """
     condition_of_rows = find_mapped_row_condition(plan, aggregate.variable)
     row_filter = aggregate.condition

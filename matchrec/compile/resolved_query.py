@@ -34,13 +34,13 @@ class ResolvedQuery:
     pattern: CompiledPattern
     # The columns of the result that the query around the clause uses.
     outputs: tuple[schema.OutputColumn, ...]
-    # All columns of the result, in their order. Those that nobody uses are checked, not computed.
+    # All columns of the result, in their order. A column that nobody uses is only checked.
     all_outputs: tuple[schema.OutputColumn, ...]
 
     @cached_property
     def unused_outputs(self) -> tuple[schema.OutputColumn, ...]:
         """Return the columns of the result that nobody uses."""
-        if self.outputs == self.all_outputs:  # fast, also for thousands of columns
+        if self.outputs == self.all_outputs:  # This is fast even for thousands of columns.
             return ()
         return tuple(output for output in self.all_outputs if output not in self.outputs)
 
@@ -60,23 +60,23 @@ def resolve_query(
         name_expression: returns the name of an output column: see `schema.find_output_columns`.
         find_order_type: returns the type of an order column, given as text. If it is None, no
             condition becomes a window, and the end of a window is computed as a sum.
-        use: what the query around the clause uses of its result.
+        use: the part of the result that the query around the clause uses.
 
     Raises:
         MatchRecognizeError: the query is wrong, whatever the types of its columns are.
     """
     resolved_plan = resolve(plan, columns)
-    guarded = guard_reads(resolved_plan)
-    all_outputs = schema.find_output_columns(guarded, columns, name_expression, use)
+    guarded_plan = guard_reads(resolved_plan)
+    all_outputs = schema.find_output_columns(guarded_plan, columns, name_expression, use)
     outputs = choose_outputs(all_outputs, use)
-    pattern = compile_pattern(guarded)
-    windowed = find_windows(guarded, pattern, find_order_type)
+    pattern = compile_pattern(guarded_plan)
+    running_plan = choose_windows(guarded_plan, pattern, find_order_type)
     if outputs != all_outputs:
-        measures = tuple(measure for measure in windowed.measures if measure in outputs)
-        windowed = replace(windowed, measures=measures)
+        measures = tuple(measure for measure in running_plan.measures if measure in outputs)
+        running_plan = replace(running_plan, measures=measures)
         resolved_plan = replace(resolved_plan, measures=measures)
     return ResolvedQuery(
-        plan=windowed,
+        plan=running_plan,
         resolved_plan=resolved_plan,
         pattern=pattern,
         outputs=outputs,
@@ -91,21 +91,21 @@ def choose_outputs(
 
     Args:
         outputs: all columns of the result.
-        use: what the query around the clause uses of them.
+        use: the part of the result that the query around the clause uses.
     """
     if not current_shortcuts().columns:
         return outputs
     used = tuple(output for output in outputs if use.reads(output.name))
-    return used or outputs[:1]  # rows need a column to be counted
+    return used or outputs[:1]  # Rows need a column to be counted.
 
 
-def find_windows(
+def choose_windows(
     plan: MatchPlan, pattern: CompiledPattern, find_order_type: Callable[[str], OrderType] | None
 ) -> MatchPlan:
     """Return the plan with its windows in the form that is cheapest to check.
 
-    1. The lengths of windows become distances, if the type of the order allows it.
-    2. Windows inside of a match become conditions, unless rows alone show where they end.
+    1. The lengths of windows become distances, if the type of the order column allows it.
+    2. Windows inside a match become conditions, unless rows alone show where they end.
     3. Conditions that bound a match become a window.
 
     Args:

@@ -1,8 +1,8 @@
 """Join several rules over one input, so that Spark computes and sends their columns only once.
 
-Each rule has a compiled query of its own. The indices of its columns and the bits of its conditions
-are those of the set, which has every column and every condition once. A row is left out only if no
-rule needs it.
+Each rule has its own compiled query, but the set has every column and every condition only once. In
+the compiled queries, the indices of columns and the bits of conditions are those of the set. A row
+is left out only if no rule needs it.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from matchrec.plan.text import quote_name
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A rule as it is valid for some time. It sees only the rows of this time.
+    """The text of a rule for a period of time: it sees only the rows of this period.
 
-    Once it is linked, a rule without times has a version, too: one that covers all time. Whether
-    the user passed versions, so that results name them, is `RuleSet.has_versions`.
+    A linked rule always has a version. If the user passed no versions, it covers all time.
     """
 
     # The name of the rule.
     rule: str
-    # The version is valid for rows whose order value is at least `since` and less than `until`.
-    # Both are integers as workers make them of order values. None if there is no such bound.
+    # The start of the period: the least order value, as the integer that workers make of it. None
+    # if the period has no start.
     since: int | None = None
+    # The end of the period: all order values are less, as integers. None if it has no end.
     until: int | None = None
 
     @property
@@ -45,17 +45,18 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class LinkedRule:
-    """What the workers get of a compiled rule, over the columns and bits of its set. Picklable.
+    """A compiled rule for the workers, over the columns and bits of its set. Picklable.
 
     `spark.rule_sets.build.link_rules` makes it of a `spark.compile.CompiledRule`.
     """
 
-    name: str  # as messages print it
+    # The name as messages print it.
+    name: str
     compiled_query: CompiledQuery
     # The indices of columns by which this rule divides the partitions of the set further.
     dividing_columns: tuple[int, ...]
     version: Version
-    # Over a stream, a digest of everything that the search depends on; else empty.
+    # Over a stream, a digest of everything on which the search depends; otherwise empty.
     identity: str
 
 
@@ -70,7 +71,7 @@ class RuleSet:
     keys: tuple[int, ...]
     # The index of the first order column.
     order: int
-    # The indices of the columns that the events of a match have, by their names in the input.
+    # The indices of the columns that the events of a match have, by the names in the input.
     events: Mapping[str, int]
     # The row conditions that Spark computes.
     row_conditions: tuple[RowColumn, ...]
@@ -81,7 +82,7 @@ class RuleSet:
 
     @property
     def bits(self) -> int:
-        """Return the number of bits of a row, including those that a worker computes."""
+        """Return the number of bits of a row, including the bits that a worker computes."""
         worker_bits = [
             condition.bit for rule in self.rules for condition in rule.compiled_query.nearby
         ]
@@ -89,7 +90,7 @@ class RuleSet:
 
 
 def join_rule_queries(queries: Sequence[SplitQuery], event_columns: Iterable[str]) -> JoinedQueries:
-    """Return what Spark computes for all rules of a set.
+    """Return the queries of all rules of a set with the values that Spark computes for them.
 
     Args:
         queries: the query of each rule. All of them have the same partitions and order.
@@ -111,7 +112,7 @@ def join_rule_queries(queries: Sequence[SplitQuery], event_columns: Iterable[str
         conjuncts.update(query.conjuncts)
     return JoinedQueries(
         queries=tuple(queries),
-        partition_keys=first_plan.partition_by,  # the other keys belong to a single rule
+        partition_keys=first_plan.partition_by,  # Equivalence keys belong to a single rule.
         order_by=first_plan.order_by,
         row_conditions=tuple(dict.fromkeys(conditions)),
         row_filters=join_filters(queries),
@@ -129,8 +130,8 @@ def find_order_column(plan: MatchPlan) -> RowColumn:
 def join_filters(queries: Sequence[SplitQuery]) -> tuple[RowColumn, ...]:
     """Return the filters of all rules. There are none if a rule needs all rows.
 
-    A rule whose matches are consecutive rows needs all rows: those that no measure reads are
-    events of its matches, too.
+    A rule whose matches are consecutive rows needs all rows, because rows that no measure reads are
+    also events of its matches.
     """
     filters: list[RowColumn] = []
     for query in queries:

@@ -1,7 +1,7 @@
 """List and number the columns that Spark sends to the workers.
 
-A column is sent if a measure, a condition on the run, a window or a message reads it. It is sent
-once, even if several of them do.
+A column is sent if a measure, a condition on the run, a window or a message reads it. If several of
+them read a column, it is sent once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from matchrec.plan.clauses import Gap, Within
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import write_sum_or_null
 
-# Families of types whose values have no distance, so that no window can be measured along them.
+# Families of types whose values have no distance, so no window can be measured along such a column.
 WITHOUT_DISTANCE = COMPARED_BY_SPARK | {Family.STRING, Family.BINARY, Family.BOOLEAN}
 
 
@@ -34,12 +34,13 @@ def build_sent_columns(
     measure_columns: Iterable[RowColumn],
     run_columns: RunColumns,
 ) -> SentColumns:
-    """Say what a query uses each of the columns for that are sent to the workers.
+    """Return the columns that are sent to the workers, with their purposes for one query.
 
     Args:
         plan: the plan of the query.
         types: the types of the columns.
-        columns: the columns that are sent, for this query and for those that share the rows.
+        columns: all columns that are sent, for this query and for other queries that share the
+            rows, in the order of their indices.
         measure_columns: the columns that the measures of this query read.
         run_columns: the columns that conditions on the run read.
 
@@ -48,9 +49,9 @@ def build_sent_columns(
     """
     indices = {column: index for index, column in enumerate(columns)}
 
-    def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
-        """Return the indices of columns in `indices`."""
-        return tuple(indices[column] for column in columns)
+    def find_indices(used_columns: Iterable[RowColumn]) -> tuple[int, ...]:
+        """Return the indices of some of the columns."""
+        return tuple(indices[column] for column in used_columns)
 
     return SentColumns(
         columns=columns,
@@ -75,7 +76,7 @@ def list_used_columns(
 ) -> tuple[RowColumn, ...]:
     """Return the columns that are sent because this query needs them, each once.
 
-    Takes the same arguments as `build_sent_columns`, and raises the same errors.
+    The arguments and the errors are those of `build_sent_columns`.
     """
     used = (
         *measure_columns,
@@ -94,7 +95,7 @@ def find_window_columns(
 ) -> tuple[RowColumn, ...]:
     """Return the columns of a window: the order column, and the end of the window.
 
-    They are cast to one type, so that they can be compared: a date plus hours is a timestamp. An
+    Both are cast to one type, so that they can be compared: a date plus hours is a timestamp. An
     end that overflows is NULL, which the worker reports. A floating-point end never overflows.
 
     Args:
@@ -103,8 +104,8 @@ def find_window_columns(
         types: the types of the columns.
 
     Returns:
-        Both columns; only the order column if the distance of the window is known; nothing without
-        a window.
+        Both columns. Only the order column if the distance of the window is known. No column
+        without a window.
 
     Raises:
         MatchRecognizeUnsupportedError: the window is not a distance along this order.

@@ -1,6 +1,6 @@
 """Split the conditions of a resolved query between Spark, the worker and the search.
 
-The step also replaces NOTs by tests, and finds rows that need not be sent.
+`split_query` also replaces NOTs by tests, and finds rows that need not be sent.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from matchrec.plan.pattern import list_negations
 class SplitQuery(ResolvedQuery):
     """A resolved query whose conditions are split. The types of its columns are not known yet."""
 
-    # The conditions of variables and tests, in parts. A variable without a condition has no entry.
+    # The split conditions of variables and tests. A variable without a condition has no entry.
     conditions: tuple[SplitCondition, ...]
     # Who reads neighbouring rows for the conditions.
     scope: RowScope
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
     row_filters: tuple[RowColumn, ...] = ()
-    # Truth values of rows that belong to no condition of this query but are needed for something
-    # else, such as coverage. Spark or the worker computes them.
+    # Truth values of rows that are not part of a condition, but are needed for another purpose,
+    # such as coverage. Spark or the worker computes them.
     observed: tuple[RowColumn | NearbyTest, ...] = ()
-    # Where the user wrote what Spark computes, for messages. Comments in the SQL need it before a
-    # query fails, and only while the query is planned are its text and its language known.
+    # Where the user wrote the values that Spark computes, for errors of Spark. The origins are
+    # found while the query is planned, because its text and its language are known only then.
     origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
-    # What the tests that Spark computes consist of, joined by AND, if that is known. Their types
-    # can be found from it.
+    # For each test that Spark computes, the conjuncts of which it consists, if they are known. The
+    # type of a wrong test is found from its conjuncts.
     conjuncts: Mapping[RowColumn, tuple[Scalar, ...]] = field(default_factory=dict)
 
     @cached_property
     def row_conditions(self) -> tuple[RowColumn, ...]:
         """Return the truth values that Spark computes before the match, each once.
 
-        A condition that is always true is left out for stages. It is kept for variables of other
-        patterns, because later steps look up the bit of a TRUE that the user wrote.
+        For stages, a condition that is always true is left out. For other patterns, it is kept,
+        because later steps look up the bit of a TRUE that the user wrote.
         """
         row_tests = [condition.row_test for condition in self.conditions]
         if self.plan.staging is not None:
@@ -75,10 +75,10 @@ class SplitQuery(ResolvedQuery):
         return tuple(dict.fromkeys(columns))
 
     def find_nearby_tests(self) -> list[tuple[SplitCondition, NearbyTest]]:
-        """Return the truth values that the worker computes, each with its condition.
+        """Return the tests that the worker computes, each with the condition to which it belongs.
 
-        The conditions of variables come first. An observed truth value is a condition by itself,
-        with its text instead of a variable.
+        The conditions of variables come first. An observed test gets a condition of its own, with
+        the text of the test instead of a variable.
         """
         tests = [
             (condition, condition.nearby_test)
@@ -106,10 +106,10 @@ class SplitQuery(ResolvedQuery):
 
     @property
     def can_raise_before_match(self) -> bool:
-        """Return whether a condition on rows before the match can raise an error.
+        """Return whether a condition that is computed before the match can raise an error.
 
-        The condition of a variable under NOT, which is only split as a part of tests, counts as a
-        whole. Sums do not count: their overflow is checked where they are added up.
+        The condition of a variable under NOT is split only as a part of tests, so here it counts as
+        a whole. Sums do not count: their overflow is checked where they are added up.
         """
         split_variables = {condition.variable for condition in self.conditions}
         conjuncts = [
@@ -122,7 +122,7 @@ class SplitQuery(ResolvedQuery):
         return any(can_fail_besides_overflow(conjunct.operations) for conjunct in conjuncts)
 
     def select_unused_outputs(self) -> SplitQuery:
-        """Return the query of the columns that nobody uses, instead of those that are used."""
+        """Return the query with only the columns that nobody uses, to check them."""
         outputs = self.unused_outputs
         measures = tuple(output for output in outputs if isinstance(output, Measure))
         return replace(self, plan=replace(self.plan, measures=measures), outputs=outputs)
@@ -147,7 +147,8 @@ def split_query(query: ResolvedQuery, scope: RowScope) -> SplitQuery:
     reads_neighbours = any(condition.nearby_test is not None for condition in conditions)
     has_row_condition = any(condition.row_test is not None for condition in conditions)
     row_filters: tuple[RowColumn, ...] = ()
-    if has_row_condition and not reads_neighbours:  # neighbouring rows may be any rows
+    # A neighbouring row may be any row, so no row may be left out if a condition reads neighbours.
+    if has_row_condition and not reads_neighbours:
         row_filters = find_row_filters(plan, pattern, conditions)
     return SplitQuery(
         plan=plan,
@@ -166,15 +167,15 @@ def split_query(query: ResolvedQuery, scope: RowScope) -> SplitQuery:
 def find_conjuncts(
     plan: MatchPlan, conditions: Iterable[SplitCondition]
 ) -> Mapping[RowColumn, tuple[Scalar, ...]]:
-    """Return, for each test that Spark computes before the search, the conjuncts it consists of.
+    """Return, for each test that Spark computes before the search, its conjuncts.
 
     From `sym = 'X' AND price >= 90 AND price < PREV(price)`, Spark computes three tests: each of
     the first two conjuncts, and both of them joined by AND.
 
     Args:
         plan: the plan of the query.
-        conditions: the split conditions. Those that belong to no definition are left out, such as
-            the tests that replace NOTs.
+        conditions: the split conditions. A condition without a definition, such as a test that
+            replaces a NOT, is left out.
     """
     variables = {definition.variable for definition in plan.definitions}
     conjuncts_by_test: dict[RowColumn, tuple[Scalar, ...]] = {}

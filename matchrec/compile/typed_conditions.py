@@ -1,8 +1,8 @@
 """Type the conditions that Spark does not compute.
 
-Row conditions of the worker are typed like conditions on the run. A condition is rejected if
-computing it in the worker would cost more than Spark's sort, or would not give exactly what Spark
-computes. Spark sorts the rows of such a query.
+Conditions of the worker are typed like conditions on the run. A condition of the worker is rejected
+if computing it there would cost more than Spark's sort, or would not give exactly Spark's result.
+Then Spark sorts the rows of the query, and computes the condition.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ class TypedConditions:
     nearby: tuple[NearbyCondition, ...]
     # The columns that these expressions read.
     columns: RunColumns
-    # Whether the session is in ANSI mode, and its other settings.
+    # Whether the session is in ANSI mode.
     ansi: bool
+    # Other settings of the session.
     session: SessionSettings
 
 
@@ -61,7 +62,7 @@ def type_conditions(
     Args:
         query: the query.
         types: the types of `joined.columns`.
-        joined: all queries that share the rows, which number the bits.
+        joined: all queries that share the rows; they have the bits of the conditions.
         ansi: whether the session is in ANSI mode.
         session: other settings of the session.
 
@@ -92,7 +93,7 @@ def type_nearby_tests(
     """Return the row conditions that the worker computes, each once, typed.
 
     Raises:
-        MatchRecognizeUnsupportedError: only Spark can compute one of them.
+        MatchRecognizeUnsupportedError: only Spark can compute one of these conditions.
     """
     dividing_columns = find_dividing_columns(query.plan)
     conditions: dict[int, NearbyCondition] = {}
@@ -114,7 +115,7 @@ def type_nearby_test(test: NearbyTest, typer: Typer) -> RunExpression:
     """Return the expression of a row condition that the worker computes.
 
     Raises:
-        MatchRecognizeUnsupportedError: only Spark can compute it.
+        MatchRecognizeUnsupportedError: only Spark can compute the condition.
     """
     typed = typer.type_step(test.step)
     expression = typer.place_columns(typer.type_truth(typed))
@@ -136,7 +137,7 @@ def is_call(part: RunExpression) -> bool:
 
 
 def find_operations(typed: TypedStep) -> Iterator[TypedStep]:
-    """Yield the operations of an expression, outer ones first."""
+    """Yield the operations of an expression, outer operations first."""
     if typed.operands:
         yield typed
     for part in typed.operands:
