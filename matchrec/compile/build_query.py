@@ -63,8 +63,8 @@ def build_compiled_query(  # noqa: PLR0913 -- what earlier steps return, and two
         outputs: the output columns of this query, translated.
         columns: the columns that are sent for all of these queries, in the order of their indices:
             see `translate_outputs`.
-        algorithm: "auto" or the name of an algorithm. An algorithm that cannot run the plan is an
-            error. It is never replaced by another one.
+        algorithm: "auto" or the name of an algorithm. If this algorithm cannot run the plan, an
+            error is raised: no other algorithm replaces it.
         max_steps: the largest number of steps in one partition; None for no limit.
 
     Raises:

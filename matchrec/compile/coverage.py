@@ -51,7 +51,7 @@ PREVIOUS_ROW = Navigation(physical_offset=-1)
 class CoverageQuery(SplitQuery):
     """A query whose starting rows are counted.
 
-    It has no measures and no filters, and its tests are computed for all rows.
+    A coverage query has no measures and no filters. Its tests are computed for all rows.
     """
 
     # The occurrences that are counted, and the occurrence to which each choice of a run belongs.

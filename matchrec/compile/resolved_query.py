@@ -87,7 +87,7 @@ def resolve_query(
 def choose_outputs(
     outputs: tuple[schema.OutputColumn, ...], use: ResultUse
 ) -> tuple[schema.OutputColumn, ...]:
-    """Return the columns of the result that are computed: those that are used, but at least one.
+    """Return the columns of the result that are computed: the used columns, but at least one.
 
     Args:
         outputs: all columns of the result.

@@ -117,8 +117,8 @@ def find_each_match_once(task: Task, grouped: Grouping) -> Task:
         raise errors.MustBuildMatchesError(errors.MAPPED_TWICE)
     folding = determinise(task.pattern.folding)
     if folding is None:
-        # `A+ NOT B` maps rows in one way. But a choice of A tests that the next row is not a B, and
-        # another one tests that it is, and nothing shows that the tests exclude each other.
+        # `A+ NOT B` maps rows in only one way. But one choice of A tests that the next row is not a
+        # B, and another choice tests that it is, and nothing shows that they exclude each other.
         is_divided = has_tests(task.pattern.folding)
         reason = errors.FOUND_TWICE_BY_NOT if is_divided else errors.MAPPED_TWICE
         raise errors.MustBuildMatchesError(reason)

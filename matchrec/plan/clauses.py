@@ -249,7 +249,8 @@ class MatchOutput(OptionChoice):
         "PREFERRED MATCHES",
         "the preferred match of each starting row; AFTER MATCH SKIP excludes starting rows",
     )
-    # If several matches have the most rows, the preferred one. AFTER MATCH SKIP as for PREFERRED.
+    # Of several matches with the most rows, the preferred match. AFTER MATCH SKIP decides on
+    # starting rows, as for PREFERRED.
     LONGEST = ChoiceDeclaration(
         "LONGEST MATCH", "for each starting row, the match with the most rows"
     )
@@ -302,8 +303,8 @@ def needs_event_selection(
 ) -> bool:
     """Return whether a query needs event selection.
 
-    It does not if it outputs one match of consecutive rows for each starting row, without absences
-    and without a condition on the complete match.
+    A query does not need event selection if it outputs one match of consecutive rows for each
+    starting row, without absences and without a condition on the complete match.
 
     Args:
         selection: which rows a match may skip.
@@ -356,7 +357,7 @@ class Distance:
     forms: tuple[DistanceForm, ...] = ()
     # Whether a row exactly at the limit is outside. Always False unless the column is a DOUBLE.
     strict: bool = False
-    # Whether the first row must be in its own window. It is not if its order column is NULL.
+    # Whether the first row must be in its own window. A row whose order column is NULL is not.
     first_must_be_inside: bool = True
     # The number of bits of an integer order column; 0 for a column of another type.
     bits: int = 0
@@ -391,7 +392,7 @@ class Gap:
     span: Span | None = field(default=None, compare=False)
     # The exact length; None while only the SQL is known.
     distance: Distance | None = None
-    # The number of bits of an integer order column; 0 if its type is another one or not known.
+    # The number of bits of an integer order column; 0 if its type is different or not known.
     bits: int = 0
 
 

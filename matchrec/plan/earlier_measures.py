@@ -70,7 +70,7 @@ class EarlierMeasures:
         self.measures: dict[str, Measure] = {}
 
     def add(self, measure: Measure) -> None:
-        """Add a measure, in whose value names of earlier ones are already replaced."""
+        """Add a measure, in whose value the names of earlier measures are already replaced."""
         self.measures[self.columns.fold_name(measure.reference_name or measure.name)] = measure
 
     def replace_names(self, scalar: Scalar) -> Scalar:

@@ -141,8 +141,9 @@ class OrderedInput(NamedTuple):
 class Aggregate:
     """An aggregate over the rows that are mapped to a variable.
 
-    Its inputs, which are the arguments, the condition and the ordering, are evaluated on each of
-    these rows by itself. They may read columns of that row, its CLASSIFIER and its MATCH_NUMBER.
+    The *inputs* of an aggregate are its arguments, its condition and its ordering. They are
+    evaluated on each of these rows separately. They may read columns of that row, its CLASSIFIER
+    and its MATCH_NUMBER.
     """
 
     # The name of the function, in lower case.
@@ -640,7 +641,7 @@ def cast_nulls_to_boolean(condition: Scalar) -> Scalar:
 
 
 def negate(condition: Scalar) -> Operation:
-    """Return NOT of a condition. It is NULL if the condition is NULL."""
+    """Return NOT of a condition. The result is NULL if the condition is NULL."""
     return Operation("NOT", ("NOT (", condition, ")"), condition.span)
 
 

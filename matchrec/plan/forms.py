@@ -51,7 +51,7 @@ class OperationForm:
 
 @dataclass(frozen=True, slots=True)
 class SameOperandsForm:
-    """Another operation with the operands of the rewritten one, all of them and in their order."""
+    """Another operation with all operands of the rewritten operation, in the same order."""
 
     operator: str
 

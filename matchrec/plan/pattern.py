@@ -112,7 +112,8 @@ class Permutation:
 class Parameter:
     """A parameter of the query that is written instead of a number or a length: `:n`, `?`, `@n`.
 
-    It may be a bound of a quantifier, the number of `FIRST n MATCHES`, or a length after WITHIN.
+    A parameter may be a bound of a quantifier, the number of `FIRST n MATCHES`, or a length after
+    WITHIN.
     """
 
     # The name without its mark. For `?`, it is made by `plan.parameters.name_parameter`.
@@ -144,7 +145,7 @@ class Quantified:
     # both are the same object. A plan has no parameters: their values have replaced them.
     least_parameter: Parameter | None = None
     most_parameter: Parameter | None = None
-    # Where the quantifier was written, without the `?` of a reluctant one.
+    # Where the quantifier was written, without the `?` that makes it reluctant.
     bounds_span: Span | None = field(default=None, compare=False)
 
     @property
@@ -324,9 +325,10 @@ def _walk_negations_at_edge(pattern: RowPattern, *, at_end: bool) -> Iterator[Ne
 
 
 def _list_parts_at_edge(parts: Sequence[RowPattern], *, at_end: bool) -> list[RowPattern]:
-    """Return the first parts of a concatenation, up to the first one that always has a row.
+    """Return the first parts of a concatenation, up to the first part that always has a row.
 
-    With `at_end`, return the last parts in the same way. They stay in the order of the pattern.
+    With `at_end`, return the last parts from the last part that always has a row. In both cases,
+    the parts are in the order of the pattern.
     """
     edge_parts = []
     for part in reversed(parts) if at_end else parts:
@@ -447,8 +449,8 @@ def show_name(name: str) -> str:
 def simplify(pattern: RowPattern) -> RowPattern:
     """Return a simpler row pattern that has the same matches in the same preferment order.
 
-    It has no `{0}`, no `{1}`, no quantifier after `()`, no repeated alternative and no needless
-    nesting.
+    The result has no `{0}`, no `{1}`, no quantifier after `()`, no repeated alternative and no
+    needless nesting.
 
     >>> show_pattern(simplify(Quantified(Concatenation((Variable("A"), Empty())), 1, 1)))
     'A'

@@ -61,7 +61,7 @@ class Until:
 
     # The test that an event ends the loop: `x = 0`.
     test: str
-    # The test that it does not: `x = 0` is false or NULL.
+    # The test that an event does not end the loop: `x = 0` is false or NULL.
     complement: str
     # The test that the stage accepts an event that does not end the loop. None for a group, whose
     # inner stages have tests of their own.
@@ -76,7 +76,7 @@ class RepeatedPart:
 
     # The stage, or the steps of the group.
     content: SingleStage | Steps
-    # Which events may be skipped before its first row.
+    # Which events may be skipped before the first row of the part.
     contiguity: Contiguity
     # The least number of repetitions.
     least: int = 1
@@ -84,17 +84,17 @@ class RepeatedPart:
     most: int | None = 1
     # Whether a match may have no row of the part, whatever `least` is.
     optional: bool = False
-    # Whether it takes as many events as it can before the next step.
+    # Whether the part takes as many events as it can before the next step.
     greedy: bool = False
     # Which events may be skipped before the second and each later repetition.
     inner: Contiguity = Contiguity.RELAXED
     # The tests that end the loop; None if no event ends it.
     until: Until | None = None
-    # The name of the test that an event comes too late after the one accepted before it, so that
+    # The name of the test that an event comes too late after the previous accepted event, so that
     # the stage must not accept it. None for a group, and for a stage without such a limit.
     distance_test: str | None = None
-    # The name of the same test for only the first event of the second and each later repetition.
-    # None if the time between repetitions is not limited.
+    # The name of the same test, but only for the first event of the second and each later
+    # repetition. None if the time between repetitions is not limited.
     gap_test: str | None = None
 
     @property
@@ -105,7 +105,7 @@ class RepeatedPart:
 
 @dataclass(frozen=True, slots=True)
 class ForbiddenEvent:
-    """A NOT: no event after the one accepted before may satisfy its test."""
+    """A NOT: no event after the last accepted event may satisfy its test."""
 
     dependencies: ClassVar[tuple[Dependency, ...]] = (Dependency.COMPLETED_LATER,)
 
@@ -113,11 +113,11 @@ class ForbiddenEvent:
     name: str
     # The name of the test that no event may satisfy.
     test: str
-    # Whether only the next event may not satisfy it. Otherwise no event may up to the next one that
-    # is accepted.
+    # Whether the test forbids only the next event. Otherwise it forbids all events up to the next
+    # accepted event.
     only_next: bool
     # For a NOT at the end of a pattern: the name of the test that an event comes so late after the
-    # last one accepted that the NOT does not forbid it. None if that depends on other windows only.
+    # last accepted event that the NOT does not forbid it. None if only other windows decide that.
     distance_test: str | None = None
 
 
@@ -228,8 +228,8 @@ def walk_forbidden_events(steps: Steps) -> Iterator[ForbiddenEvent]:
 def build_row_pattern(steps: Steps) -> RowPattern:
     """Return the row pattern of the rows of matches.
 
-    It says which stages follow each other, whatever events are skipped between them. NOTs have no
-    rows, so it does not have them.
+    The row pattern shows which stages follow each other, whatever events are skipped between them.
+    NOTs have no rows, so the row pattern does not contain them.
     """
     return make_concatenation(
         build_part_pattern(step) for step in steps if isinstance(step, RepeatedPart)

@@ -22,7 +22,7 @@ SpanReplacements = Iterable[tuple[Span, Iterable[Inner]]]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A hole for a DataFrame: one that the user passed, or the rows of an evaluated clause."""
+    """A hole for a DataFrame that the user passed, or for the rows of an evaluated clause."""
 
     # The name of the hole, by which its DataFrame is passed to the session.
     name: str
@@ -122,7 +122,7 @@ def replace_spans(
 
 
 def separate_words(pieces: Iterable[Inner]) -> Iterator[str | Inner]:
-    """Yield the pieces, with a blank between two pieces whose words would become one.
+    """Yield the pieces, with a blank between two pieces whose words would become one word.
 
     A hole counts as a word: `FROM(SELECT 1)AS m` needs no blanks, but `FROM`, a hole and `AS m` do.
 
@@ -140,7 +140,7 @@ def separate_words(pieces: Iterable[Inner]) -> Iterator[str | Inner]:
 
 
 def would_touch(left: str, right: str) -> bool:
-    """Return whether the last word of one text and the first word of the next would become one.
+    """Return whether the last word of a text and the first word of the next text would join.
 
     >>> would_touch("FROM", "v"), would_touch("FROM ", "v"), would_touch("x)", "AND")
     (True, False, False)

@@ -191,7 +191,7 @@ def _find_definition_at(tokens: TokenSequence, opening: int, index: int) -> str 
 def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     """Return the error for the clause at `word`, whose parenthesis is not closed.
 
-    The `)` of the clause closes another bracket, whose own `)` is missing. That bracket is
+    The `)` of the clause closes another bracket, whose own `)` is missing. The other bracket is
 
     1. a bracket in which another part or a definition of the clause starts, or else
     2. the bracket that is closed last, if its `)` begins a line: it was probably meant for the

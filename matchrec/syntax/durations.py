@@ -46,7 +46,7 @@ DURATION_ARGUMENT = ArgumentKind(
     lambda value: isinstance(value, str | timedelta) or is_number(value),
     'write a length, such as "10 minutes", timedelta(minutes=10), or 500',
 )
-# An interval with several fields, such as `'1 12' DAY TO HOUR`. It is passed to Spark as it is.
+# An interval with several fields, such as `'1 12' DAY TO HOUR`, which is passed to Spark unchanged.
 _INTERVAL_WITH_FIELDS = re.compile(
     r"\s*(?:INTERVAL\b)?\s*('[\d:. ]+'\s*(?:DAY|HOUR|MINUTE)\s+TO\s+(?:HOUR|MINUTE|SECOND))\s*",
     re.IGNORECASE,
@@ -85,7 +85,9 @@ class Duration:
             for name, microseconds in MICROSECONDS.items()
             if self.amount % microseconds == 0 and name != "WEEK"
         ]
-        unit = units_of_whole_number[0]  # the largest one
+        unit = units_of_whole_number[
+            0
+        ]  # The units are in descending order, so this is the largest.
         text = f"INTERVAL {self.amount / MICROSECONDS[unit]} {unit}"
         amount = Amount(self.amount, is_time=True, is_days=unit == "DAY")
         return RowExpression(text, span, amount=amount)

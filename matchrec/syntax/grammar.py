@@ -515,8 +515,8 @@ _WRITTEN_FOR_AS = split_words("= : := IS AS ;")
 def _find_condition(clause: ClauseTokens, start: int, end: int) -> int:
     """Return the index at which the condition of a malformed definition begins.
 
-    That is the index after AS, or after a word or symbol that is written instead of AS. If nothing
-    follows, the result is the end of the definition or an index after the end.
+    The condition begins after AS, or after a word or symbol that is written instead of AS. If
+    nothing follows, the result is the end of the definition or an index after the end.
     """
     condition = start + 1
     for index in clause.walk_level(start + 1, end):

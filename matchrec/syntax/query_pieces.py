@@ -51,8 +51,8 @@ class ReplacedSpan(NamedTuple):
 def write_outer_query(query: QueryNode) -> Template:
     """Return the query with a hole for each clause that is not inside the relation of another.
 
-    All other text keeps its line and column. That includes the alias of a clause and its column
-    list, which name the rows of the hole.
+    All other text keeps its line and column. The alias of a clause and its column list also stay,
+    because they name the rows of the hole.
     """
     whole_text = Span(0, len(query.source.text))
     return join_texts(_replace_with_layout(query, whole_text, len(query.sites)))

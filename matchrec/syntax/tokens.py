@@ -1,10 +1,10 @@
 """Tokens of a text: what they are, and how parsers walk over them.
 
 - A `Token` is one word, name, number, string or symbol of the text: `PARTITION BY` is two tokens.
-  Its span is half open and counts from the start of the whole query.
+  The span of a token is half open and counts from the start of the whole query.
 - A `TokenSequence` is a text with its tokens and the pairs of its brackets. Its methods look at
-  tokens by their indices.
-- A `Cursor` reads a sequence from left to right: it is the base of the parsers.
+  tokens by their indices, which count from 0.
+- A `Cursor` reads a sequence from left to right: it is the base class of the parsers.
 
 `tokenize.read_tokens` makes the tokens of a text.
 """
@@ -224,7 +224,8 @@ _AFTER_COLUMN_NAME = split_words(
 class TokenSequence:
     """A text and its tokens, with their brackets paired up.
 
-    Methods take and return indices of tokens, unless they say otherwise.
+    Unless a docstring says otherwise, the integers in fields, arguments and results are indices of
+    tokens. Tokens `start .. end` are half-open ranges.
     """
 
     text: str

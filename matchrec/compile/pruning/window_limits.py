@@ -39,7 +39,7 @@ class Limit:
 
     # The greatest distance from the first row, in units of the order column.
     value: int | float
-    # The operation by which rows are compared. It matters only along a DOUBLE.
+    # The operation by which rows are compared, which matters only along a DOUBLE.
     form: DistanceForm = DistanceForm.DIFFERENCE
     # Whether a row at the limit is outside the window.
     strict: bool = False

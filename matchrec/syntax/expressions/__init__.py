@@ -1,8 +1,12 @@
 """Parse the text of one expression to a `Scalar` with its references.
 
-One parser reads it from left to right. It is divided by inheritance: `reader` keeps the position
-and makes nodes, `calls` reads calls, `operands` reads other operands, and `expression` reads the
-operators between them.
+One parser, `ScalarReader`, reads the text from left to right. Each module defines a class that
+extends the class before it:
+
+    reader            `ExpressionCursor` keeps the position and makes nodes
+    calls             `CallReader` reads calls
+    operands          `OperandReader` reads other operands
+    expression        `ScalarReader` reads the operators between operands
 
 Some operands are read by functions that get the parser as their cursor:
 

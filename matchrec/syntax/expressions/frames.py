@@ -111,7 +111,7 @@ def _suggest_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
 class FrameBound:
     """A bound of a frame: `2 PRECEDING`, CURRENT ROW or UNBOUNDED FOLLOWING."""
 
-    # The number of rows after the current one, negative for PRECEDING; None for UNBOUNDED.
+    # The number of rows after the current row: negative for PRECEDING, None for UNBOUNDED.
     rows_after_current: int | None
 
 

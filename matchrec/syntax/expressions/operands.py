@@ -303,7 +303,8 @@ class OperandReader(CallReader):
         if kind_after is TokenKind.END or not starts_operand:
             return False
         if after in AFTER_OPERAND and after != "WHEN":
-            # `CASE end WHEN` compares a column that is called `end`; in `case END`, CASE is one.
+            # `CASE end WHEN` compares a column that is called `end`. In `case END`, `case` is the
+            # name of a column.
             return self.key_at(start + 2) == "WHEN"
         end = self.sequence.pairs.get(self.sequence.enclosing_openings[start], self.end)
         keys = [self.key_at(index) for index in self.sequence.walk_level(start + 1, end)]

@@ -510,7 +510,7 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
         could_be_closed = any(OPENING[opening.key] == token.key for opening in unclosed)
         if not could_be_closed:
             raise syntax_errors.unexpected_token(token.text, where, token.span)
-        break  # A bracket before this one is not closed. The error is about the innermost such one.
+        break  # A bracket before this token is not closed: the innermost one is the error.
     if unclosed:
         opening = unclosed[-1]
         raise syntax_errors.unclosed_bracket_in_expression(
