@@ -108,15 +108,7 @@ def _read_select(
         tokens.key(start): (start, part_end)
         for start, part_end in zip(parts_after_rows, part_ends, strict=False)
     }
-    window_items: list[TokenRange] = []
-    if "WINDOW" in part_ranges:
-        window_start, window_end = part_ranges["WINDOW"]
-        items = tokens.split_at_commas(window_start + 1, window_end)
-        window_items = [
-            (item_start, item_end)
-            for item_start, item_end in items
-            if item_end - item_start >= len(("w", "AS", "v"))
-        ]
+    windows = _find_window_items(tokens, part_ranges.get("WINDOW"))
     order = (end, end)
     if "ORDER" in part_ranges and not is_operand:
         order_start, order_end = part_ranges["ORDER"]
@@ -126,11 +118,28 @@ def _read_select(
         from_=from_,
         relation=relation,
         rows_end=parts_after_rows[0] if parts_after_rows else end,
-        definitions=_find_definitions(tokens, window_items),
-        copies=tuple(start + 2 for start, _ in window_items if tokens.key(start + 2) != "("),
+        definitions=_find_definitions(tokens, windows),
+        copies=tuple(start + 2 for start, _ in windows if tokens.key(start + 2) != "("),
         order=order,
         end=end,
     )
+
+
+def _find_window_items(tokens: TokenSequence, part: TokenRange | None) -> list[TokenRange]:
+    """Return the items of WINDOW, such as `w AS (...)` and `w AS v`.
+
+    An item that is too short to be complete is left out: Spark reports it.
+
+    Args:
+        tokens: the tokens of the query.
+        part: the range of WINDOW with its items; None if the SELECT has no WINDOW.
+    """
+    if part is None:
+        return []
+    start, end = part
+    items = tokens.split_at_commas(start + 1, end)
+    shortest = len(("w", "AS", "v"))
+    return [item for item in items if item[1] - item[0] >= shortest]
 
 
 def _reject_grouping(tokens: TokenSequence, parts: Iterable[int]) -> None:
