@@ -39,7 +39,7 @@ from matchrec.search.task import AbsenceCondition, Task
 
 
 class Phase(Enum):
-    """How far a run is with respect to one absence. The comments are for N between A+ and B."""
+    """The phase of a run with respect to one absence. The comments are for N between A+ and B."""
 
     BEFORE = 0  # no row is mapped to A yet
     AGAIN = 1  # a row is mapped to A, and another one will be

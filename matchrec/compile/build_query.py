@@ -134,7 +134,7 @@ def translate_outputs(
 
 
 def build_result_column(output: schema.OutputColumn, translator: MeasureTranslator) -> ResultColumn:
-    """Return an output column as SQL over reads. The translator's collector gets the reads."""
+    """Return an output column as SQL over reads, which are added to the translator's collector."""
     collector = translator.collector
     match output:
         case schema.RowOutput():

@@ -76,7 +76,7 @@ class SentColumns:
 
 
 class ResultForm(Enum):
-    """How the columns of the result are made from the reads of the workers."""
+    """The way in which the columns of the result are made from the reads of the workers."""
 
     # The workers return the columns of the result, with their names.
     RETURNED = "the workers return the result"
@@ -87,7 +87,7 @@ class ResultForm(Enum):
 
 
 class ColumnAspect(Enum):
-    """What aggregates over all matches read of the values of a column."""
+    """The aspect of a column's values that aggregates over all matches read."""
 
     NUMBERS = "numbers"  # the values, as numbers to add up
     ORDER = "order"  # numbers in the order of the values
@@ -104,7 +104,7 @@ class TotalledColumn:
 
 
 class SorterKind(Enum):
-    """Who sorts the rows, and who computes the conditions that read neighbouring rows."""
+    """The kind of a sorter: who sorts, and who computes conditions that read neighbouring rows."""
 
     WORKERS = "the workers sort and read neighbouring rows"
     SPARK_SORTS = "Spark sorts, and the workers read neighbouring rows"
@@ -114,7 +114,7 @@ class SorterKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Sorter:
-    """Who sorts the rows of each partition: the workers, or the engine."""
+    """The sorter of the rows of each partition: the workers or the engine, with the reason."""
 
     kind: SorterKind
     # Why the engine sorts; empty if it does not.

@@ -64,7 +64,7 @@ class CoverageQuery(SplitQuery):
 
 @dataclass(frozen=True, slots=True)
 class CoverageTask:
-    """What a worker counts, and how it names starting rows. Picklable."""
+    """The task of a worker that counts the coverage of a query. Picklable."""
 
     compiled_query: CompiledQuery
     # The task of the search, with the occurrences and the parts of conditions.

@@ -17,7 +17,7 @@ from matchrec.search.task import Task
 
 @dataclass(frozen=True, slots=True)
 class Lookaround:
-    """How many rows around a run are read."""
+    """The numbers of rows around a run that are read."""
 
     # The number of rows before the first row of the run.
     before: int

@@ -1,7 +1,7 @@
-"""Enums whose members declare everything about a choice of an option or a function of the match.
+"""The base of enums whose members are the choices of an option, or the functions of the match.
 
-Each member is declared by its words, what it reads in addition to a match's own rows, and what it
-means, for `explain`. So a choice is declared in one place.
+Each member declares its words, its dependencies, and the meaning that `explain` prints. So a choice
+is declared in one place.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing_extensions import Self
 
 
 class Dependency(Enum):
-    """What a part of a query reads in addition to the values of a match's own rows.
+    """A dependency of a part of a query on more than the values of a match's own rows.
 
     The value completes a sentence that begins with the part. `compile.pruning.proven_shortcuts`
     decides by these members which shortcuts a query allows.
@@ -44,12 +44,12 @@ class ChoiceDeclaration:
     words: str
     # What `explain` says about the choice; empty if the words say it.
     meaning: str = ""
-    # What the choice reads in addition to a match's own rows.
+    # The dependencies on more than the values of a match's own rows.
     dependencies: tuple[Dependency, ...] = ()
 
 
 class OptionChoice(Enum):
-    """One of the choices of an option. A subclass is an option; each member declares a choice:
+    """A choice of an option. A subclass is an option, and each of its members declares a choice:
 
     LONGEST = ChoiceDeclaration(
         "LONGEST MATCH", "for each starting row, the match with the most rows"
@@ -58,9 +58,9 @@ class OptionChoice(Enum):
 
     # The words of the declaration.
     _value_: str
-    # As in `ChoiceDeclaration`.
+    # The dependencies of the declaration.
     dependencies: tuple[Dependency, ...]
-    # As in `ChoiceDeclaration`.
+    # The meaning of the declaration.
     meaning: str
 
     def __new__(cls, declaration: ChoiceDeclaration) -> Self:

@@ -167,7 +167,7 @@ class SkipDeclaration:
     end: End
     # How many rows after the anchor row the search goes on.
     past: int = 0
-    # What the choice reads in addition to a match's own rows.
+    # The dependencies on more than the values of a match's own rows.
     dependencies: tuple[Dependency, ...] = ()
 
 
@@ -204,7 +204,7 @@ class SkipTo(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AfterMatchSkip:
-    """AFTER MATCH SKIP."""
+    """The option AFTER MATCH SKIP: the row at which the search goes on after a match."""
 
     to: SkipTo = SkipTo.PAST_LAST_ROW
     # The primary or union variable of FIRST and LAST; else None.
@@ -321,7 +321,7 @@ def needs_event_selection(
 
 
 class Grouping(OptionChoice):
-    """How matches are grouped to aggregate over all matches, see `totals.Totals`."""
+    """The grouping of matches for aggregates over all matches, see `totals.Totals`."""
 
     PARTITION = ChoiceDeclaration("partition", "each partition")
     START = ChoiceDeclaration("start", "each row that begins matches")

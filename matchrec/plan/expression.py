@@ -57,7 +57,7 @@ LONG_CHAIN = "chain"
 
 
 class Semantics(Enum):
-    """How much of the match an expression reads."""
+    """The rows of the match that an expression reads."""
 
     # The rows up to the current row.
     RUNNING = "RUNNING"
@@ -74,7 +74,7 @@ class End(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """Which row to read: a logical step among mapped rows, then a physical step from there.
+    """The way to a row: a logical step among mapped rows, then a physical step in the partition.
 
     `PREV(LAST(A.price, 1), 2)` is `Navigation("A", End.LAST, 1, -2)`.
 
@@ -273,8 +273,8 @@ class Operation:
     # The references in the order of the text, repeats included.
     references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)
 
-    # What `case Operation("IF", operands)` compares: what an operation computes, not how it is
-    # written.
+    # `case Operation("IF", operands)` compares these fields: what an operation computes, not how it
+    # is written.
     __match_args__ = ("operator", "operands")
 
     def __post_init__(self) -> None:

@@ -46,7 +46,7 @@ from matchrec.plan.forms import (
 
 
 class OperatorKind(Enum):
-    """Who computes an operation over several rows of a match, and so how it is typed.
+    """The kind of an operation: who computes it over several rows of a match, and how it is typed.
 
     Spark or Sail computes any operation over a single row.
     """
@@ -73,7 +73,7 @@ class OperatorKind(Enum):
 
 
 class Failure(Enum):
-    """Whether an operation can raise an error in ANSI mode if its operands have the right types."""
+    """The cases in which an operation with operands of the right types fails in ANSI mode."""
 
     NEVER = "never"
     # The types say more, see `conditions.typing.failures`.
@@ -89,7 +89,7 @@ class Failure(Enum):
 
 
 class Coercion(Enum):
-    """Which operands of an operation the engine casts to one common type."""
+    """The operands of an operation that the engine casts to one common type."""
 
     NONE = "none"
     COMPARED = "all, to compare them"
@@ -100,7 +100,7 @@ class Coercion(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ArgumentCount:
-    """How many arguments a call may have."""
+    """The numbers of arguments that a call may have."""
 
     least: int
     # None if there is no limit.
@@ -122,7 +122,7 @@ AT_LEAST_THREE = ArgumentCount(3)
 
 @dataclass(frozen=True, slots=True)
 class OperatorEntry:
-    """What every stage knows about an operator or a function."""
+    """An entry of the table: all facts about an operator or a function."""
 
     # The operator, in upper case. Several operators with the same entry have commas between them.
     names: str

@@ -30,7 +30,7 @@ class PatternOperator:
 
     # The name of the operator in messages.
     name: str
-    # What the operator reads in addition to the values of a match's own rows.
+    # The dependencies on more than the values of a match's own rows.
     dependencies: tuple[Dependency, ...] = ()
 
 

@@ -408,7 +408,7 @@ def check_rows_back(plan: MatchPlan) -> None:
 
 
 class LookBack(NamedTuple):
-    """How far a reference looks back in the match."""
+    """The distance that a reference looks back in the match."""
 
     # The function that looks back, LAST or PREV.
     function: str

@@ -38,7 +38,7 @@ from matchrec.plan.pattern import (
 
 
 class Contiguity(Enum):
-    """Which events may be skipped before an event is accepted."""
+    """The events that may be skipped before an event is accepted."""
 
     STRICT = "next"  # no event
     RELAXED = "followed_by"  # events that do not satisfy the stage's own condition

@@ -109,7 +109,10 @@ def check_distinct_windows(windows: tuple[WindowNode, ...]) -> None:
 
 
 class InitialOrSeek(Enum):
-    """Where the match of a row pattern window may start; not allowed in a clause."""
+    """The word before PATTERN that says where the match of a row pattern window may start.
+
+    INITIAL: at the current row. SEEK: at the current row or after it. A clause may not have either.
+    """
 
     INITIAL = "INITIAL"
     SEEK = "SEEK"

@@ -1,4 +1,4 @@
-"""Tokens of a text: what they are, and how parsers walk over them.
+"""The tokens of a text, and the cursor by which parsers read them.
 
 - A `Token` is one word, name, number, string or symbol of the text: `PARTITION BY` is two tokens.
   The span of a token is half open and counts from the start of the whole query.
@@ -32,7 +32,7 @@ def split_words(text: str) -> frozenset[str]:
 
 
 class Dialect(Enum):
-    """How a text is read: what double quotes enclose."""
+    """The way in which a text is read: what double quotes enclose."""
 
     SPARK = "a string, as in Spark's default"
     QUOTED_NAMES = "a name, as in the standard"
@@ -42,7 +42,7 @@ SPARK = Dialect.SPARK
 
 
 class TokenKind(Enum):
-    """What a token is, apart from its text.
+    """The kind of a token.
 
     Strings are in single or double quotes, quoted names in backticks.
     """

@@ -39,7 +39,7 @@ from matchrec.plan.pattern import walk_pattern
 
 @dataclass(frozen=True, slots=True)
 class PlanDependency:
-    """A part of a plan, and what it depends on besides the values of matched rows."""
+    """A dependency of a part of a plan on more than the values of matched rows."""
 
     # The part as the user would write it.
     part: str

@@ -35,7 +35,7 @@ INTEGER_WIDTHS = (32, 64)
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How far after its first row a window reaches."""
+    """The limit of a window: the distance that it reaches after its first row."""
 
     # The greatest distance from the first row, in units of the order column.
     value: int | float

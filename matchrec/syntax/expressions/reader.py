@@ -1,4 +1,4 @@
-"""The base of the parser of expressions: what an expression may refer to, and its cursor.
+"""The base of the parser of expressions: the scope of an expression, and a cursor over its tokens.
 
 `ExpressionCursor` has no rules of the grammar: its subclasses in `calls`, `operands` and
 `expression` have them. It keeps the position and the references that were read so far, makes nodes
@@ -70,7 +70,7 @@ class ClausePart(Enum):
 
 @dataclass(frozen=True)
 class Scope:
-    """What an expression may refer to."""
+    """The scope of an expression: the variables, rows and parameters to which it may refer."""
 
     # The part of the clause that contains the expression.
     part: ClausePart
