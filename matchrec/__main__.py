@@ -49,12 +49,14 @@ class Commands(click.Group):
         """Parse the options before the command. Without arguments, show the help.
 
         `matchrec help` and `matchrec help run` mean `matchrec --help` and `matchrec run --help`.
+        `matchrec help help` means `matchrec --help`, too.
         """
         if not ctx.resilient_parsing:  # True while a shell completes the command
             if not args:
                 args = ["--help"]
             elif args[0] == "help":
-                args = [*args[1:2], "--help"]
+                command_words = [word for word in args[1:] if word != "help"]
+                args = [*command_words, "--help"]
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -64,7 +66,7 @@ class Commands(click.Group):
             click.UsageError: the first argument is a query or a file, or names no command.
         """
         name = args[0]
-        if re.search(r"\s|\.(?:sql|sase|py)\b", name):
+        if re.search(r"\s|\.(?:sql|sase|py)\b", name, re.IGNORECASE):
             raise click.UsageError(str(errors.not_a_command(argument=name)), ctx)
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
             near = find_nearest_choice(name, list(self.commands))

@@ -631,6 +631,7 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("transpile", "-", "--dialect", "trino"), "help: write --read"),
         (("run", "-", "--read", "trino"), "help: write --dialect"),
         (("sweep", "-"), "missing --grid for matchrec sweep [missing-option]"),
+        (("STREAKS.SQL",), "not a command [not-a-command]\n  help: write matchrec run before a"),
         (("streaks.sql",), "not a command [not-a-command]\n  help: write matchrec run before a"),
         (("SELECT 1 FROM t",), "matchrec run -c before the text of a query"),
         (("run",), "missing query [missing-query]\n  help: write the name of its file"),
@@ -694,7 +695,7 @@ def test_a_shell_completes_the_parameters_of_the_query(
     assert [completion.value for completion in completions] == offered
 
 
-@pytest.mark.parametrize("arguments", [(), ("--help",), ("help",)])
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("help",), ("help", "help")])
 def test_no_command_shows_the_help(arguments: tuple[str, ...]) -> None:
     shown = invoke(*arguments)
     assert (shown.exit_code, shown.stderr) == (0, "")
