@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import re
+from collections.abc import Iterable
 from inspect import cleandoc
 from typing import Any
 
@@ -38,12 +39,22 @@ Exit codes:
   130  interrupted by Ctrl-C
 """
 
+# A first argument that is the text of a query, which has blanks, or a file: `v_shapes.sql`.
+QUERY_ARGUMENT = re.compile(r"\s|\.(?:sql|sase|py)\b", re.IGNORECASE)
+
+# The mark with which click keeps the lines of a paragraph of help, and the title of examples.
+EXAMPLES_BEGIN = "\b\nExample"
+
 # The last line of the help of each command.
 EXIT_CODES_HINT = "`matchrec --help` lists the exit codes."
 
 
 class Commands(click.Group):
-    """The group of all commands. Its errors say which command the user may have meant."""
+    """The group of all commands.
+
+    If the first argument is a query instead of a command, the error says to write `matchrec run`.
+    Errors of click about arguments are reworded.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the options before the command. Without arguments, show the help.
@@ -51,7 +62,7 @@ class Commands(click.Group):
         `matchrec help` and `matchrec help run` mean `matchrec --help` and `matchrec run --help`.
         `matchrec help help` means `matchrec --help`, too.
         """
-        if not ctx.resilient_parsing:  # True while a shell completes the command
+        if not ctx.resilient_parsing:  # click is resilient while a shell completes the command
             if not args:
                 args = ["--help"]
             elif args[0] == "help":
@@ -60,13 +71,13 @@ class Commands(click.Group):
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Return the name of the first argument's command, the command, and the other arguments.
+        """Return the name of the command that the first argument names, the command, and the rest.
 
         Raises:
             click.UsageError: the first argument is a query or a file, or names no command.
         """
         name = args[0]
-        if re.search(r"\s|\.(?:sql|sase|py)\b", name, re.IGNORECASE):
+        if QUERY_ARGUMENT.search(name):
             raise click.UsageError(str(errors.not_a_command(argument=name)), ctx)
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
             near = find_nearest_choice(name, list(self.commands))
@@ -74,12 +85,20 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Parse the options before the command, and reword errors in them."""
+        """Parse the options before the command.
+
+        Raises:
+            WrongUsage: an error of click about these options, reworded.
+        """
         with reword_usage_errors():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Parse the options of the command and run it, and reword errors in the options."""
+        """Parse the options of the command, and run it.
+
+        Raises:
+            WrongUsage: an error of click about the command or its options, reworded.
+        """
         with reword_usage_errors():
             return super().invoke(ctx)
 
@@ -91,23 +110,27 @@ def main() -> None:
 
     Results are written to stdout, messages to stderr.
     """
+    # With all objects frozen, Python skips its last garbage collection at exit, which takes a
+    # quarter of a second or more with an engine loaded. Nothing depends on finalizers that would
+    # run then.
+    atexit.register(gc.freeze)
 
 
 def move_examples(command: click.Command) -> None:
-    """Let the help of a command end with the examples of its docstring, after the options."""
-    text, mark, examples = cleandoc(command.help or "").partition("\b\nExample")
+    """Move the examples in the help of a command to the end, after the options."""
+    text, mark, examples = cleandoc(command.help or "").partition(EXAMPLES_BEGIN)
     command.help = text
     command.epilog = f"{mark}{examples}\n\n{EXIT_CODES_HINT}"
 
 
-for command in (run, check, explain, why, coverage, backtest, sweep, transpile, serve, demo, warm):
-    move_examples(command)
-    main.add_command(command)
+def add_commands(commands: Iterable[click.Command]) -> None:
+    """Add commands to the group, with their examples at the end of their help."""
+    for command in commands:
+        move_examples(command)
+        main.add_command(command)
 
-# When Python ends, it searches all objects for cycles once more, which takes a quarter of a second
-# or more if an engine is loaded. `freeze` leaves nothing to search. The process ends right after
-# that, and no object here has to be freed before.
-atexit.register(gc.freeze)
+
+add_commands((run, check, explain, why, coverage, backtest, sweep, transpile, serve, demo, warm))
 
 if __name__ == "__main__":
     main(prog_name="matchrec")
