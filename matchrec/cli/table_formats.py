@@ -43,7 +43,7 @@ def find_common_format(table_name: str, argument: str, paths: Sequence[Path]) ->
             file_format = recognize_format(file) or folder_format
             files_by_format.setdefault(file_format, []).append(file)
     if not files_by_format:
-        reason = "it is a folder without files"
+        reason = "it has no files"
         raise errors.unreadable_table(name=table_name, path=argument, reason=reason)
     if len(files_by_format) > 1:
         raise make_several_formats_error(argument, paths, files_by_format)

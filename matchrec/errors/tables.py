@@ -182,12 +182,18 @@ def empty_table(*, name: str, path: str) -> MatchRecognizeError:
 
 
 def unreadable_table(*, name: str, path: str, reason: str) -> MatchRecognizeError:
-    """Return the error for a file that the engine cannot read."""
+    """Return the error for a table whose files cannot be read, or that has no files.
+
+    Args:
+        name: the table.
+        path: the file, the folder or the pattern of files.
+        reason: why it cannot be read, as a sentence.
+    """
     hint = "check the path, and that the file is complete and has the ending of its format"
     if "\n  help: " in reason:  # the reason already says what to write
         hint = ""
     return MatchRecognizeError(
-        f"the file `{shorten(path)}` of table `{name}` cannot be read: {reason}",
+        f"`{shorten(path)}` of table `{name}` cannot be read: {reason}",
         hint=hint,
         code="unreadable-table",
     )

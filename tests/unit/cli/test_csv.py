@@ -152,7 +152,7 @@ def test_a_file_that_is_not_compressed(name: str, embedded: Path) -> None:
     (embedded / name).write_text("a\n1\n")
     result = invoke("run", "-c", "SELECT * FROM t", "--table", f"t={name}")
     assert result.exit_code == 1
-    assert f"the file `{name}` of table `t` cannot be read: " in result.stderr
+    assert f"`{name}` of table `t` cannot be read: " in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_a_file_of_pandas(embedded: Path, request: pytest.FixtureRequest) -> Non
 def test_a_file_that_cannot_be_read_is_named(embedded: Path) -> None:
     (embedded / "x.parquet").write_text("PAR1 and no more PAR1")
     message = catch_message("--table", "t=x.parquet", code=1)
-    assert message.startswith("matchrec: error: the file `x.parquet` of table `t` cannot be read: ")
+    assert message.startswith("matchrec: error: `x.parquet` of table `t` cannot be read: ")
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,9 @@ def test_a_first_file_without_a_line(embedded: Path) -> None:
 def test_an_empty_folder(files: Path) -> None:
     (files / "nothing").mkdir()
     message = catch_message("--table", "t=nothing", code=2)
-    assert "the file `nothing` of table `t` cannot be read: it is a folder without files" in message
+    assert "`nothing` of table `t` cannot be read: it has no files [" in message
+    message = catch_message("--table", "t=noth*", code=2)
+    assert "`noth*` of table `t` cannot be read: it has no files [" in message
 
 
 def test_a_file_is_replaced_only_on_request(embedded: Path) -> None:
