@@ -1,19 +1,20 @@
-"""The command `check`: find the mistakes in a query without running it."""
+"""The command `check`: find the mistakes in queries without running them."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import click
 
 from matchrec.cli import common_options
-from matchrec.cli.command_decorators import pass_checked_request
-from matchrec.cli.failures import ExitCode, label_errors
+from matchrec.cli.command_decorators import pass_checked_requests
+from matchrec.cli.failures import ExitCode, label_errors, print_tracebacks, report_failures
 from matchrec.cli.messages import print_notice, report_warnings
-from matchrec.cli.queries import QueryContent, QueryRequest
+from matchrec.cli.queries import QueryContent, QueryRequest, QueryTable
 from matchrec.cli.query_command import QueryCommand
 from matchrec.cli.query_sources import QueryLanguage
 from matchrec.cli.statements import Statement
@@ -28,38 +29,154 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=QueryCommand)
-@common_options.QUERY_OPTIONS
+@common_options.SEVERAL_QUERIES_OPTIONS
 @common_options.SCHEMA_OPTION
 @click.option("--strict", is_flag=True, help="Also exit with code 1 if there is a warning.")
-@pass_checked_request
-def check(request: QueryRequest, strict: bool) -> None:
-    """Check a query for mistakes without running it.
+@pass_checked_requests
+def check(requests: list[QueryRequest], strict: bool) -> None:
+    """Check queries for mistakes without running them.
 
     The exit code is 1 if there is a mistake. No file is needed for a table whose columns --schema
-    declares. QUERY is a file, or - for standard input, as in `matchrec run`.
+    declares. QUERY is a file, a folder of .sql and .sase files, or - for standard input. Several
+    queries have the same tables and options.
 
     \b
-    Example:
+    Examples:
       matchrec check v_shapes.sql --schema 'stocks: ticker STRING, date DATE, close DOUBLE'
+      matchrec check queries/*.sql --table stocks=stocks.csv
     """
-    request = replace(request, only_schema=True)
-    declares_columns = any(isinstance(table, EmptyTable) for table in request.tables)
+    declares_columns = any(isinstance(table, EmptyTable) for table in requests[0].tables)
     surface = replace(
         current_surface(), advice_on_column="add {name} to --schema" if declares_columns else ""
     )
-    with (
-        use_surface(surface),
-        report_warnings() as shown_warnings,
-        request.open_content() as (spark, query_content),
-    ):
+    with use_surface(surface), report_warnings() as shown_warnings:
         warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says
-        for statement in request.statements:
-            # Several statements are texts. A Pattern is the only statement.
-            content = statement.text if request.earlier_statements else query_content
-            with label_errors(statement.label):
-                check_statement(request, spark, statement, content)
+        if len(requests) == 1:
+            check_only_query(requests[0])
+            exit_codes = []
+        else:
+            exit_codes = check_several_queries(requests)
+    if exit_codes:
+        raise click.exceptions.Exit(max(exit_codes))
     if strict:
         fail_if_warned(shown_warnings)
+
+
+def check_only_query(request: QueryRequest) -> None:
+    """Check a query. An error is raised."""
+    content = request.load_content()
+    with request.start_session() as spark:
+        tables = CheckedTables(spark)
+        tables.register((*request.tables, *request.file_tables))
+        check_statements(request, spark, content)
+
+
+def check_several_queries(requests: Sequence[QueryRequest]) -> list[int]:
+    """Check all queries in one session, report their errors and print how many have mistakes.
+
+    What can be found in the texts alone is reported before an engine starts.
+
+    Returns:
+        The exit code of each query that has a mistake.
+    """
+    reject_unused_args(requests)
+    exit_codes: list[int] = []
+    contents: list[tuple[QueryRequest, QueryContent]] = []
+    for request in requests:
+        with collect_failure(request, exit_codes):
+            contents.append((request, request.load_content()))
+    if contents:
+        with requests[0].start_session() as spark:
+            tables = CheckedTables(spark)
+            # Those of the first request serve all queries, because a pipe can be read only once.
+            common_tables = requests[0].tables
+            tables.register(common_tables)
+            for request, content in contents:
+                with collect_failure(request, exit_codes), tables.restored_after(request):
+                    tables.register((*common_tables, *request.file_tables))
+                    check_statements(request, spark, content)
+    failures = len(exit_codes)
+    outcome = f"{failures} with mistakes" if failures > 1 else "1 with a mistake"
+    queries = show_count(len(requests), "query", "queries")
+    print_notice(f"{queries} checked, {outcome if failures else 'no mistakes'}")
+    return exit_codes
+
+
+def reject_unused_args(requests: Sequence[QueryRequest]) -> None:
+    """Raise an error if no query names a value of `--arg`."""
+    from matchrec.api.parameters import reject_unused
+
+    if all(request.language is not QueryLanguage.PATTERN for request in requests):
+        texts = "\n".join(request.whole_text for request in requests)
+        reject_unused(texts, dict(requests[0].args))
+
+
+@contextmanager
+def collect_failure(request: QueryRequest, exit_codes: list[int]) -> Iterator[None]:
+    """Report an error that is raised in the `with` block, and append its exit code to a list.
+
+    Raises:
+        click.exceptions.Exit: the user pressed Ctrl-C.
+    """
+    shows_traceback = click.get_current_context().params["traceback"]
+    printing = print_tracebacks() if shows_traceback else nullcontext()
+    try:
+        with report_failures(), printing, label_errors(request.label):
+            yield
+    except click.exceptions.Exit as failure:
+        if failure.exit_code == ExitCode.INTERRUPTED:
+            raise
+        exit_codes.append(failure.exit_code)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTables:
+    """The tables of a session, which have columns and no rows. Each file is read only once."""
+
+    spark: SparkSession
+    # The tables that are views of the session, by their names in lower case.
+    by_name: dict[str, QueryTable] = field(default_factory=dict)
+
+    def register(self, tables: Sequence[QueryTable]) -> None:
+        """Make tables views of the session, if they are not."""
+        for table in tables:
+            name = table.name.lower()
+            if self.by_name.get(name) != table:
+                table.register(self.spark, only_schema=True)
+                self.by_name[name] = table
+
+    @contextmanager
+    def restored_after(self, request: QueryRequest) -> Iterator[None]:
+        """Drop the views that the statements of a query make, so that others do not see them."""
+        if not any(statement.creates_view for statement in request.statements):
+            yield
+            return
+        views_before = self.list_views()
+        try:
+            yield
+        finally:
+            for name in self.list_views() - views_before:
+                self.spark.catalog.dropTempView(name)
+            self.by_name.clear()  # a statement may have replaced one of the tables
+
+    def list_views(self) -> set[str]:
+        """Return the names of the temporary views of the session."""
+        return {table.name for table in self.spark.catalog.listTables() if table.isTemporary}
+
+
+def check_statements(request: QueryRequest, spark: SparkSession, content: QueryContent) -> None:
+    """Check the statements of a query in a session with its tables.
+
+    Args:
+        request: the query.
+        spark: the session.
+        content: the text of the query or the Pattern.
+    """
+    for statement in request.statements:
+        # Several statements are texts. A Pattern is the only statement.
+        statement_content = statement.text if request.earlier_statements else content
+        with label_errors(request.label_statement(statement)):
+            check_statement(request, spark, statement, statement_content)
 
 
 def fail_if_warned(shown_warnings: Sequence[Warning | str]) -> None:
@@ -78,7 +195,7 @@ def check_statement(
 
     A temporary view is created, because later statements may read it. The engine would execute
     other statements that are not queries, such as INSERT, to plan them: only their clauses are
-    checked, which `QueryRequest.open_content` has done.
+    checked, which `QueryRequest.load_content` has done.
 
     Args:
         request: the query.
@@ -89,7 +206,8 @@ def check_statement(
     from matchrec.spark.backends import make_runner
     from matchrec.syntax.misspelt_clauses import reject_misspelt_text
 
-    prefix = f"{statement.label}: " if statement.label else ""
+    label = request.label_statement(statement)
+    prefix = f"{label}: " if label else ""
     if request.language is QueryLanguage.SQL and not (statement.is_query or statement.creates_view):
         reject_misspelt_text(statement.text)
         print_notice(f"{prefix}not a query; only its MATCH_RECOGNIZE clauses were checked")

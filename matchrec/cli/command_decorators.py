@@ -4,9 +4,9 @@ A command about a query is declared like this, with the options of `common_optio
 
     @click.command(cls=QueryCommand)
     @common_options.QUERY_OPTIONS
-    @click.option("--strict", is_flag=True)
+    @click.option("--analyze", is_flag=True)
     @pass_request
-    def check(request: QueryRequest, strict: bool) -> None:
+    def explain(request: QueryRequest, analyze: bool) -> None:
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from matchrec.cli.queries import (
     QueryRequest,
     build_clause_request,
     build_query_request,
+    build_query_requests,
 )
 from matchrec.cli.query_sources import QuerySource
 from matchrec.cli.session import SettingPairs
@@ -43,9 +44,13 @@ from matchrec.errors.language import (
 from matchrec.source import use_read_texts
 
 Tables = tuple[Table | PipedTable, ...]
+# The query of a command, or the queries of a command that takes several.
+Queries = QuerySource | tuple[QuerySource, ...]
 
-# Builds the request from the query, the tables, the settings and all other options.
-BuildRequest = Callable[[QuerySource, Tables, SettingPairs, OptionValues], QueryRequest]
+# What a command gets: a request, or one for each of its queries.
+Request = QueryRequest | list[QueryRequest]
+# Builds this from the query or queries, the tables, the settings and all other options.
+BuildRequest = Callable[[Any, Tables, SettingPairs, OptionValues], Request]
 
 
 def handle_failures(
@@ -75,7 +80,8 @@ def make_request_decorator(
     """Return a decorator of commands: they get a `QueryRequest` as their first argument.
 
     The request has the options that describe the query and its input. The command gets the others:
-    those that are parameters of its function.
+    those that are parameters of its function. A command that takes several queries gets a list of
+    requests.
 
     Args:
         build_request: builds the request from these options.
@@ -88,7 +94,7 @@ def make_request_decorator(
 
         @partial(handle_failures, surface=surface)
         @wraps(function)
-        def command(query: QuerySource, tables: Tables, conf: SettingPairs, **options: Any) -> None:
+        def command(query: Queries, tables: Tables, conf: SettingPairs, **options: Any) -> None:
             """Build the request, and call the function with it and with the command's options."""
             command_options = {
                 name: value for name, value in options.items() if name in command_option_names
@@ -97,7 +103,8 @@ def make_request_decorator(
                 name: value for name, value in options.items() if name not in command_option_names
             }
             reject_repeated_tables(tables, request_options.get("schemas", ()))
-            reject_repeated_pipes(query, tables)
+            queries = query if isinstance(query, tuple) else (query,)
+            reject_repeated_pipes([source.path for source in queries], tables)
             request = build_request(query, tables, conf, request_options)
             with use_surface(use_csv_words(surface, request_options)):
                 function(request, **command_options)
@@ -109,8 +116,8 @@ def make_request_decorator(
 
 # For commands about a query in any language.
 pass_request = make_request_decorator(build_query_request)
-# For `check`, which needs no file for a table.
-pass_checked_request = make_request_decorator(build_query_request, CHECKED_COMMAND_LINE)
+# For `check`, which takes several queries and needs no file for a table.
+pass_checked_requests = make_request_decorator(build_query_requests, CHECKED_COMMAND_LINE)
 # For commands about a clause alone.
 pass_clause_request = make_request_decorator(build_clause_request)
 
@@ -124,14 +131,14 @@ def reject_repeated_tables(tables: Tables, schemas: Sequence[EmptyTable]) -> Non
         used_names.add(name.upper())
 
 
-def reject_repeated_pipes(query: QuerySource | None, tables: Tables) -> None:
-    """Raise click.UsageError if two tables, or the query and a table, are the same pipe.
+def reject_repeated_pipes(query_paths: Sequence[str], tables: Tables) -> None:
+    """Raise click.UsageError if two tables, or a query and a table, are the same pipe.
 
     Args:
-        query: the source of the query; None for a command without a query.
+        query_paths: the files of the queries; none for a command without a query.
         tables: the tables of `--table`.
     """
-    used_paths = [query.path] if query is not None else []
+    used_paths = list(query_paths)
     for table in tables:
         if not isinstance(table, PipedTable):
             continue

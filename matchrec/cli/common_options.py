@@ -28,7 +28,7 @@ from matchrec.cli.argument_types import (
 )
 from matchrec.cli.files import parse_delimiter
 from matchrec.cli.pipes import PIPED_FORMATS
-from matchrec.cli.query_sources import QueryLanguage, QuerySource
+from matchrec.cli.query_sources import QueryLanguage, QuerySource, find_query_files
 from matchrec.cli.table_arguments import parse_schema, parse_table
 from matchrec.cli.usage_errors import WordChoice
 from matchrec.errors import command as errors
@@ -101,8 +101,29 @@ def read_query_source(
         return QuerySource(path)
     if text is not None:
         return QuerySource("-c", text)
-    noun = argument.make_metavar(context).strip("[]").lower()
+    noun = argument.make_metavar(context).strip("[].").lower()
     raise click.UsageError(str(errors.missing_query(noun=noun)))
+
+
+def read_query_sources(
+    context: click.Context, argument: click.Parameter, paths: tuple[str, ...]
+) -> tuple[QuerySource, ...]:
+    """Return the sources of the queries of a command that takes several.
+
+    A folder stands for the files of queries in it. A file that is named twice counts once.
+
+    Args:
+        context: click's context, whose parameters lose the text of -c.
+        argument: the argument QUERY.
+        paths: its values; empty if the user passed none.
+
+    Raises:
+        click.UsageError: there is no query, or there are files and -c.
+    """
+    files = [file for path in paths for file in find_query_files(path)]
+    if not files or context.params["text"] is not None:
+        return (read_query_source(context, argument, next(iter(files), None)),)
+    return tuple(dict.fromkeys(QuerySource(file) for file in files))
 
 
 # Groups of options, from those that most commands have to those that few have.
@@ -115,14 +136,26 @@ def make_query_arguments(noun: str) -> OptionDecorator[Any]:
         noun: what the command takes: "query", or "clause" for a clause alone.
     """
     metavar = noun.upper()
-    text_help = f"Text of the {noun}, instead of {metavar}."
     return combine_options(
         click.argument("query", metavar=f"[{metavar}]", required=False, callback=read_query_source),
-        click.option("-c", "text", metavar="TEXT", is_eager=True, help=text_help),
+        make_text_option(noun),
     )
 
 
+def make_text_option(noun: str) -> OptionDecorator[Any]:
+    """Return the option -c, see `make_query_arguments`."""
+    text_help = f"Text of the {noun}, instead of {noun.upper()}."
+    return click.option("-c", "text", metavar="TEXT", is_eager=True, help=text_help)
+
+
 QUERY_ARGUMENTS = make_query_arguments("query")
+# The arguments of a command that takes several queries.
+SEVERAL_QUERIES_ARGUMENTS = combine_options(
+    click.argument(
+        "query", metavar="[QUERY]...", nargs=-1, required=False, callback=read_query_sources
+    ),
+    make_text_option("query"),
+)
 
 
 def complete_parameters(context: click.Context, _: click.Parameter, typed: str) -> list[str]:
@@ -137,12 +170,15 @@ def complete_parameters(context: click.Context, _: click.Parameter, typed: str) 
     if query is None and context.args:
         # click leaves the query in `args` if an option without a value follows it.
         query = QuerySource(context.args[0])
-    if query is None or not (query.text or Path(query.path).is_file()):
-        return []
     from matchrec.api.parameters import find_clause_parameters
 
-    names = dict.fromkeys(name for name, _ in find_clause_parameters(query.read(QueryLanguage.SQL)))
-    return [f"{name}=" for name in names if name.startswith(typed)]
+    names = [
+        name
+        for source in (query if isinstance(query, tuple) else (query,))
+        if source is not None and (source.text or Path(source.path).is_file())
+        for name, _ in find_clause_parameters(source.read(QueryLanguage.SQL))
+    ]
+    return [f"{name}=" for name in dict.fromkeys(names) if name.startswith(typed)]
 
 
 # The order, the partitions and the types of events, which SASE+ texts and Patterns do not say.
@@ -209,9 +245,8 @@ ALGORITHM_OPTION = make_choice_option(
 DIALECT_OPTION = make_choice_option(
     "--dialect", get_args(DialectName), "Product whose SQL the query is"
 )
-# A query in any language: its text, its parameters and its tables.
-QUERY_OPTIONS = combine_options(
-    QUERY_ARGUMENTS,
+# What a query in any language needs: its parameters and its tables.
+OPTIONS_OF_ANY_QUERY = combine_options(
     SESSION_OPTIONS,
     make_choice_option(
         "--language",
@@ -231,6 +266,9 @@ QUERY_OPTIONS = combine_options(
     EVENTS_OPTION,
     EVENT_OPTIONS,
 )
+QUERY_OPTIONS = combine_options(QUERY_ARGUMENTS, OPTIONS_OF_ANY_QUERY)
+# Several queries, which have the same parameters and tables.
+SEVERAL_QUERIES_OPTIONS = combine_options(SEVERAL_QUERIES_ARGUMENTS, OPTIONS_OF_ANY_QUERY)
 SORT_OPTION = make_choice_option("--sort", get_args(Sort), "Who sorts each partition")
 MAX_STEPS_OPTION = click.option(
     "--max-steps",

@@ -92,6 +92,7 @@ class QueryRequest:
     # The statements of a SQL text. The last one is the query. Otherwise there is only the query,
     # whose text is the location if it is a Pattern.
     statements: tuple[Statement, ...]
+    # The tables of `--table` and `--schema`.
     tables: tuple[QueryTable, ...]
     # The settings of Spark that `--conf` sets.
     settings: SettingPairs
@@ -109,8 +110,10 @@ class QueryRequest:
     # The number or alias of the clause that the command is about; None if the user named none.
     clause: int | str | None = None
     aggregates: AggregateArguments = field(default_factory=AggregateArguments)
-    # Whether only the columns of the tables matter, not their rows.
-    only_schema: bool = False
+    # The tables of the files in FROM clauses.
+    file_tables: tuple[QueryTable, ...] = ()
+    # The file of the query, for messages, if the command has several queries; empty otherwise.
+    label: str = ""
 
     @property
     def query_statement(self) -> Statement:
@@ -152,9 +155,9 @@ class QueryRequest:
         with report_warnings(), self.open_content() as (spark, content):
             for statement in self.earlier_statements:
                 if not statement.is_query:
-                    with label_errors(statement.label):
+                    with label_errors(self.label_statement(statement)):
                         self.build_query(spark, statement.text).to_df()
-            with label_errors(self.query_statement.label):
+            with label_errors(self.label_statement(self.query_statement)):
                 yield spark, self.build_query(spark, content)
 
     @contextmanager
@@ -164,23 +167,35 @@ class QueryRequest:
         Mistakes that can be found in the text alone are raised before an engine starts, because
         that takes seconds.
         """
-        content: QueryContent
-        if self.language is QueryLanguage.PATTERN:
-            content = load_pattern(self.query_statement.text)
-        else:
-            self.check_texts()
-            content = self.query_statement.text
+        content = self.load_content()
         with self.open_session() as spark:
             yield spark, content
+
+    def load_content(self) -> QueryContent:
+        """Return the text of the query or the Pattern. No engine is needed.
+
+        Raises:
+            MatchRecognizeError: a text has a mistake, or the Pattern cannot be loaded.
+        """
+        if self.language is QueryLanguage.PATTERN:
+            return load_pattern(self.query_statement.text)
+        self.check_texts()
+        return self.query_statement.text
 
     @contextmanager
     def open_session(self) -> Iterator[SparkSession]:
         """Yield a session in which the files are tables."""
+        with self.start_session() as spark:
+            for table in (*self.tables, *self.file_tables):
+                table.register(spark)
+            yield spark
+
+    @contextmanager
+    def start_session(self) -> Iterator[SparkSession]:
+        """Yield a session without tables."""
         from matchrec.spark.analysis_log import silence_analysis
 
         with open_local_session(self.settings, self.engine) as spark, silence_analysis():
-            for table in self.tables:
-                table.register(spark, only_schema=self.only_schema)
             yield spark
 
     def build_query(self, spark: SparkSession, content: QueryContent) -> matchrec.Query:
@@ -202,13 +217,13 @@ class QueryRequest:
     def select_args(self, content: QueryContent) -> list[tuple[str, str]]:
         """Return the names and values of `--arg` that are for a statement or a Pattern.
 
-        If there are several statements, each gets only the values that it names.
+        If there are several statements or queries, each gets only the values that it names.
         """
-        if not self.earlier_statements:
+        is_alone = not self.earlier_statements and not self.label
+        if is_alone or not isinstance(content, str):
             return list(self.args)
         from matchrec.api.parameters import find_possible_parameters
 
-        assert isinstance(content, str)
         names = find_possible_parameters(content)
         return [(name, text) for name, text in self.args if name in names]
 
@@ -238,12 +253,20 @@ class QueryRequest:
 
         for statement in self.statements:
             args = {name: read_plain_value(text) for name, text in self.select_args(statement.text)}
-            with label_errors(statement.label):
+            with label_errors(self.label_statement(statement)):
                 check_query(statement.text, self.text_language, args)
-        if self.earlier_statements:
-            # A value may be for any of the statements.
-            all_texts = "\n".join(statement.text for statement in self.statements)
-            reject_unused(all_texts, dict(self.args))
+        # A value may be for any of the statements, or for another query.
+        if self.earlier_statements and not self.label:
+            reject_unused(self.whole_text, dict(self.args))
+
+    @property
+    def whole_text(self) -> str:
+        """The texts of all statements."""
+        return "\n".join(statement.text for statement in self.statements)
+
+    def label_statement(self, statement: Statement) -> str:
+        """Return the name of a statement in messages; "" if there is only one statement."""
+        return ": ".join(label for label in (self.label, statement.label) if label)
 
 
 def build_query_request(
@@ -276,10 +299,12 @@ def build_query_request(
     args = values.pop("args", ())
     run_option_values, values = split_options(values, RUN_OPTION_NAMES)
     aggregate_values, query_arguments = split_options(values, AGGREGATE_OPTION_NAMES)
+    all_tables = set_input_options((*tables, *file_tables), input_options)
     return QueryRequest(
         language=language,
         statements=statements,
-        tables=set_input_options((*tables, *file_tables), input_options),
+        tables=all_tables[: len(tables)],
+        file_tables=all_tables[len(tables) :],
         settings=settings,
         engine=engine,
         events=events,
@@ -289,6 +314,40 @@ def build_query_request(
         clause=clause,
         aggregates=read_aggregates(aggregate_values),
     )
+
+
+def build_query_requests(
+    sources: Sequence[QuerySource],
+    tables: Sequence[QueryTable],
+    settings: SettingPairs,
+    options: OptionValues,
+) -> list[QueryRequest]:
+    """Return the requests of a command that takes several queries, in any languages.
+
+    Each query gets the options that its language has. The other arguments are as for
+    `build_query_request`.
+
+    Args:
+        sources: where the queries come from, at least one.
+        tables: the tables of `--table`.
+        settings: the settings of `--conf`.
+        options: all other options.
+
+    Raises:
+        click.UsageError: the arguments do not fit together, or there is no such query.
+    """
+    if len(sources) == 1:
+        return [build_query_request(sources[0], tables, settings, options)]
+    language = options.get("language")
+    languages = [QueryLanguage(language or source.language) for source in sources]
+    used_names = {name for used in languages for name in OPTION_NAMES_BY_LANGUAGE[used]}
+    requests = []
+    for source, source_language in zip(sources, languages, strict=True):
+        unused_names = used_names.difference(OPTION_NAMES_BY_LANGUAGE[source_language])
+        _, own_options = split_options(options, tuple(unused_names))
+        request = build_query_request(source, tables, settings, own_options)
+        requests.append(replace(request, label=source.path))
+    return requests
 
 
 def build_clause_request(

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 import matchrec
-from matchrec.cli.files import has_known_format, strip_compression, suggest_nearest_file
+from matchrec.cli.files import find_files, has_known_format, strip_compression, suggest_nearest_file
 from matchrec.cli.pipes import is_pipe, read_pipe
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
@@ -26,6 +26,9 @@ from matchrec.source import ReadText, record_read_text
 
 # The beginnings of the names of files that run or import the user's file.
 LOADING_FILES = (__file__, "<frozen ", runpy.__file__, pkgutil.__file__, importlib.__file__)
+
+# The endings of files with the text of a query.
+QUERY_FILE_ENDINGS = (".sql", ".sase")
 
 # The end of the location of a Pattern in a file: `rises.py` or `rises.py:slow`.
 PATTERN_FILE = re.compile(r"\.py(:\w+)?$")
@@ -99,6 +102,18 @@ class QuerySource:
         """
         path = None if self.text is not None or self.path == "-" else self.path
         record_read_text(text, ReadText(path, written_text))
+
+
+def find_query_files(path: str) -> list[str]:
+    """Return the files of queries in a folder and its subfolders, in order; or the path itself.
+
+    A folder without such files is returned, too: reading it raises an error.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        return [path]
+    files = [str(file) for file in find_files(folder) if file.suffix in QUERY_FILE_ENDINGS]
+    return files or [path]
 
 
 def read_query_text(path: str) -> str:

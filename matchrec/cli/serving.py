@@ -98,7 +98,7 @@ def serve(  # noqa: PLR0913 -- one for each option
     except MatchRecognizePlanError as error:
         raise click.UsageError(str(error)) from error
     reject_repeated_tables(tables, ())
-    reject_repeated_pipes(None, tables)
+    reject_repeated_pipes([], tables)
     input_options = {"delimiter": delimiter, "header": header, "input_format": input_format}
     file_tables = set_input_options(tables, input_options)
 
