@@ -90,6 +90,13 @@ def test_a_span_is_a_distance_in_either_order(spark: SparkSession, order: str) -
     assert days[-1] == timedelta(days=2)
 
 
+def test_the_axes_of_the_chart_have_labels(spark: SparkSession) -> None:
+    pytest.importorskip("matplotlib")
+    clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
+    (panel, *_) = matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).figure().axes
+    assert (panel.get_xlabel(), panel.get_ylabel()) == ("least", "number of matches")
+
+
 def test_excluded_rows_are_rows_of_the_match(spark: SparkSession) -> None:
     clause = "ORDER BY id PATTERN (A {- B{:n} -} C {- D -}) DEFINE A AS id % 2 = 0"
     swept = matchrec.sweep(spark.range(10), clause, {"n": [1, 3]})

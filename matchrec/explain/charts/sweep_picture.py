@@ -86,7 +86,7 @@ def draw_sweep(parameters: Sequence[str], lines: SweepLines) -> Figure:
     name, *other_names = parameters
     draw_sweep_lines(panel, lines)
     title = f"Matches for each value of {shorten(name)}"
-    style_panel(panel, title, AxisLabels(name, "matches"))
+    style_panel(panel, title, AxisLabels(name, "number of matches"))
     matches = [count for points in lines.lines.values() for count in points.values()]
     show_numbers(panel.yaxis, matches)
     panel.set_ylim(0, 1.08 * max([1, *matches]))
