@@ -10,6 +10,12 @@ from matchrec.compile.compiled_query import CompiledQuery, Sorter
 from matchrec.explain.formulas import write_formulas
 from matchrec.explain.layout import ExplainedSection, join_sections, limit_lines
 from matchrec.explain.nondeterminism import describe_nondeterminism
+from matchrec.explain.pictures.html import (
+    wrap_in_details,
+    wrap_in_scroll_block,
+    write_paragraph,
+    write_preformatted,
+)
 from matchrec.explain.restrictions import describe_absences, describe_selection, describe_windows
 from matchrec.explain.run_values import describe_registers
 from matchrec.explain.sections import (
@@ -32,8 +38,8 @@ from matchrec.plan.show import show_scalar
 class ExplainedClause:
     """The explanation of one clause, or of one SASE+ query or Pattern.
 
-    It is one of `Explanation.clauses`, and prints as text. Programs may use these attributes; all
-    others may change in any version:
+    It is one of `Explanation.clauses`, and prints as text. A notebook shows it as a picture.
+    Programs may use these attributes; all others may change in any version:
 
     - `summary`: the row pattern and the search for it, in one line;
     - `svg`: a railroad diagram of the row pattern, as text;
@@ -73,6 +79,19 @@ class ExplainedClause:
     def __str__(self) -> str:
         """Return all sections that have lines, with their titles."""
         return join_sections(self.list_sections())
+
+    def _repr_html_(self) -> str:
+        """Return the row pattern as a picture, then the text, folded up until one clicks on it."""
+        blocks = [
+            *self.list_picture_blocks(),
+            wrap_in_details("all steps", write_preformatted(str(self))),
+        ]
+        return "".join(blocks)
+
+    def list_picture_blocks(self) -> list[str]:
+        """Return the row pattern as a picture and the event selection, as blocks of HTML."""
+        selection = [write_paragraph(line) for line in describe_selection(self.plan)]
+        return [wrap_in_scroll_block(self.svg), *selection]
 
     def list_sections(self) -> list[ExplainedSection]:
         """Return all sections, in the order in which a query runs. Some of them have no lines."""

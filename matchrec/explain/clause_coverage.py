@@ -24,6 +24,10 @@ class Reason(Enum):
     ANCHORED = "^ or $ did not hold"
     FORBIDDEN = "a forbidden row came before {}"
 
+    def __repr__(self) -> str:
+        """Return the name without the sentence, which has braces for the variable."""
+        return f"Reason.{self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class RunEnding:

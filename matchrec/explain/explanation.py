@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from matchrec.explain.clause import ExplainedClause
 from matchrec.explain.layout import join_clauses
-from matchrec.explain.pictures.html import (
-    make_data_frame,
-    wrap_in_details,
-    wrap_in_scroll_block,
-    write_paragraph,
-    write_preformatted,
-)
-from matchrec.explain.restrictions import describe_selection
+from matchrec.explain.pictures.html import make_data_frame, wrap_in_details, write_preformatted
 from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:
@@ -149,8 +142,7 @@ class Explanation:
         """
         blocks = []
         for clause in self.clauses.values():
-            blocks.append(wrap_in_scroll_block(clause.svg))
-            blocks += [write_paragraph(line) for line in describe_selection(clause.plan)]
+            blocks += clause.list_picture_blocks()
         blocks.append(wrap_in_details("all steps", write_preformatted(self._join_clauses())))
         if self.counters is not None:
             blocks.append(self.counters._repr_html_())

@@ -187,6 +187,9 @@ def test_explain_shows_every_stage(spark: SparkSession, steps: DataFrame) -> Non
     html = explained._repr_html_()
     assert html.count("<svg") == 1
     assert escape(text) in html
+    html_of_clause = explained.clauses[1]._repr_html_()
+    assert html_of_clause.count("<svg") == 1
+    assert escape(str(explained.clauses[1])) in html_of_clause
 
 
 def test_errors_around_the_clause_come_from_spark(spark: SparkSession, steps: DataFrame) -> None:

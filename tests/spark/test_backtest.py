@@ -92,6 +92,10 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
     (panel,) = result.figure().axes
     assert (panel.get_xlabel(), panel.get_ylabel()) == ("at", "k")
     assert repr(result) == "<Backtest of incidents in b, e>"
+    assert repr(result.score) == (
+        "Score(incidents=8, hits=3, hit_by_several=2, misses=5, matches=4, matches_on_incidents=2,"
+        " false_alarms=2, recall=0.375, precision=0.5, f1=0.429)"
+    )
 
 
 def test_lanes_of_numbers_are_sorted_by_value(spark: SparkSession, rows: DataFrame) -> None:

@@ -31,8 +31,15 @@ ATTEMPT_COLUMNS = ("furthest_variable", "attempt_start", "attempt_end", "rows_mi
 # The number of reasons that are printed.
 MOST_REASONS = 10
 
+# The attributes of `Score`: the numbers of incidents, then of matches, and the shares.
+SCORE_NUMBERS = (
+    *("incidents", "hits", "hit_by_several", "misses"),
+    *("matches", "matches_on_incidents", "false_alarms"),
+)
+SCORE_SHARES = ("recall", "precision", "f1")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Score:
     """The numbers of incidents and matches, and how many of each overlap the others."""
 
@@ -46,6 +53,14 @@ class Score:
     matches: int
     # The number of matches that overlap an incident.
     matches_on_incidents: int
+
+    def __repr__(self) -> str:
+        """Return all numbers, shares rounded to three digits."""
+        numbers = [f"{name}={getattr(self, name)}" for name in SCORE_NUMBERS]
+        for name in SCORE_SHARES:
+            share = getattr(self, name)
+            numbers.append(f"{name}={share if share is None else round(share, 3)}")
+        return f"Score({', '.join(numbers)})"
 
     @property
     def misses(self) -> int:

@@ -29,7 +29,9 @@ from matchrec.explain.funnel_picture import draw_funnels
     ],
 )
 def test_reasons_in_words(reason: Reason, awaited: tuple[str, ...], expected: str) -> None:
-    assert str(RunEnding(reason, awaited, 1, 1)) == expected
+    ending = RunEnding(reason, awaited, 1, 1)
+    assert str(ending) == expected
+    assert repr(ending).startswith(f"RunEnding(reason=Reason.{reason.name}, awaited=")
 
 
 def make_occurrence(number: int, came: int, *endings: RunEnding) -> OccurrenceCoverage:
