@@ -15,8 +15,8 @@ from matchrec.source import Source
 from matchrec.spark.errors.filled_template import FilledTemplate
 from matchrec.spark.errors.users_terms import (
     RewrittenEngineError,
+    reword_as_mistake,
     rewrite_engine_error,
-    say_instead,
 )
 from matchrec.spark.runner import Runner
 from matchrec.spark.session_errors import TEXT_ERRORS
@@ -59,7 +59,7 @@ def explain_refusal(error: PySparkException, runner: Runner, node: QueryNode) ->
     with suppress(MatchRecognizeError):  # the tokens cannot be read: the engine has said why
         mistake = find_wrong_number_of_statements(node.source, rewritten)
         if mistake is not None:
-            return say_instead(error, mistake, node.source)
+            return reword_as_mistake(error, mistake, node.source)
         advise_on_column(rewritten, node.source, runner)
     return rewritten
 

@@ -4,8 +4,8 @@
         →   unknown column `prise` in DEFINE, line 3, column 21
 
 The engine analyses every expression of the user by itself, as SQL over one row of the input,
-smallest parts first (`row_expressions`). The error is about the first expression that it refuses.
-`refusals` reads what the engine says about it.
+smallest parts first (`row_expressions`). The error is about the first expression that the engine
+refuses. `refusals` reads the engine's message about this expression.
 """
 
 from __future__ import annotations
@@ -54,7 +54,11 @@ from matchrec.spark.errors.refusals import (
     read_sentence,
 )
 from matchrec.spark.errors.refused_operations import explain_operation, find_refusal
-from matchrec.spark.errors.row_expressions import ExpressionSql, list_aggregating, list_expressions
+from matchrec.spark.errors.row_expressions import (
+    ExpressionSql,
+    list_aggregating_expressions,
+    list_expressions,
+)
 from matchrec.spark.errors.second_look import find_first_failing
 from matchrec.spark.errors.type_checks import find_mistakes, is_wrong_window, make_window_type_error
 from matchrec.spark.relation import Relation
@@ -63,21 +67,21 @@ from matchrec.spark.sail.sent_rows import list_index_names
 from matchrec.spark.sail.words import simplify_refusal, split_help
 from matchrec.spark.session_errors import QUERY_ERRORS
 
-# A name in braces, which PySpark replaces by a value that was passed.
+# A name in braces, which PySpark replaces by a value that the user has passed.
 VALUE_IN_BRACES = re.compile(r"{\s*(?P<name>[^\W\d]\w*)\s*}")
 
 
 @contextmanager
 def explain_refusals(plan: MatchPlan, relation: Relation, columns: InputColumns) -> Iterator[None]:
-    """Explain what the engine refuses inside of the `with` statement.
+    """Explain the engine's refusals in the `with` block.
 
     Args:
-        plan: the plan that the engine gets there.
+        plan: the plan whose texts the engine gets in the block.
         relation: the input.
         columns: the columns of the relation, as the plan names them.
 
     Raises:
-        MatchRecognizeError: the engine refuses something. The error says where it is written.
+        MatchRecognizeError: the engine refuses a text. The error has the location of the mistake.
     """
     try:
         yield
@@ -96,7 +100,7 @@ def explain_refusals(plan: MatchPlan, relation: Relation, columns: InputColumns)
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Finds out why an engine has refused a plan over a relation."""
+    """Finds out why the engine has refused a plan over a relation."""
 
     plan: MatchPlan
     relation: Relation
@@ -104,14 +108,14 @@ class Diagnosis:
     columns: InputColumns
 
     def find_error(self, error: PySparkException) -> MatchRecognizeError:
-        """Return the error that explains a refusal.
+        """Return the error that explains a refusal. It is about the first of these that exists:
 
-        1. An expression that the engine refuses by itself.
-        2. A window that the engine cannot add to the key along which it is measured.
-        3. A condition that is not boolean, or a key without an order.
-        4. A subquery of a measure that reads a column of the input.
-        5. An expression around aggregates, over all rows.
-        6. Otherwise the engine's own sentence, about the whole clause.
+        1. an expression that the engine refuses by itself;
+        2. a window that the engine cannot add to the key along which it is measured;
+        3. a condition that is not boolean, or a key without an order;
+        4. a subquery of a measure that reads a column of the input;
+        5. an expression with aggregates that the engine refuses over all rows;
+        6. the whole clause, with the engine's own sentence.
         """
         refused = find_first_refused(list_expressions(self.plan), self.relation)
         if refused is not None:
@@ -127,7 +131,7 @@ class Diagnosis:
         correlation = self.find_refused_correlation(str(error))
         if correlation is not None:
             return correlation
-        refused = find_first_refused(list_aggregating(self.plan), self.relation)
+        refused = find_first_refused(list_aggregating_expressions(self.plan), self.relation)
         if refused is not None:
             return self.explain_refusal(*refused)
         engine = self.relation.runner.backend.engine
@@ -138,10 +142,11 @@ class Diagnosis:
     def find_refused_correlation(self, error_text: str) -> MatchRecognizeError | None:
         """Return the error of a measure's subquery that reads a column of the input.
 
-        Such a column no longer exists after the match. None if this is not what was refused.
+        Such a column no longer exists after the match. Returns None if the engine has refused
+        something else.
 
         Args:
-            error_text: what the engine says.
+            error_text: the engine's message.
         """
         refused_name = find_refused_name(error_text)
         if refused_name is None or refused_name.condition != "UNRESOLVED_COLUMN":
@@ -248,24 +253,27 @@ class Diagnosis:
         )
 
     def choose_example_column(self, expression: ExpressionSql) -> str:
-        """Return a column that may have been meant.
+        """Return a column that the user may have meant.
 
-        The first of these that exists: a column in the same expression, a number if an aggregate is
-        called, any column, and `x`.
+        The result is the first of these that exists: a column in the same expression, a column of
+        numbers if an aggregate is called, any column, or `x`.
         """
         columns_of_expression = [self.columns.find(column.names) for column in expression.columns]
-        likely = [name for name in columns_of_expression if name]
-        if expression.call and not likely:
+        likely_names = [name for name in columns_of_expression if name]
+        if expression.call and not likely_names:
             fields = self.relation.rows.schema.fields
-            likely = [field.name for field in fields if isinstance(field.dataType, NumericType)]
-        return next(iter((*likely, *self.columns.names)), "x")
+            likely_names = [
+                field.name for field in fields if isinstance(field.dataType, NumericType)
+            ]
+        candidates = (*likely_names, *self.columns.names, "x")
+        return candidates[0]
 
 
 def list_users_variables(plan: MatchPlan) -> tuple[str, ...]:
-    """Return the variables and unions of a plan that have names of the user.
+    """Return the names of variables and unions of a plan that the user has written.
 
-    For the conditions of stages a Pattern has further ones, such as `:a where`. No name of a stage
-    has a colon.
+    A Pattern has further variables for the conditions of its stages, such as `:a where`. The names
+    of stages have no colon.
     """
     names = (*plan.variables, *(subset.name for subset in plan.subsets))
     if plan.staging is None:
@@ -286,7 +294,10 @@ def find_first_refused(
 
 
 def show_value_so_far(measure: Measure, plan: MatchPlan) -> str:
-    """Return a measure as a condition can compute it; empty if it is about a match as a whole."""
+    """Return the text with which a condition can compute a measure on the rows so far.
+
+    The text is empty if the measure is about a match as a whole.
+    """
     value = measure.value
     running = map_references(value, lambda reference: set_semantics(reference, Semantics.RUNNING))
     is_final = running != value and not plan.rows_per_match.has_one_row_per_match
@@ -309,7 +320,8 @@ def make_unbound_error(
     Args:
         expression: the expression.
         name: the parameter, or the name that a `?` has in generated SQL.
-        parameters: the parameters with a value. If `name` is one of them, the session has lost it.
+        parameters: the parameters with a value. If `name` is among them, the session has lost its
+            value.
     """
     if name in parameters:
         return make_lost_value_error(name, expression.span)
@@ -325,7 +337,7 @@ def make_lost_value_error(name: str, span: Span | None) -> MatchRecognizeError:
 
     Args:
         name: the parameter, or the name that a `?` has in generated SQL.
-        span: where the parameter is written. A `?` knows this itself.
+        span: the location of the parameter. The name of a `?` in generated SQL has its location.
     """
     question_mark = find_positional_parameter(name)
     if question_mark is not None:

@@ -1,4 +1,8 @@
-"""Find where the engine's text has an error, and the error's place in the user's text."""
+"""Find the location of an engine's error in the user's text.
+
+The engine gives a position in its own text, a context of Spark, or only a name. `FilledTemplate`
+maps positions in the engine's text to the user's text.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,10 @@ from matchrec.spark.sail.words import (
     find_syntax_error,
 )
 
-# How to locate an error that the engine reports without a position. The key is a regular expression
-# of its sentence, the value one of the part of the query, in which groups of the sentence are
-# filled in. The part is located if the query has only one.
+# For errors that the engine reports without a position. The key is a regular expression for the
+# engine's sentence. The value is a regular expression for the part of the query that the sentence
+# is about, in which `\g<name>` stands for a group of the key. The part is located if it occurs once
+# in the query.
 PATTERNS_OF_PARTS = {
     r"InSubquery": r"(?i:IN\s*\(\s*SELECT)",
     r"(?P<word>LIMIT|OFFSET) must be >=.*'-(?P<number>\d+)'": r"(?i:\g<word>)\s+-\s*\g<number>",
@@ -35,7 +40,8 @@ PATTERNS_OF_PARTS = {
 # A group of the sentence in a value of `PATTERNS_OF_PARTS`.
 GROUP = re.compile(r"\\g<(?P<name>\w+)>")
 
-# What follows the sentence: a stack trace or the text, the plan, and the line and column.
+# What follows the engine's sentence: a stack trace or the query text, the plan, and the line and
+# column.
 STACK = re.compile(r"\n+JVM stacktrace:\n|\n+== SQL\b")
 PLAN = re.compile(r";\n(?=[!'A-Z])")
 LINE_AND_COLUMN = re.compile(r"(?:; line (\d+) pos (\d+)|\s*\(line (\d+), pos (\d+)\))?;?$")
@@ -49,13 +55,13 @@ class TextPosition(NamedTuple):
 
 
 def split_position(error_text: str) -> tuple[str, TextPosition | None]:
-    """Split what the engine says into its sentence and a position, without stack trace and plan.
+    """Split the engine's message into its sentence and a position. Drop stack trace and plan.
 
     >>> split_position("Column `low` cannot be resolved.; line 1 pos 7;\\n'Project ['low]")
     ('Column `low` cannot be resolved.', TextPosition(line=1, column=7))
 
     Returns:
-        The sentence, and the position; None if the engine gives none.
+        The sentence, and the position; None instead of a position if the message has none.
     """
     sentence = PLAN.split(STACK.split(error_text.strip(), maxsplit=1)[0], maxsplit=1)[0]
     position_text = LINE_AND_COLUMN.search(sentence)
@@ -67,7 +73,7 @@ def split_position(error_text: str) -> tuple[str, TextPosition | None]:
 
 
 def locate_context(context: Any, filled: FilledTemplate) -> Span | None:
-    """Return the location of one of Spark's contexts in the user's text; None if it has none."""
+    """Return the location of a context of Spark in the user's text; None if it is not known."""
     if context.contextType().name != "SQL":
         return None
     start = context.startIndex()
@@ -78,7 +84,10 @@ def locate_context(context: Any, filled: FilledTemplate) -> Span | None:
 
 
 def locate_word(position: TextPosition, filled: FilledTemplate) -> Span | None:
-    """Return the location in the user's text of the word at a position of the engine's text."""
+    """Return the location in the user's text of the word at a position of the engine's text.
+
+    Returns None if the word is not in the user's text.
+    """
     lines_before = filled.text.split("\n")[: position.line - 1]
     start = sum(len(line) + 1 for line in lines_before) + position.column
     word = re.compile(r"[\w.`]+|.?").match(filled.text, start)
@@ -88,8 +97,8 @@ def locate_word(position: TextPosition, filled: FilledTemplate) -> Span | None:
 def locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
     """Return the location of an error for which the engine gives none.
 
-    The error names characters, a name, or a part of the query that `PATTERNS_OF_PARTS` knows. A
-    name or part is located only if the query has it once.
+    The error has a range of characters, a name, or a sentence in `PATTERNS_OF_PARTS`. A name or a
+    part of the query is located only if it occurs once. Otherwise the result is None.
     """
     syntax_error = find_syntax_error(error_text, filled.text)
     if syntax_error is not None:
@@ -99,7 +108,7 @@ def locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
         return None
     occurrences = list(re.finditer(rf"(?<![\w.`]){pattern}(?![\w`])", filled.text))
     if len(occurrences) > 1 and is_about_table(error_text):
-        # A table's name is also before its columns, as in `JOIN prices ON prices.sym = t.sym`.
+        # A table's name can also qualify columns, as in `JOIN prices ON prices.sym = t.sym`.
         in_from = re.compile(rf"(?i:\b(?:FROM|JOIN)\s+|,\s*)(?P<name>{pattern})(?![\w`.])")
         occurrences = list(in_from.finditer(filled.text))
         if len(occurrences) == 1:
@@ -116,7 +125,10 @@ def is_about_table(error_text: str) -> bool:
 
 
 def find_pattern(error_text: str) -> str:
-    """Return a regular expression of the name or part that an error is about; empty if unknown."""
+    """Return a regular expression for the part of the query that an error is about.
+
+    The result is empty if the error is in no table.
+    """
     refused_name = find_sail_name(error_text)
     if refused_name is not None:
         star = ".*" if refused_name.condition == UNRESOLVED_STAR else ""

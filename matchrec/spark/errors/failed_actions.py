@@ -1,16 +1,16 @@
-"""Let a failed action raise an error that users can read: our headline, place, note and help.
+"""Let a failed action raise an error in the user's terms: our headline, location, note and help.
 
     [PYTHON_EXCEPTION] ... Traceback ...        →    the condition of `A` divides by zero
     (a page of traceback, our error, its fields)       note: in the partition with sym = 'X', ...
 
 An engine passes the error of a Python worker to the driver as text, between a traceback of the
-worker and its own words. The last line of this text has the fields of the error, for
-`MatchRecognizeRunError.from_exception`. So the calls that bring an error to the program are
-replaced:
+worker and a sentence of the engine. The last line of this text has the fields of the error, which
+`MatchRecognizeRunError.from_exception` reads. The functions of PySpark that raise the engine's
+error are replaced:
 
-- `watch_java`, for Spark in this process: PySpark's conversion of Java's errors.
-- `watch_client`, for Spark Connect and Sail: the calls of the client that run a plan. If Sail
-  cannot compute an expression, `second_look` finds out which one it was.
+- `watch_java`, for Spark in this process, replaces PySpark's conversion of Java's errors.
+- `watch_client`, for Spark Connect and Sail, replaces the calls of the client that run a plan. If
+  Sail cannot compute an expression, `second_look` finds this expression.
 
 The error that is raised has the class of the engine's error and `MatchRecognizeRunError` as base
 classes, the attributes of our error, and our error itself in its attribute `OUR_ERROR`.
@@ -39,7 +39,8 @@ def show_worker_error(error: PySparkException) -> PySparkException | None:
     """Return an engine's error, of its class, with the text of the worker's error alone.
 
     Returns:
-        The error, with ours in its attribute `OUR_ERROR`; None if no worker of ours raised it.
+        The error, with our error in its attribute `OUR_ERROR`; None if no worker of matchrec has
+        raised it.
     """
     if read_fields(str(error)) is None:
         return None
@@ -51,8 +52,8 @@ def show_computation_error(error: PySparkException) -> PySparkException | None:
     """Return an engine's error, of its class, that says which expression it could not compute.
 
     Returns:
-        The error, with ours in its attribute `OUR_ERROR`; None if it shows no SQL that was made
-        from an expression of the user.
+        The error, with our error in its attribute `OUR_ERROR`; None if the engine's text shows no
+        SQL that was made from an expression of the user.
     """
     failure = find_failure(str(error))
     return None if failure is None else replace_text(error, make_computation_error(failure))
@@ -68,8 +69,8 @@ def replace_text(error: PySparkException, run_error: MatchRecognizeRunError) -> 
 
 # Spark in this process.
 
-# The attribute of a function that `watch_java` has made.
-_SHOWS_WORKER_ERRORS = "_matchrec_shows_worker_errors"
+# The attribute that marks a function that `watch_java` has made.
+SHOWS_WORKER_ERRORS = "_matchrec_shows_worker_errors"
 
 
 def watch_java() -> None:
@@ -80,23 +81,23 @@ def watch_java() -> None:
     from pyspark.errors.exceptions import captured
 
     convert_exception: Callable[[Any], PySparkException] = captured.convert_exception
-    if hasattr(convert_exception, _SHOWS_WORKER_ERRORS):
+    if hasattr(convert_exception, SHOWS_WORKER_ERRORS):
         return
 
     @wraps(convert_exception)
     def convert_and_show(java_error: Any) -> PySparkException:
-        """Return the error of PySpark for one of Java, with the text of our error, if any."""
-        with silence_analysis():  # PySpark logs an error with a stack of Java when it is made
+        """Return PySpark's error for an error of Java, with our text if there is one."""
+        with silence_analysis():  # PySpark logs an error with Java's stack trace when it is made
             error = convert_exception(java_error)
         shown = show_worker_error(error) or show_computation_error(error)
         if shown is not None:
             return shown
-        log = getattr(error, "_log_exception", None)  # before PySpark 4 nothing is logged
+        log = getattr(error, "_log_exception", None)  # PySpark before 4 does not log errors
         if log is not None:
             log()
         return error
 
-    setattr(convert_and_show, _SHOWS_WORKER_ERRORS, True)
+    setattr(convert_and_show, SHOWS_WORKER_ERRORS, True)
     cast("Any", captured).convert_exception = convert_and_show
 
 
@@ -105,8 +106,8 @@ def watch_java() -> None:
 # The attribute of a client whose calls are watched.
 WATCHED = "_matchrec_watched"
 
-# The calls of a client of Connect that run a plan, or a command with a plan in it. The last two
-# return their answers one by one.
+# The methods of a client of Connect that run a plan, or a command with a plan in it. The last two
+# yield their answers one by one.
 CALLS = (
     "to_table",
     "to_pandas",
@@ -117,7 +118,10 @@ CALLS = (
 
 
 def watch_client(spark: SparkSession) -> None:
-    """Watch the calls of a session's client that run something, if they are not watched yet."""
+    """Replace the `CALLS` of a session's client by functions that explain their failures.
+
+    Does nothing if they are replaced already.
+    """
     client: Any = cast("Any", spark).client
     if vars(client).setdefault(WATCHED, False):
         return
@@ -132,7 +136,7 @@ def watch_call(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(call)
     def run(plan: Any, *args: Any, **arguments: Any) -> Any:
-        """Make the call, explain its failures and warn of ties."""
+        """Call the client's method, explain its failures, and warn of ties."""
         with explain_failures(plan):
             answer = call(plan, *args, **arguments)
         if isinstance(answer, Iterator):
@@ -144,7 +148,7 @@ def watch_call(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def watch_answers(answers: Iterator[Any], plan: Any) -> Iterator[Any]:
-    """Return the answers of a watched call that returns them one by one."""
+    """Yield the answers of a watched call, explain its failures, and warn of ties at the end."""
     with explain_failures(plan):
         yield from answers
     warn_of_ties()
@@ -152,17 +156,17 @@ def watch_answers(answers: Iterator[Any], plan: Any) -> Iterator[Any]:
 
 @contextmanager
 def explain_failures(plan: Any) -> Iterator[None]:
-    """Replace an error inside of the `with` statement by one in the user's terms.
+    """Replace an error in the `with` block by an error in the user's terms.
 
-    It names the expression that could not be computed, or is the error of a worker.
+    The new error names the expression that could not be computed, or is the error of a worker.
 
     Args:
-        plan: the plan that runs inside, as a message of Spark Connect.
+        plan: the plan that runs in the block, as a protobuf message of Spark Connect.
     """
     try:
         yield
     except PySparkException as error:
-        if is_second_look():  # which reads the engine's own text
+        if is_second_look():  # a second look reads the engine's own text
             raise
         run_error = find_failed_expression(error, plan)
         if run_error is None:

@@ -1,7 +1,7 @@
-"""A query text as the engine reads it: with a name in each hole of a template.
+"""A query text as the engine reads it: a template with a name in each hole.
 
-A position in the engine's text is found again in the user's text: subtract how much longer the
-names before it are than their holes.
+To map a position in the engine's text to the user's text, subtract for each name before the
+position how much longer the name is than its hole.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from matchrec.plan.parameters import NAME_PREFIX
 from matchrec.plan.templates import Replacement, Template, View
 from matchrec.source import Source, Span
 
-# The names that PySpark gives to its temporary views, and how long they are over Spark Connect.
+# The names that PySpark gives to its temporary views, and their length over Spark Connect.
 PYSPARK_NAME = re.compile(r"_pyspark_(?:connect_temp_view_)?[0-9a-f]{32}")
 PYSPARK_LENGTH = len("_pyspark_connect_temp_view_") + 32
 
-# The name of the view of a clause, and what messages call it.
+# The name of the view of a clause, which is also its name in messages.
 CLAUSE = "match_recognize"
 
 # The name that a `?` has in the text that the engine reads.
 POSITIONAL_PARAMETER = re.compile(rf":{NAME_PREFIX}\d+")
 
-# The columns that Spark suggests instead of an unknown one.
+# The columns that Spark suggests instead of an unknown column.
 SUGGESTIONS = re.compile(r" Did you mean one of the following\? \[(?P<names>[^]]*)\]\.")
 
 
@@ -49,11 +49,12 @@ class FilledTemplate:
     template: Template
     # The names of the views in the holes, by the hole. PySpark fills all other holes.
     names: Mapping[str, str]
+    # The user's text.
     source: Source
 
     @property
     def text(self) -> str:
-        """The text that the engine reads, with `_` for each character of a name by PySpark."""
+        """Return the text that the engine reads, with `_` for each character of PySpark's names."""
         return "".join(self._fill(piece) for piece in self.template)
 
     def _fill(self, piece: str | View | Replacement) -> str:
@@ -64,14 +65,14 @@ class FilledTemplate:
         return ("_" * PYSPARK_LENGTH).ljust(filled.width)
 
     def locate(self, start: int, end: int) -> Span | None:
-        """Return the characters of the user's text for some of the engine's text.
+        """Return the span of the user's text for a range of the engine's text.
 
         Args:
-            start: the first of these characters of the engine's text.
-            end: the character after the last one.
+            start: the offset of the first character of the range.
+            end: the offset after its last character.
 
         Returns:
-            The span in the user's text; None if these characters stand for none of it.
+            The span; None if the range stands for no part of the user's text.
         """
         span = Span(self._find_user_offset(start), self._find_user_offset(end))
         return span if span.start < span.end <= len(self.source.text) else None
@@ -79,11 +80,11 @@ class FilledTemplate:
     def _find_user_offset(self, offset: int) -> int:
         """Return the offset in the user's text for an offset in the engine's text.
 
-        Within a replacement it is at most at the end of what was replaced. Within the name in a
-        hole it is counted from the start of the hole.
+        An offset within a replacement is mapped to at most the end of the replaced text. An offset
+        within the name in a hole is counted from the start of the hole.
         """
-        end = 0  # of the piece, in the engine's text
-        excess = 0  # how much longer the engine's text is than the user's, before the piece
+        end = 0  # the end of the piece in the engine's text
+        excess = 0  # how much longer the engine's text is than the user's before the piece
         for piece in self.template:
             start = end
             end = start + len(self._fill(piece))
@@ -100,7 +101,7 @@ class FilledTemplate:
         text = SUGGESTIONS.sub(drop_hidden_names, POSITIONAL_PARAMETER.sub("?", text))
         for hole, name in self.names.items():
             text = text.replace(name, self._find_user_name(hole))
-        # Nobody knows which hole has which name by PySpark, unless there is a single hole.
+        # If there are several holes, it is not known which of PySpark's names is in which hole.
         holes = {piece.name for piece in self.template if isinstance(piece, View)}
         user_name = self._find_user_name(*holes) if len(holes) == 1 else CLAUSE
         return PYSPARK_NAME.sub(user_name, text)
@@ -117,11 +118,11 @@ class FilledTemplate:
 
 
 def drop_hidden_names(suggestions: re.Match[str]) -> str:
-    """Return Spark's suggestions of columns without the names that only matchrec knows."""
+    """Return Spark's suggestions of columns without the generated names; "" if no name is left."""
     names = [name for name in suggestions["names"].split(", ") if f"`{NAME_PREFIX}" not in name]
     return suggestions[0].replace(suggestions["names"], ", ".join(names)) if names else ""
 
 
 def mask_names(text: str) -> str:
-    """Return a text with `_` for each character of a name by PySpark, which only it knows."""
+    """Return a text with `_` for each character of the names that PySpark has generated."""
     return PYSPARK_NAME.sub(lambda name: "_" * len(name[0]), text)

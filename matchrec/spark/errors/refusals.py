@@ -21,13 +21,13 @@ def find_refused_name(error_text: str, refused_text: str = "") -> RefusedName | 
     RefusedName(condition='UNRESOLVED_COLUMN', name='t.prise', parts=())
 
     Args:
-        error_text: what the engine says.
-        refused_text: the expression that it refuses, if that is known. For `x.f()` Sail does not
-            say which function is unknown.
+        error_text: the engine's message.
+        refused_text: the expression that the engine refuses; "" if it is not known. For `x.f()`,
+            Sail does not say which function is unknown.
     """
     if "qualified function" in error_text:
         call = re.search(r"[\w`]+\.\w+(?=\s*\()", refused_text)
-        if call is not None:  # such as a Python method, `price.shift(1)`
+        if call is not None:  # for instance a method of pandas, `price.shift(1)`
             return RefusedName("UNRESOLVED_ROUTINE", call[0].replace("`", ""))
     by_spark = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", error_text, re.DOTALL)
     if by_spark is not None:

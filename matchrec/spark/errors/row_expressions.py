@@ -1,7 +1,7 @@
-"""The expressions of a plan as SQL over the input, so that an engine can analyse each by itself.
+"""Write the expressions of a plan as SQL over the input, so that an engine can analyse them.
 
 An engine knows nothing about matches. A reference is replaced by SQL over one row of the input that
-has the same type, and an aggregate over the rows of a match becomes one over all rows:
+has the same type, and an aggregate over the rows of a match becomes an aggregate over all rows:
 
     LAST(B.price) > A.price      `price` > `price`
     CLASSIFIER() = 'B'           '' = 'B'
@@ -37,30 +37,30 @@ from matchrec.source import Span
 
 @dataclass(frozen=True, slots=True)
 class ExpressionSql:
-    """SQL over one row that stands for an expression of the user, or for a part of one.
+    """SQL over one row that stands for an expression of the user, or for a part of an expression.
 
-    For `SUM(DISTINCT prise) > 5` in DEFINE, one of them is `prise`, called by `SUM(DISTINCT `.
+    For `SUM(DISTINCT prise) > 5` in DEFINE, the part `prise` has the call `SUM(DISTINCT `.
     """
 
     # The clause, for messages.
     clause: str
     # The SQL.
     text: str
-    # Where the user wrote it.
+    # The location of the expression in the user's text; None if it is not known.
     span: Span | None
-    # The aggregate call around it up to its argument, such as `SUM(DISTINCT `, or `CLASSIFIER(` if
-    # it is compared with CLASSIFIER(). Empty if there is neither.
+    # The aggregate call around the expression up to its argument, such as `SUM(DISTINCT `, or
+    # `CLASSIFIER(` if the expression is compared with CLASSIFIER(); otherwise empty.
     call: str = ""
     # The columns in the same expression.
     columns: tuple[ColumnReference, ...] = ()
-    # The expression that the SQL stands for; None if it has no known structure.
+    # The expression that the SQL stands for; None if it was not parsed.
     scalar: Scalar | None = field(default=None, compare=False)
 
 
 def list_expressions(plan: MatchPlan) -> list[ExpressionSql]:
     """Return the parts of every expression, smallest first, so that the caret is exact.
 
-    For `DEFINE A AS upper(prise) = 'X' AND price > 1`, these are `prise`, `price`,
+    For `DEFINE A AS upper(prise) = 'X' AND price > 1`, the parts are `prise`, `price`,
     `upper(prise) = 'X'` and `price > 1`.
     """
     expressions = list_keys(plan)
@@ -126,8 +126,8 @@ def iterate_parts(clause: str, scalar: Scalar) -> Iterator[ExpressionSql]:
             yield write_over_one_row(clause, conjunct)
 
 
-def list_aggregating(plan: MatchPlan) -> list[ExpressionSql]:
-    """Return the expressions that aggregate, as if all rows of the input were one match."""
+def list_aggregating_expressions(plan: MatchPlan) -> list[ExpressionSql]:
+    """Return the expressions with aggregates, as if all rows of the input were one match."""
     return [
         ExpressionSql(clause, render(part, render_over_all_rows), part.span, scalar=part)
         for clause, scalar in list_scalars(plan)
@@ -139,8 +139,8 @@ def list_aggregating(plan: MatchPlan) -> list[ExpressionSql]:
 def find_call_around(reference: Reference, scalar: Scalar) -> str:
     """Return the call of an aggregate up to its argument; empty for other references.
 
-    If an expression has CLASSIFIER(), it is "CLASSIFIER(" instead: a name compared with the result
-    is likely to be the name of a variable, and no column.
+    If the expression has CLASSIFIER(), the result is "CLASSIFIER(": a name that is compared with
+    the classifier is probably the name of a variable, not of a column.
     """
     reference_terms = list_inputs(reference) if isinstance(reference, Aggregate) else (scalar,)
     for term in reference_terms:
@@ -152,7 +152,7 @@ def find_call_around(reference: Reference, scalar: Scalar) -> str:
 
 
 def find_columns_read(reference: Reference) -> tuple[ColumnReference, ...]:
-    """Return the columns that a reference reads; for an aggregate, those it reads on each row."""
+    """Return the columns that a reference reads: an aggregate reads its columns on each row."""
     references = (
         list_inner_references(reference) if isinstance(reference, Aggregate) else (reference,)
     )
@@ -165,7 +165,7 @@ def has_aggregate(scalar: Scalar) -> bool:
 
 
 def write_over_one_row(clause: str, scalar: Scalar) -> ExpressionSql:
-    """Return an expression without aggregates as if every reference read the same row."""
+    """Return an expression without aggregates as SQL: every reference reads the same row."""
     return ExpressionSql(clause, render(scalar, render_stand_in), scalar.span, scalar=scalar)
 
 

@@ -1,9 +1,9 @@
 """Check the types of conditions, keys and windows as Spark does.
 
 Spark's analysis rejects a condition that is not boolean and a key that has no order. Another engine
-that accepts the same calls may not, and may round where Spark does not. Then nobody would notice
-that a result is wrong, so the query is rejected before it runs. What an engine does is found out
-once per session: see `matchrec.spark.sail.probes`.
+that accepts the same calls may run such a query, or compute a key or a window differently. Nobody
+would notice that the result is wrong, so the query is rejected before it runs. A probe finds out
+once per session what its engine does: see `matchrec.spark.sail.probes`.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from matchrec.spark.types import is_nested, iterate_types
 # The names of the types whose values have no order. An older PySpark lacks some of the classes.
 WITHOUT_ORDER = {"MapType", "VariantType", "CalendarIntervalType", "GeometryType", "GeographyType"}
 
-# Types of lengths of time that can be a part of a day.
-_TYPES_WITH_HOURS = {
+# Types of lengths of time that need not be a whole number of days.
+TYPES_WITH_HOURS = {
     "interval",
     *(f"interval day to {unit}" for unit in ("hour", "minute", "second")),
     *("interval hour", "interval hour to minute", "interval hour to second"),
@@ -68,7 +68,7 @@ def find_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecogniz
     row_conditions = list_row_conditions(plan)
     condition_texts = [condition.text for condition in row_conditions]
     key_texts = [key.text for key in plan.sorted_by]
-    # The session analyses all of them at once. Then `find_type` knows each type.
+    # The session analyses all texts at once. After that, `find_type` asks it no more.
     relation.find_fields([*condition_texts, *key_texts])
     for condition in row_conditions:
         type_name = relation.find_type(condition.text).simpleString()
@@ -81,10 +81,10 @@ def find_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecogniz
 
 
 def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
-    """Yield the errors of keys and windows that mean something else to the engine than to Spark.
+    """Yield the errors of keys and windows that the engine computes differently from Spark.
 
-    These are nested floating-point keys, if 0.0 and -0.0 differ, and windows with hours along
-    dates, if the hours are dropped.
+    These are nested floating-point keys, if 0.0 and -0.0 are different keys, and windows with hours
+    along dates, if the hours are dropped.
     """
     spark = relation.runner.spark
     for key in plan.sorted_by:
@@ -105,16 +105,17 @@ def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecog
 
 
 def has_hours(interval: RowExpression, relation: Relation) -> bool:
-    """Return whether an interval may be another length than a whole number of days.
+    """Return whether an interval may have hours besides days.
 
-    For a constant, this runs a query of one row. For other lengths, the type decides: an INTERVAL
-    DAY and an INTERVAL MONTH have no hours.
+    Runs a query of one row for a constant. For other lengths, the type decides: an INTERVAL DAY and
+    an INTERVAL MONTH have no hours.
     """
     if interval.amount is None and not interval.is_constant:
-        return relation.find_type(interval.text).simpleString() in _TYPES_WITH_HOURS
+        return relation.find_type(interval.text).simpleString() in TYPES_WITH_HOURS
     runner = relation.runner
     length = interval.text
-    date, timestamp = "DATE'2000-01-01'", "TIMESTAMP'2000-01-01 00:00:00'"
+    date = "DATE'2000-01-01'"
+    timestamp = "TIMESTAMP'2000-01-01 00:00:00'"
     text = runner.find_holes(f"{timestamp} + ({length}) = CAST({date} + ({length}) AS TIMESTAMP)")
     return not runner.sql(join_template("SELECT ", text)).collect()[0][0]
 
@@ -150,8 +151,8 @@ def show_key(key: RowExpression) -> str:
 def check_window_types(plan: MatchPlan, relation: Relation) -> None:
     """Check the types of the lengths of windows that are not literals, such as `WITHIN gap`.
 
-    Spark's analysis accepts `ts + name` along a number, although the length is a text: it would
-    convert the text of each row.
+    Spark's analysis accepts `n + name` for a number n and a text, because Spark converts the text
+    of each row to a number. A text is not a length, so the query is rejected here.
 
     Raises:
         MatchRecognizeError: a length is not a distance along the key of ORDER BY.
@@ -162,9 +163,9 @@ def check_window_types(plan: MatchPlan, relation: Relation) -> None:
 
 
 def can_be_distance(plan: MatchPlan, relation: Relation, interval: RowExpression) -> bool:
-    """Return whether some engine can add a length of this type to the key.
+    """Return whether any engine can add a length of this type to the key of ORDER BY.
 
-    Along a date, a number counts days on Spark.
+    On Spark, a number along dates is a number of days.
     """
     order_kind = classify_type(relation.find_type(plan.order_by[0].expression.text).simpleString())
     interval_type = relation.find_type(interval.text).simpleString()
@@ -178,8 +179,8 @@ def can_be_distance(plan: MatchPlan, relation: Relation, interval: RowExpression
 def is_wrong_window(plan: MatchPlan, relation: Relation, interval: RowExpression) -> bool:
     """Return whether the types show that a window is not a distance along its key.
 
-    The engine has rejected the plan. Along a date it may count days, so a number is a distance to
-    some engines.
+    This is for a plan that the engine has rejected. So a number along dates is wrong, although it
+    is a distance to engines that count days.
     """
     order_type = relation.find_type(plan.order_by[0].expression.text).simpleString()
     interval_kind = classify_type(relation.find_type(interval.text).simpleString())
@@ -197,7 +198,7 @@ def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
     Args:
         df: the events.
         name: the column, or an expression over one row.
-        plan: the pattern's plan. It may test no type at all.
+        plan: the pattern's plan. If it tests no type, nothing is checked.
 
     Raises:
         MatchRecognizePlanError: there is no such column, or its values are not texts.
@@ -236,7 +237,7 @@ def is_type_test(condition: Scalar, column: str) -> bool:
 
 
 def make_type_column_error(df: DataFrame, name: str) -> MatchRecognizeError:
-    """Return the error for events that have no column with their types; see `check_type_column`."""
+    """Return the error for events without a column of their types, see `check_type_column`."""
     text_columns = [field.name for field in df.schema if isinstance(field.dataType, StringType)]
     return unknown_names.unknown_type_column(
         name=name, columns=df.columns, text_columns=text_columns

@@ -228,7 +228,7 @@ def rewrite_engine_error(
     return cast("PySparkException", rewritten)
 
 
-def say_instead(
+def reword_as_mistake(
     error: PySparkException, mistake: MatchRecognizeError, source: Source
 ) -> PySparkException:
     """Return the error of the engine, of its class, with the message of an error of ours.
