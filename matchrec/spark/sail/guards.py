@@ -1,4 +1,4 @@
-"""Keep guards in sessions that compute each part of a condition for all rows.
+"""Add guards to conditions, for sessions that compute each part of a condition for all rows.
 
 In `x <> 0 AND 1 / x > 2`, the part `x <> 0` is a guard: it keeps the division from failing.
 """
@@ -22,11 +22,11 @@ GUARDING_OPERATORS = frozenset({"AND", "OR", "CASE", "IF", "COALESCE", "NVL", "I
 
 
 def add_guards(plan: MatchPlan) -> MatchPlan:
-    """Return a plan in which what may fail is computed only if the parts before it allow it.
+    """Return a plan in which operands that may fail are computed only if their guards hold.
 
-    Spark does so by itself, except for the operators of `spark.eager_operators`. Sail may turn a
-    CASE of truth values into AND and OR, and compute each part of AND and OR for all rows. It
-    computes a CASE of numbers row by row:
+    Spark computes them in this way by itself, except for the operators of `spark.eager_operators`.
+    Sail may turn a CASE of truth values into AND and OR, and computes each part of AND and OR for
+    all rows. But it computes a CASE of numbers row by row:
 
         x <> 0 AND 1 / x > 2   →   x <> 0 AND CASE WHEN x <> 0 THEN CAST(1 / x > 2 AS INT) END = 1
     """
@@ -39,15 +39,15 @@ def add_guards(plan: MatchPlan) -> MatchPlan:
 class GuardWriter:
     """A writer of guards into an expression."""
 
-    # The variable whose condition the expression is; None for a measure.
+    # The variable to whose condition the expression belongs; None for a measure.
     variable: str | None
 
     def write(self, operation: Operation) -> Operation:
-        """Return the operation with guards around each truth value in it that may fail."""
+        """Return the operation with guards for each operand that is a truth value and may fail."""
         if operation.operator not in GUARDING_OPERATORS:
             return operation
         guarded_operands: dict[int, Scalar] = {}  # by the id of the operand without guards
-        earlier_guards: list[Scalar] = []  # what holds for all operands that follow
+        earlier_guards: list[Scalar] = []  # conditions that hold for all operands that follow
         for operand, own_guards, guards_of_later in find_guarded_operands(operation):
             guards = self.select_same_row(operand, [*earlier_guards, *own_guards])
             if guards and can_fail_besides_overflow(operand.operations) and is_truth_value(operand):
@@ -58,7 +58,10 @@ class GuardWriter:
         return operation.map_operands(lambda operand: guarded_operands.get(id(operand), operand))
 
     def select_same_row(self, operand: Scalar, conditions: list[Scalar]) -> list[Scalar]:
-        """Return the conditions that read the same row as an operand; none if it reads several."""
+        """Return the conditions that read the same row as an operand.
+
+        The list is empty if the operand does not read exactly one row.
+        """
         row = find_one_row(operand, self.variable)
         if row is None:
             return []

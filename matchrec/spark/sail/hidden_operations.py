@@ -1,6 +1,6 @@
-"""Find operations in text that has no structure, where no correction for Sail can rewrite them.
+"""Find operations in texts that are not parsed, where no correction for Sail can rewrite them.
 
-Such text is in the arguments of FIRST, LAST, PREV and NEXT, and in lambdas: the plan of
+Such texts are the arguments of FIRST, LAST, PREV and NEXT, and lambdas: the plan of
 `FIRST(- n) > 0` has no negation, but a reference that reads `- n`.
 """
 
@@ -16,8 +16,8 @@ def find_hidden_operations(plan: MatchPlan, names: Set[str]) -> Iterator[Term]:
     """Yield the terms whose text, or the text of a column that they read, has an operation.
 
     Args:
-        plan: the plan, with terms in its conditions and measures and in their aggregates.
-        names: the operations, as they are in `Term.operations`: `NEG`, `LEFT()`.
+        plan: the plan, whose conditions, measures and aggregates have the terms.
+        names: the operations, as `Term.operations` names them: `NEG`, `LEFT()`.
     """
     for scalar in plan.expressions:
         yield from find_terms_with(scalar, names)

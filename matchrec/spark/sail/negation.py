@@ -1,8 +1,9 @@
 """Write negated decimals as differences, because Sail 0.7.2 negates them wrongly without ANSI mode.
 
-The result has the right sign and digits, but its scale is always 10, which is not the type that
-Sail declares: `- 1.50` is -0.0000000150. Selected as it is, it makes the query fail; a CAST or sum
-of it is silently wrong. Negated constants are right: they are computed when the query is planned.
+The result of Sail's negation has the right sign and digits, but its scale is always 10, which is
+not the scale of the type that Sail declares: `- 1.50` is -0.0000000150. A query that selects the
+result fails; a CAST or a sum of the result is silently wrong. Negated constants are right, because
+they are computed when the query is planned.
 """
 
 from __future__ import annotations
@@ -42,34 +43,34 @@ TYPE_OF_NEGATED = DecimalType(38, 10)
 
 WORD = re.compile(r"\w+")
 
-# Finds what may make a decimal of other values: the name of the type, a function that may return
-# decimals, or a literal such as `1.5`, `1BD` or one too long for a BIGINT. `1.5D` and `1.5e0` are
-# doubles.
+# Found in every text that may make a decimal of other values: the name of the type, a function that
+# may return decimals, or a literal such as `1.5`, `1BD` or a number too long for a BIGINT. `1.5D`
+# and `1.5e0` are doubles.
 DECIMAL_SOURCE = re.compile(
     r"\b(?:DEC|DECIMAL|NUMERIC|EXTRACT|DATE_?PART|(?:TRY_)?TO_NUMBER|CEIL|CEILING|FLOOR)\b"
     r"|(?<!\w)(?:\d+\.\d*|\.\d+|\d{19,})(?![\dDEF])|\d(?:E[+-]?\d+)?BD\b",
     re.IGNORECASE,
 )
 
-# Finds what may be a negation in a subquery, which is not parsed.
+# A possible negation in a subquery, which is not parsed.
 POSSIBLE_NEGATION = re.compile(r"-|\bNEGATIVE\b", re.IGNORECASE)
 
 
 def correct_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
-    """Return the plan with negated decimals written as differences, if the session needs that.
+    """Return the plan with negated decimals written as differences, if the session needs them.
 
-    Workers still see a negation; only the SQL that Sail gets is changed:
+    Workers still get a negation; only the SQL that Sail gets is changed:
 
         - n   →   CAST(0BD - (n) AS DECIMAL(10,2))
 
     Raises:
-        MatchRecognizeUnsupportedError: a negation is in text that has no structure, such as
-            `FIRST(- n)`.
+        MatchRecognizeUnsupportedError: a negation is in a text that cannot be rewritten, because it
+            is not parsed: `FIRST(- n)`.
     """
     reject_hidden_negations(plan, relation)
 
     def correct_operation(operation: Operation) -> Operation:
-        """Return an operation, with another SQL if it negates a decimal."""
+        """Return an operation, with other SQL if it negates a decimal."""
         if operation.operator not in NEGATION_OPERATORS or not operation.references:
             return operation
         (operand,) = operation.operands
@@ -86,24 +87,24 @@ def correct_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
 def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
     """Check that no decimal is negated where the SQL cannot be changed.
 
-    These places are keys, the arguments of FIRST, LAST, PREV and NEXT, and lambdas. Runs a job if
-    one of them has a negation and may compute with decimals.
+    The SQL cannot be changed in keys, in the arguments of FIRST, LAST, PREV and NEXT, and in
+    lambdas. Runs a job if such a text has a negation and may compute with decimals.
 
     Raises:
-        MatchRecognizeUnsupportedError: there is such a text, and the session negates decimals
-            wrongly.
+        MatchRecognizeUnsupportedError: such a text may negate decimals, and the session negates
+            them wrongly.
     """
     terms = find_hidden_operations(plan, NEGATION_OPERATIONS)
     keys = [key for key in plan.sorted_by if may_negate(key)]
-    hidden = [
+    spans_and_texts = [
         *((term.span, render(term, render_stand_in)) for term in terms),
         *((key.span_or_start, key.text) for key in keys),
     ]
-    if not hidden:
+    if not spans_and_texts:
         return
     fields = relation.rows.schema.fields
     decimal_columns = [field.name for field in fields if has_decimals(field.dataType)]
-    for span, text in hidden:
+    for span, text in spans_and_texts:
         if may_have_decimals(text, decimal_columns):
             if negates_to_scale_ten(relation.runner.spark):
                 raise errors.negated_decimal(span)
@@ -111,7 +112,7 @@ def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
 
 
 def may_negate(key: RowExpression) -> bool:
-    """Return whether a key may have a negation, which may be in a subquery."""
+    """Return whether a key may have a negation, perhaps in a subquery."""
     if key.operations & NEGATION_OPERATIONS:
         return True
     is_opaque = bool(key.operations & (UNPARSED | {SUBQUERY}))
@@ -126,8 +127,8 @@ def has_decimals(type_: DataType) -> bool:
 def may_have_decimals(text: str, decimal_columns: Iterable[str]) -> bool:
     """Return whether SQL may compute with decimals.
 
-    A text that has all words of a column's name is taken to read the column: the text is not
-    parsed, and the name of a column in backticks may be anything.
+    A text that has all words of a column's name counts as reading the column: the text is not
+    parsed, and the name of a column in backticks may have any characters.
 
     Args:
         text: SQL over one row of the input.

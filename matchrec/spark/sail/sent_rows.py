@@ -1,13 +1,14 @@
 """Send rows of this program to an engine once, and keep them there.
 
-Over Connect, a DataFrame of rows of this program has them in its plan. Some twenty calls of one
-query send this plan, and a call has at most 128 MiB. Spark's server gets many rows separately from
-plans, but makes a table of them in each call. So the rows become a temporary view, and the plan has
-the name of the view:
+Over Connect, a DataFrame of rows of this program has the rows in its plan. One query sends this
+plan in some twenty calls, and a call has at most 128 MiB. Spark's server gets many rows separately
+from the plan, but makes a table of them in each call. So the rows become a temporary view, and the
+plan has the name of the view:
 
-1. `send_halves` sends more rows than a call can have in several calls.
+1. `send_halves` divides rows that are too many for one call.
 2. `keep_rows` makes a view of the rows of a call.
-3. When no plan names a view any more, its name is noted. `drop_unread_views` drops it later.
+3. When no plan names a view any more, its name is added to a list. `drop_unread_views` drops the
+   views in this list when rows are sent again.
 
 Rows are a pandas frame or an Arrow table.
 """
@@ -36,18 +37,20 @@ MOST_BYTES = 127 << 20
 # Rows with fewer bytes than this are sent with each call.
 FEW_BYTES = 1 << 18
 
-# The attribute of a plan with the DataFrame over the view of its rows.
+# The attribute of a plan that holds the DataFrame over the view of its rows.
 VIEW_OF_PLAN = "_matchrec_kept"
 
-# The attribute of a session with the names of the views that no plan names any more.
+# The attribute of a session that holds the names of the views that no plan names any more.
 UNREAD_VIEWS = "_matchrec_left"
 
-# The attribute of a DataFrame with the names of the index that its pandas frame had.
+# The attribute of a DataFrame that holds the names of the index of its pandas frame.
 INDEX_NAMES = "_matchrec_index"
 
 
 def with_types_of_all_rows(rows: Any) -> Any:
-    """Return rows whose columns have the types of all values, not of the first thousand.
+    """Return rows whose columns have the types of all their values.
+
+    Without this step, the first thousand values would decide.
 
     Args:
         rows: an Arrow table, which is returned unchanged, or a pandas frame, whose columns of
@@ -57,7 +60,7 @@ def with_types_of_all_rows(rows: Any) -> Any:
 
 
 def make_sample_row(rows: Any) -> Any:
-    """Return one row with the types of an empty frame or table, so that a session knows them."""
+    """Return one row with the types of an empty frame or table, from which a session reads them."""
     if not is_arrow(rows):
         return with_sample_row(rows)
     import pyarrow as pa
@@ -67,10 +70,10 @@ def make_sample_row(rows: Any) -> Any:
 
 
 def send_halves(spark: SparkSession, rows: Any, first_row: int) -> DataFrame:
-    """Return the DataFrame of some rows: sent at once, or the union of their two halves.
+    """Return the DataFrame of some rows: sent in one call, or the union of their two halves.
 
-    Half of the rows need not have half of the bytes, so each half is measured in turn. The unions
-    are as deep as the number of halvings: protobuf bounds how deep a plan may be.
+    Half of the rows need not have half of the bytes, so each half is measured in turn. The plan is
+    only as deep as the number of halvings, because protobuf bounds the depth of a plan.
 
     Args:
         spark: a session on Sail.
@@ -103,7 +106,7 @@ def is_arrow(rows: Any) -> bool:
 
 
 def is_large(rows: Any) -> bool:
-    """Return whether rows are too many for one call.
+    """Return whether rows have more than BYTES_PER_CALL bytes, and are sent in several calls.
 
     Args:
         rows: an Arrow table, or a pandas frame without columns of Python objects.
@@ -113,10 +116,14 @@ def is_large(rows: Any) -> bool:
 
 
 def remember_index(frame: DataFrame, index: Any) -> DataFrame:
-    """Return the DataFrame of a pandas frame, with the names of the index that it has lost.
+    """Store the names of the index that a DataFrame does not have, and return the DataFrame.
 
-    Errors about unknown columns mention them. The name is None for times in an index without a
-    name, because users may take them for a column.
+    Errors about unknown columns mention these names. An index of times is stored even if it has no
+    name, as None, because users may take the times for a column.
+
+    Args:
+        frame: the DataFrame of a pandas frame.
+        index: the index of the pandas frame.
     """
     is_time = type(index).__name__ == "DatetimeIndex"
     names = tuple(name for name in getattr(index, "names", ()) if name is not None or is_time)
@@ -133,13 +140,14 @@ def list_index_names(frames: Iterable[Any]) -> tuple[str | None, ...]:
 
 
 def keep_rows(frame: DataFrame) -> DataFrame:
-    """Return a DataFrame over a temporary view of the rows, if there are more than a few.
+    """Return a DataFrame over a temporary view of the rows of a DataFrame.
 
-    The view exists as long as a plan names it. It is dropped when rows are sent again, and not when
-    the plan ends: that may happen in the middle of another call of the session.
+    If the rows have less than FEW_BYTES bytes, the DataFrame is returned as it is. The view is
+    needed as long as a plan names it. It is dropped when rows are sent again, not when the plan
+    ends, because a plan may end in the middle of another call of the session.
 
     Raises:
-        MatchRecognizePlanError: there are more rows than one call can send.
+        MatchRecognizePlanError: the rows have more bytes than one call can send.
     """
     spark = frame.sparkSession
     plan = cast("Any", frame)._plan
@@ -184,11 +192,11 @@ def drop_unread_views(spark: SparkSession) -> list[str]:
 
 
 def find_views_in_sql(names: Collection[str]) -> set[str]:
-    """Return which of some views a DataFrame of `spark.sql` reads.
+    """Return the views among these that a DataFrame of `spark.sql` still reads.
 
-    `spark.sql("SELECT ... FROM {d}", d=frame)` gives a DataFrame with the server's answer as its
-    plan. The answer has the names of views, and nothing in it refers to the plan of `frame`. So the
-    answers that are still in use are searched for the names.
+    The plan of `spark.sql("SELECT ... FROM {d}", d=frame)` is the server's answer. The answer has
+    the names of views, and does not refer to the plan of `frame`. So the answers that are still in
+    use are searched for the names.
     """
     from pyspark.sql.connect.plan import CachedRelation
 
@@ -202,7 +210,7 @@ def count_bytes(plan: Any) -> int:
     """Return the number of bytes of the rows in a plan.
 
     Only the first input of each operator is followed. For rows that the server has already got
-    separately from a plan, the result is FEW_BYTES, which is just enough for a view.
+    separately from a plan, the result is FEW_BYTES, so that `keep_rows` makes a view of them.
     """
     while plan is not None:
         if type(plan).__name__.endswith("CachedLocalRelation"):

@@ -1,6 +1,7 @@
 """Start Sail's server of Spark Connect inside of this program.
 
-It needs no Java. Workers are threads of this program, and get and return rows as Arrow batches.
+The server needs no Java. Its workers are threads of this program, and get and return rows as Arrow
+batches.
 """
 
 from __future__ import annotations
@@ -25,48 +26,49 @@ from matchrec.errors import machine as errors
 from matchrec.memory import find_mimalloc_settings, keep_freed_memory
 from matchrec.spark.session import find_application
 
-# What the extra `sail` installs: the server, and what PySpark needs to connect to it.
+# The modules that the extra `sail` installs: the server, and what PySpark needs to connect to it.
 MODULES = ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")
 
 # The applications whose servers run in this program.
 started_applications: set[Hashable] = set()
 
-# Threads of the server. One of them waits at the end of a task until the search has ended, even if
-# the query was interrupted. Without others, the server would not answer meanwhile.
+# The number of threads of the server. At the end of a task, a thread waits until the search has
+# ended, even if the query was interrupted. Without further threads, the server would not answer
+# meanwhile.
 THREADS_PER_CORE = 4
 
 # The variable of the environment that PySpark sets once a program has a session of Connect.
 CONNECTED = "SPARK_CONNECT_MODE_ENABLED"
 
-# The option of a channel that turns compression off: bit 0 is the algorithm "identity".
+# The option of a channel that turns compression off. Bit 0 stands for the algorithm "identity".
 UNCOMPRESSED = ("grpc.compression_enabled_algorithms_bitset", 1)
 
 # The port of a server whose address has none.
 PORT = 15002
 
-# How many seconds a server has to accept a connection.
-PATIENCE = 10
+# How many seconds to wait until a server accepts a connection.
+CONNECTION_TIMEOUT = 10
 
 # If one of these variables is set, a server may be reached only through a proxy.
 PROXY_VARIABLES = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY")
 
-# The variable by which users choose where Arrow allocates memory.
-ARROWS_POOL = "ARROW_DEFAULT_MEMORY_POOL"
+# The variable by which users choose the memory pool of Arrow.
+ARROW_POOL_VARIABLE = "ARROW_DEFAULT_MEMORY_POOL"
 
 # The variable for the number of rows of a batch. Each batch is passed from thread to thread. With
 # Sail's default of 8,192 rows there are four times as many batches.
 BATCH_SIZE = "SAIL_EXECUTION__BATCH_SIZE"
 ROWS_PER_BATCH = 1 << 15
 
-# The variable for the idle seconds after which the server forgets a session. By default these are
-# 15 minutes, after which a notebook has lost its views; the server ends with this program, so no
-# session need end.
+# The variable for the number of idle seconds after which the server forgets a session. The default
+# is 15 minutes, after which a notebook would lose its views. No session needs to end, because the
+# server ends with this program.
 IDLE_SECONDS = "SAIL_SPARK__SESSION_TIMEOUT_SECS"
 TEN_YEARS = 10 * 365 * 24 * 3600
 
-# The variable for the use of statistics. If it is true, Sail takes a column of a Parquet file whose
-# least and greatest values are equal for a constant. Writers leave NaN out of these two values, so
-# NaN would be read as the other one.
+# The variable for the use of statistics. If it is true, Sail treats a column of a Parquet file as a
+# constant if its least and its greatest value are equal. Writers leave NaN out of these two values,
+# so NaN would be read as the constant.
 COLLECT_STATISTICS = "SAIL_EXECUTION__COLLECT_STATISTICS"
 
 
@@ -91,12 +93,12 @@ def is_module_installed(module: str) -> bool:
 def keep_memory() -> None:
     """Let this program keep freed memory, and let Arrow use it unless the user has chosen a pool.
 
-    The pool is set by a call, because Arrow has read the environment already if a program imports
-    pandas first.
+    The pool is set by a call, because Arrow reads the environment only when it is imported, and
+    pandas may have imported it before.
 
     Source: Arrow's documentation, Memory Management.
     """
-    if keep_freed_memory() and ARROWS_POOL not in os.environ:
+    if keep_freed_memory() and ARROW_POOL_VARIABLE not in os.environ:
         import pyarrow as pa
 
         pa.set_memory_pool(pa.system_memory_pool())
@@ -106,9 +108,8 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     """Start a server that ends with the program, and return a session on it.
 
     Args:
-        cores: the number of tasks that a query is divided into; all cores if None.
-        memory: the maximal number of bytes that the engine itself takes; as many as it needs if
-            None.
+        cores: the number of tasks that a query is divided into; None for the number of all cores.
+        memory: the largest number of bytes that the engine itself takes; None for no limit.
 
     Raises:
         MatchRecognizeError: Sail does not work with the installed PySpark.
@@ -124,8 +125,9 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     host, port = server.listening_address
     address = f"sc://{host}:{port}"
     check_client(address)
-    # Give Ctrl-C back to Python. The server has answered, so it listens for interrupts too, and
-    # would end with the first one; all later queries would wait. Only a main thread may do this.
+    # Give Ctrl-C back to Python. The server has answered, so it listens for interrupts, too. It
+    # would end at the first interrupt, and all later queries would wait. Only a main thread may set
+    # handlers.
     handler = signal.getsignal(signal.SIGINT)
     if current_thread() is main_thread() and handler is not None:
         signal.signal(signal.SIGINT, handler)
@@ -142,7 +144,8 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
 def make_channel_builder(address: str) -> Any:
     """Return PySpark's builder of channels to a server, without compression.
 
-    Sail compresses answers if it may, which takes a second for 40 MB that stay in this program.
+    Sail compresses answers if the client allows it, which takes a second for 40 MB. The answers
+    stay in this program, so compression gains nothing.
     """
     return find_channel_builder()(address, [UNCOMPRESSED])
 
@@ -151,7 +154,7 @@ def find_channel_builder() -> Any:
     """Return PySpark's class of builders of channels to an address."""
     from pyspark.sql.connect import client
 
-    # PySpark 3.5 has only the latter.
+    # PySpark 3.5 has only `ChannelBuilder`.
     return getattr(client, "DefaultChannelBuilder", client.ChannelBuilder)
 
 
@@ -159,9 +162,9 @@ def build_environment(cores: int | None, memory: int | None, folder: Path) -> di
     """Return the environment of the server. Variables that the user has set win.
 
     Args:
-        cores: the number of tasks that a query is divided into, or None.
-        memory: the maximal number of bytes that the engine takes, or None.
-        folder: where `checkpoint` and `localCheckpoint` write rows.
+        cores: as in `start_sail`.
+        memory: as in `start_sail`.
+        folder: the folder to which `checkpoint` and `localCheckpoint` write rows.
     """
     threads = THREADS_PER_CORE * (cores or os.cpu_count() or 1)
     variables = {
@@ -194,9 +197,9 @@ def set_environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def check_client(address: str) -> None:
-    """Check that a server works with the installed PySpark, which its first answer shows.
+    """Check that a server works with the installed PySpark. Its first answer shows this.
 
-    A separate client asks, because PySpark would keep a session from then on.
+    The check uses a client of its own, because PySpark would keep a session from then on.
 
     Raises:
         MatchRecognizeError: the server does not accept this PySpark.
@@ -214,18 +217,18 @@ def check_client(address: str) -> None:
 
 
 def check_server(address: str) -> None:
-    """Check that something listens at an address, because PySpark's client tries for ten minutes.
+    """Check that a server listens at an address, because PySpark's client tries for ten minutes.
 
-    If there may be a proxy, nothing is checked.
+    If a proxy may be needed to reach the server, nothing is checked.
 
     Raises:
-        MatchRecognizeError: nothing listens there.
+        MatchRecognizeError: no server listens at the address.
     """
     if any(os.environ.get(name) for name in PROXY_VARIABLES):
         return
     try:
         url = urlsplit(address)
-        socket.create_connection((url.hostname, url.port or PORT), PATIENCE).close()
+        socket.create_connection((url.hostname, url.port or PORT), CONNECTION_TIMEOUT).close()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise errors.server_not_reachable(address=address, reason=reason) from error

@@ -1,10 +1,10 @@
 """Estimate how many rows an input has, without running it.
 
 The estimate is only good enough to choose a number of tasks: it counts all rows of the files that
-an input reads, also those that a filter drops. It does not read files on other machines.
+an input reads, even rows that a filter drops. It does not read files on other machines.
 
-Sail's plan of an input shows what the input reads: see `remember_plan`. The server is asked for the
-names of files only if the plan may read files and does not name all of them.
+Sail's plan of an input shows what the input reads: see `remember_plan`. If the plan may read files
+and does not name all of them, a request to the server returns their names.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ OPERATOR = re.compile(
     re.MULTILINE,
 )
 
-# In a plan of Sail: what only an operator that reads files has, and what only one that reads rows
-# in memory has.
+# In a plan of Sail: a part of every operator that reads files, and of every operator that reads
+# rows in memory. Other operators have neither.
 READS_FILES = "file_groups="
 READS_MEMORY = "partition_sizes="
 
 # In an operator that reads files: the names of files in groups, such as
-# `file_groups={2 groups: [[a.parquet:0..9], [b.parquet:0..9, c.parquet:9..20]]}`; what separates
-# two names; and the bytes that are read of a file.
+# `file_groups={2 groups: [[a.parquet:0..9], [b.parquet:0..9, c.parquet:9..20]]}`; the characters
+# between two names; and the range of bytes that are read of a file.
 FILE_GROUPS = re.compile(r"file_groups=\{\d+ groups?: \[\[(?P<files>.*?)\]\]\}")
 SEPARATOR_OF_FILES = re.compile(r"\]?, \[?")
 BYTE_RANGE = re.compile(r":\d+\.\.\d+$")
@@ -56,20 +56,21 @@ NOT_ADDING_ROWS = {
     "UnionExec",
 }
 
-# The attribute of a DataFrame that keeps its plan.
+# The attribute of a DataFrame that holds the text of its plan.
 PLAN = "_matchrec_plan"
 
 
 def remember_plan(rows: DataFrame, plan: str) -> None:
-    """Keep the text of Sail's plan of an input as long as the input's DataFrame exists."""
+    """Store the text of Sail's plan of an input in the input's DataFrame."""
     vars(rows)[PLAN] = plan
 
 
 def has_few_rows(rows: DataFrame, rows_of_files: int, most: int) -> bool:
     """Return whether an input seems to have few rows.
 
-    Rows in memory are counted by the plan of the input, rows of files by `estimate_input_rows`.
-    False if the plan does not bound the number of rows: a join may return more than it reads.
+    The plan of the input has the number of rows in memory; `estimate_input_rows` estimates the rows
+    of files. Returns False if the plan does not bound the number of rows: a join may return more
+    rows than it reads.
 
     Args:
         rows: the input.
@@ -99,7 +100,7 @@ def adds_no_rows(plan: str) -> bool:
 
 
 def count_rows_in_memory(plan: str) -> int | None:
-    """Return how many rows a plan with statistics reads from memory; None if that is not known.
+    """Return how many rows a plan with statistics reads from memory; None if it does not say so.
 
     >>> count_rows_in_memory("DataSourceExec: partition_sizes=[1], statistics=[Rows=Exact(3), ...")
     3
@@ -113,16 +114,16 @@ def count_rows_in_memory(plan: str) -> int | None:
 
 
 def estimate_input_rows(rows: DataFrame) -> int:
-    """Return about how many rows the files of an input have; 0 without files, or if not known.
+    """Estimate how many rows the files of an input have; 0 without files, or if it is not known.
 
-    The server is asked for the names of the files, unless the plan of the input names all files or
-    reads only rows in memory.
+    A request to the server returns the names of the files, unless the plan of the input names all
+    files or reads only rows in memory.
     """
     plan: str = vars(rows).get(PLAN, "")
     if READS_FILES not in plan and adds_no_rows(plan):
         return 0
     try:
-        paths = find_planned_files(plan) or list_local_files(ask_for_files(rows))
+        paths = find_planned_files(plan) or list_local_files(request_file_addresses(rows))
         sizes = [path.stat().st_size for path in paths]
         return round(sum(sizes) * estimate_rows_per_byte(paths))
     except (PySparkException, ArrowException, OSError):
@@ -130,10 +131,10 @@ def estimate_input_rows(rows: DataFrame) -> int:
 
 
 def find_planned_files(plan: str) -> list[Path]:
-    """Return the files that a plan reads, each once; none if some are not known or not here.
+    """Return the files that a plan reads, each once.
 
-    Sail's plan names only the first files of each group, and only the first groups. It leaves out
-    where the files are, so one that is missing on this machine may be on another one.
+    Returns no files if some are not known, or not on this machine. Sail's plan names only the first
+    files of each group, and only the first groups. It does not say on which machine a file is.
 
     >>> plan = "DataSourceExec: file_groups={2 groups: [[%s:0..9], [%s:9..20]]}, file_type=parquet"
     >>> find_planned_files(plan % (__file__, __file__)) == [Path(__file__)]
@@ -152,10 +153,11 @@ def find_planned_files(plan: str) -> list[Path]:
     return list(dict.fromkeys(paths))  # each once, because several tasks may read one file
 
 
-def ask_for_files(rows: DataFrame) -> list[str]:
-    """Return the addresses of the files that a DataFrame reads, as they are now.
+def request_file_addresses(rows: DataFrame) -> list[str]:
+    """Return the addresses of the files that a DataFrame reads now, which the server knows.
 
-    PySpark caches what its own method returns, and with it the DataFrame and its rows, for ever.
+    PySpark's own method has a cache, which would keep the DataFrame and its rows for ever. So this
+    function calls the method without the cache.
     """
     method: Any = type(rows).inputFiles
     files: list[str] = getattr(method, "__wrapped__", method)(rows)
@@ -169,7 +171,7 @@ def list_local_files(addresses: list[str]) -> list[Path]:
 
 
 def estimate_rows_per_byte(paths: list[Path]) -> float:
-    """Return about how many rows a byte of some files holds, usually much less than 1.
+    """Estimate how many rows a byte of some files holds, usually much less than 1.
 
     Args:
         paths: the files. Only the footers of a few Parquet files among them are read.

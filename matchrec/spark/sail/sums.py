@@ -1,8 +1,8 @@
 """Write the ends of windows so that Sail computes them for keys of every numeric type.
 
-The end of a window is a sum: an ORDER BY key plus a number. matchrec writes it with `try_add`, so
-that a sum that is too large is NULL. But Sail's `try_add` adds a BIGINT to a BIGINT only. So the
-sum is written with `+` and a test:
+The end of a window is a sum: an ORDER BY key plus a number. matchrec writes the sum with `try_add`,
+so that a sum that is too large is NULL. But Sail's `try_add` adds a BIGINT only to a BIGINT. So the
+sum is rewritten with `+` and a test:
 
     try_add(t, 5L)   →   CASE WHEN (t) <= 9223372036854775802L THEN (t) + 5L END
 """
@@ -15,7 +15,8 @@ from matchrec.plan.text import SUM_OR_NULL
 
 LARGEST_BIGINT = (1 << 63) - 1
 
-# Parentheses and commas. Quoted text comes first, because those inside it do not count.
+# Parentheses, commas and quoted texts. Quoted texts come first in the expression, so that no
+# parenthesis or comma is found inside of them.
 PUNCTUATION = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`|[(),]""", re.DOTALL)
 
 WHOLE_NUMBER = re.compile(r"\s*\(?(\d+)L\)?\s*")
@@ -25,7 +26,8 @@ def rewrite_sums(text: str) -> str:
     """Return SQL in which no `try_add` adds a whole number to a key.
 
     Only sums of `plan.text.write_sum_or_null` are rewritten, not a `try_add` of the user. A sum
-    beyond BIGINT is still NULL. A sum with anything else than a BIGINT, such as an interval, stays.
+    beyond BIGINT is still NULL. Sums with an interval, or another value that is not a BIGINT
+    literal, stay as they are.
 
     >>> from matchrec.plan.text import write_sum_or_null
     >>> rewrite_sums(write_sum_or_null("t", "5L"))
@@ -51,13 +53,13 @@ def rewrite_sums(text: str) -> str:
 
 
 def find_commas_and_end(text: str, start: int) -> list[int] | None:
-    """Return where the commas of a call are, and then where its closing parenthesis is.
+    """Return the offsets of the commas between arguments of a call, then of its last parenthesis.
 
     Commas in parentheses or quotes are not between arguments and do not count.
 
     Args:
         text: SQL.
-        start: where the first argument of the call begins.
+        start: the offset of the first argument of the call.
 
     Returns:
         The offsets in the text; None if the call has no closing parenthesis.

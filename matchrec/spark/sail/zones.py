@@ -26,18 +26,19 @@ def correct_columns(relation: Relation, alias: str | None) -> Relation:
     """Return the relation with columns as they are on Spark.
 
     - Each column has the type of its values. Sail may give a UNION the types of its first query.
-    - Each TIMESTAMP is in the session's time zone. On Sail a column may have its own zone, such as
-      UTC in a Parquet file, and `hour` returns the hour there.
+    - Each TIMESTAMP is in the session's time zone. On Sail a column may have a time zone of its
+      own, such as UTC in a Parquet file, and `hour` returns the hour in this zone.
 
     Args:
         relation: the relation.
         alias: the name that qualifies its columns.
     """
     runner = relation.runner
-    fields = runner.find_fields(relation.rows)
-    schema = allow_inner_nulls(relation.rows.schema.fields)
-    # `fields` have the types of the values, `schema` the types that Sail declares.
-    are_wrong = [field != declared for field, declared in zip(fields, schema, strict=True)]
+    fields = runner.find_fields(relation.rows)  # with the types of the values
+    declared_fields = allow_inner_nulls(
+        relation.rows.schema.fields
+    )  # with types that Sail declares
+    are_wrong = [field != declared for field, declared in zip(fields, declared_fields, strict=True)]
     has_zones = any(map(has_instants, fields)) and keeps_zones(runner.spark)
     if not (has_zones or any(are_wrong)):
         return relation
@@ -49,22 +50,22 @@ def correct_columns(relation: Relation, alias: str | None) -> Relation:
         # another order.
         names = [f"__{index}" for index in range(len(fields))]
         renamed = f"({', '.join(names)})"
-    items = (
-        f"CAST({name} AS {write_type(field.dataType)}) AS {quote_name(field.name)}"
-        if is_wrong or (has_zones and has_instants(field))
-        else f"{name} AS {quote_name(field.name)}"
-        for name, field, is_wrong in zip(names, fields, are_wrong, strict=True)
-    )
+    items = []
+    for name, field, is_wrong in zip(names, fields, are_wrong, strict=True):
+        value = name
+        if is_wrong or (has_zones and has_instants(field)):
+            value = f"CAST({name} AS {write_type(field.dataType)})"
+        items.append(f"{value} AS {quote_name(field.name)}")
     rows = join_template("SELECT ", ", ".join(items), " FROM (", relation.write_query(["*"]))
-    name = "" if alias is None else f" AS {quote_name(alias)}"
-    subquery = join_template("(", rows, f") AS __rows{renamed}){name}")
+    alias_sql = "" if alias is None else f" AS {quote_name(alias)}"
+    subquery = join_template("(", rows, f") AS __rows{renamed}){alias_sql}")
     return Relation(runner, subquery, None if any(are_wrong) else lambda: relation.rows)
 
 
 def add_zone_of_casts(settings: SessionSettings, relation: Relation) -> SessionSettings:
     """Add to the settings whether a CAST converts instants to local times in UTC.
 
-    The session is asked only if the relation has instants and its time zone changes its clocks.
+    The session is probed only if the relation has instants and the offset of the time zone changes.
     """
     if has_fixed_offset(settings.time_zone) or not any(map(has_instants, relation.rows.schema)):
         return settings
@@ -76,7 +77,7 @@ def find_windows_in_hours(
 ) -> Iterator[RowExpression]:
     """Yield the windows of a day or more that Sail measures in hours, and Spark by the clock.
 
-    In a time zone without daylight saving time both are the same.
+    In a time zone without daylight saving time both measures are the same.
 
     Args:
         plan: the plan.

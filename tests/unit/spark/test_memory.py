@@ -14,7 +14,7 @@ import pytest
 
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
-from matchrec.spark.sail.server import ARROWS_POOL
+from matchrec.spark.sail.server import ARROW_POOL_VARIABLE
 from matchrec.worker import pieces, row_sizes
 from tests.tasks.worker_memory import KINDS, compile_kind, run_worker
 
@@ -160,8 +160,8 @@ def test_arrow_takes_its_memory_there_unless_the_environment_says_otherwise(
     pool: str, expected: str
 ) -> None:
     others = {name: value for name, value in os.environ.items() if not is_of_glibc(name)}
-    others.pop(ARROWS_POOL, None)
-    environment = others | ({ARROWS_POOL: pool} if pool else {})
+    others.pop(ARROW_POOL_VARIABLE, None)
+    environment = others | ({ARROW_POOL_VARIABLE: pool} if pool else {})
     command = [sys.executable, "-c", POOL]
     ran = subprocess.run(
         command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True
