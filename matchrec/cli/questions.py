@@ -16,6 +16,7 @@ from matchrec.cli import common_options
 from matchrec.cli.argument_types import (
     CANDIDATES_TYPE,
     FILE_TYPE,
+    PICTURE_TYPE,
     SVG_TYPE,
     ParsedType,
     WholeNumber,
@@ -30,7 +31,7 @@ from matchrec.cli.query_command import QueryCommand, write_other_command
 from matchrec.cli.rows import write_rows
 from matchrec.cli.table_arguments import parse_labels
 from matchrec.cli.values import read_plain_value
-from matchrec.cli.written_files import write_text
+from matchrec.cli.written_files import replace_when_complete, write_text
 from matchrec.errors import command as errors
 from matchrec.errors.language import current_surface, use_surface
 
@@ -43,14 +44,26 @@ ValuesByName = Sequence[tuple[str, list[Any]]]
 TabularAnswer: TypeAlias = "matchrec.Why | matchrec.Coverage | matchrec.Backtest | matchrec.Sweep"
 
 
-def make_svg_option(picture: str) -> common_options.OptionDecorator[Any]:
-    """Return the option that writes a picture to a file.
+def make_picture_option(picture: str) -> common_options.OptionDecorator[Any]:
+    """Return the option that writes a picture, which matplotlib draws, to a file.
 
     Args:
         picture: what the picture shows.
     """
-    help_text = f"Write a picture of {picture} to FILE, as svg."
-    return click.option("--svg", type=SVG_TYPE, help=help_text)
+    help_text = f"Write a picture of {picture} to FILE, by its name as svg, png or pdf."
+    return click.option("--svg", type=PICTURE_TYPE, help=help_text)
+
+
+def check_drawing(picture_file: Path | None) -> None:
+    """Check that a picture can be drawn, before an engine starts, if there is a file for it.
+
+    Raises:
+        MatchRecognizeError: matplotlib is not installed.
+    """
+    from matchrec.explain.pictures.figures import check_matplotlib
+
+    if picture_file is not None:
+        check_matplotlib()
 
 
 @click.command(cls=QueryCommand)
@@ -60,7 +73,7 @@ def make_svg_option(picture: str) -> common_options.OptionDecorator[Any]:
     "--analyze", is_flag=True, help="Also run the query and show counters. Only on Spark."
 )
 @click.option("--dot", type=FILE_TYPE, help="Write the states of the search to FILE, for Graphviz.")
-@make_svg_option("the row pattern")
+@click.option("--svg", type=SVG_TYPE, help="Write a picture of the row pattern to FILE, as svg.")
 @pass_request
 def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
     """Explain how a query runs.
@@ -94,7 +107,7 @@ ANSWER_FORMAT_OPTION = common_options.make_choice_option(
 
 
 def print_answer(
-    spark: SparkSession, answer: TabularAnswer, format_name: str, svg_file: Path | None
+    spark: SparkSession, answer: TabularAnswer, format_name: str, picture_file: Path | None
 ) -> None:
     """Print an answer. Write its picture, too, if there is a file for it.
 
@@ -102,7 +115,7 @@ def print_answer(
         spark: the session.
         answer: the answer.
         format_name: `text`, or the format of its table: a name in `OUTPUT_FORMATS`.
-        svg_file: the file for the picture; None for no picture.
+        picture_file: the file for the picture; None for no picture.
     """
     if format_name == "text":
         print(answer)
@@ -111,9 +124,10 @@ def print_answer(
 
         rows = cast("DataFrame", to_dataframe(spark, "answer", answer.toPandas()))
         write_rows(rows, OUTPUT_FORMATS[format_name], sys.stdout)
-    if svg_file:
-        write_text(svg_file, answer.svg())
-        print_notice(f"picture written to {svg_file}")
+    if picture_file:
+        with replace_when_complete(picture_file) as temporary_file:
+            answer.save(temporary_file)
+        print_notice(f"picture written to {picture_file}")
 
 
 def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
@@ -147,7 +161,7 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
 )
 @common_options.make_clause_option("explain")
 @ANSWER_FORMAT_OPTION
-@make_svg_option("the attempts")
+@make_picture_option("the attempts")
 @pass_request
 def why(  # noqa: PLR0913 -- one for each option
     request: QueryRequest,
@@ -165,6 +179,7 @@ def why(  # noqa: PLR0913 -- one for each option
     Example:
       matchrec why v_shapes.sql --table stocks=stocks.csv --partition ticker=MSFT
     """
+    check_drawing(svg)
     pairs = parse_partition(partition, request)
     values = {name: read_plain_value(value) for name, value in pairs} or None
     order_values = tuple(read_plain_value(value) for value in row) or None
@@ -177,7 +192,7 @@ def why(  # noqa: PLR0913 -- one for each option
 @common_options.SEARCH_OPTIONS
 @common_options.make_clause_option("look at")
 @ANSWER_FORMAT_OPTION
-@make_svg_option("the counts")
+@make_picture_option("the counts")
 @pass_request
 def coverage(request: QueryRequest, format_name: str, svg: Path | None) -> None:
     """Count how far starting rows get, and what stops them.
@@ -188,6 +203,7 @@ def coverage(request: QueryRequest, format_name: str, svg: Path | None) -> None:
     Example:
       matchrec coverage v_shapes.sql --table stocks=stocks.csv
     """
+    check_drawing(svg)
     surface = replace(current_surface(), why_command=write_other_command("why"))
     with request.open_query() as (spark, query), use_surface(surface):
         answer = query.coverage(clause=request.clause)
@@ -214,7 +230,7 @@ def coverage(request: QueryRequest, format_name: str, svg: Path | None) -> None:
 )
 @common_options.make_clause_option("look at")
 @ANSWER_FORMAT_OPTION
-@make_svg_option("the incidents and matches")
+@make_picture_option("the incidents and matches")
 @pass_request
 def backtest(  # noqa: PLR0913 -- one for each option
     request: QueryRequest,
@@ -236,6 +252,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
     """
     from matchrec.spark.backends import read_table
 
+    check_drawing(svg)
     with request.open_query() as (spark, query):
         answer = query.backtest(
             read_table(spark, labels),
@@ -258,7 +275,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
     help="Values of the parameter :NAME, such as days=3,5,8. Repeatable.",
 )
 @ANSWER_FORMAT_OPTION
-@make_svg_option("the numbers of matches")
+@make_picture_option("the numbers of matches")
 @pass_clause_request
 def sweep(
     request: QueryRequest,
@@ -282,6 +299,7 @@ def sweep(
     from matchrec.api.early_checks import check_clause
     from matchrec.api.text_kinds import is_query
 
+    check_drawing(svg)
     clause_text = request.query_statement.text
     if is_query(clause_text):
         raise click.UsageError(str(errors.query_for_clause()))

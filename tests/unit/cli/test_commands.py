@@ -15,7 +15,7 @@ from click.shell_completion import ShellComplete
 
 from matchrec.__main__ import main
 from matchrec.arguments import Algorithm, DialectName, TargetDialect
-from matchrec.cli import messages, running
+from matchrec.cli import messages, queries, running
 from matchrec.cli.query_command import show_program
 from matchrec.dialects.products import PRODUCTS
 from matchrec.search.strategies import ALGORITHMS
@@ -453,6 +453,26 @@ def test_questions_about_events(files: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "start"), [("far.png", b"\x89PNG"), ("far.pdf", b"%PDF"), ("far.svg", b"<?xml")]
+)
+def test_a_picture_in_each_format(name: str, start: bytes, embedded: Path) -> None:
+    result = invoke("coverage", "streaks.sql", *STOCKS, "--svg", name)
+    assert result.stderr == f"picture written to {name}\n"
+    assert (embedded / name).read_bytes().startswith(start)
+
+
+def test_matplotlib_is_missed_before_an_engine_starts(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del files
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr(queries, "open_local_session", None)
+    for command in ("coverage", "why"):
+        message = invoke_failing(command, "streaks.sql", *STOCKS, "--svg", "x.png", code=1)
+        assert "[missing-matplotlib]" in message
+
+
 def test_a_picture_of_each_clause(embedded: Path) -> None:
     both = f"{STREAKS.rstrip().rstrip(';')} UNION ALL {STREAKS}"
     assert invoke("explain", "-", *STOCKS, "--svg", "nfa.svg", stdin=both).exit_code == 0
@@ -660,7 +680,8 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("run", "-", "--conf", "=1"), "`=1` is not NAME=VALUE"),
         (("backtest", "-", "--labels", "a.csv"), "write --table labels=a.csv --labels labels"),
         (("explain", "-", "--svg", "no/such/nfa.svg"), "the folder of `no/such/nfa.svg`"),
-        (("why", "-", "--svg", "why.png"), "unknown format of `why.png`"),
+        (("explain", "-", "--svg", "nfa.png"), "known endings: .svg\n  help: write nfa.svg\n"),
+        (("why", "-", "--svg", "x.gif"), "known endings: .png, .svg, .pdf\n  help: write x.png\n"),
         (("demo", "--output", "x.gif"), "known endings: .png, .svg, .pdf\n  help: write x.png\n"),
         (("run", "-", "--plot", "x"), "known endings: .png, .svg, .pdf\n  help: write x.png\n"),
         (("check", "-", "--sort", "auto"), "unknown option `--sort` of `matchrec check`"),
