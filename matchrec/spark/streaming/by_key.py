@@ -1,4 +1,4 @@
-"""Values of many keys in flat arrays: the values of each key, one key after the other.
+"""Store values of many keys in flat arrays: the values of each key, one key after the other.
 
     sizes [2, 0, 1]   values [a, b, c]   →   key 0 has a and b, key 1 has none, key 2 has c
 

@@ -1,7 +1,8 @@
-"""Store what the searches of a bucket need of each key, between two micro-batches.
+"""Convert the states of the searches of a bucket to the memory that is stored, and back.
 
-A `search.KeyState` is what one search needs. `make_memory` writes the key states of all searches as
-the arrays of a `memory.BucketMemory`, which is stored, and `read_key_states` reads them.
+A `search.KeyState` has the states of one search. `make_memory` writes the key states of all
+searches as the arrays of a `memory.BucketMemory`, which is stored between two micro-batches, and
+`read_key_states` reads them.
 """
 
 from __future__ import annotations
@@ -32,19 +33,21 @@ def make_memory(
 ) -> BucketMemory:
     """Return the memory of a bucket: the keys that have any state, and each row once.
 
-    Its arrays are the number of stored rows of each key, `rows`, and what `write_key_state` writes.
+    The arrays of the memory are `rows`, the number of stored rows of each key, and the arrays that
+    `write_key_state` returns for each search.
 
     Args:
-        key_states: what each search needs, by the name of the search.
-        arrived: the rows that were searched, and those that wait.
-        column_map: what the columns and bits of these rows mean.
-        versions: the rules, by the names of their searches.
+        key_states: the key state of each search, by the name of the search.
+        arrived: the rows that were searched, and the rows that wait.
+        column_map: the SQL of the columns and bits of these rows.
+        versions: the versions of the rules, by the names of their searches.
     """
     keys = np.unique(np.concatenate([NO_KEYS, *(state.keys for state in key_states.values())]))
     kept_by_search = [state.kept_rows.values for state in key_states.values()]
     kept = np.unique(np.concatenate([NO_KEYS, *kept_by_search]))
 
-    # Rows are stored key after key, so that the number of rows of each key says whose they are.
+    # Rows are stored key after key, so that the number of rows of each key is enough to find the
+    # key of each row.
     all_keys = np.arange(len(arrived.new_counts))
     key_of_row = np.append(
         np.repeat(all_keys, arrived.kept_counts), np.repeat(all_keys, arrived.new_counts)
@@ -52,7 +55,8 @@ def make_memory(
     key_of_kept_row = key_of_row[kept]
     order = np.argsort(key_of_kept_row, kind="stable")
     stored_rows = kept[order]
-    stored_index = np.empty(arrived.rows.num_rows, np.int64)  # by the index of a row
+    # The index of each row among the stored rows, by its index in `arrived.rows`.
+    stored_index = np.empty(arrived.rows.num_rows, np.int64)
     stored_index[stored_rows] = np.arange(len(stored_rows))
 
     arrays: dict[str, Array] = {}
@@ -80,13 +84,13 @@ def make_memory(
 def write_key_state(search: str, key_state: KeyState[Any]) -> dict[str, Array]:
     """Return the arrays in which the key state of a search is stored.
 
-        <search> keys          the keys, as indices of the stored keys
-        <search> <field>       the values of a field, key after key
-        <search> <field> sizes how many of them each key has; left out if each has one
+        <search> keys            the keys, as indices of the stored keys
+        <search> <field>         the values of a field, key after key
+        <search> <field> sizes   how many values each key has; left out if each key has one value
 
     Args:
         search: the name of the search.
-        key_state: what it needs. Keys and rows are indices of those that are stored.
+        key_state: its key state. Keys and rows are indices of the stored keys and rows.
     """
     states = key_state.states.list_values()
     values_by_name = {name_array(name): values for name, values in states.items()}
@@ -125,7 +129,7 @@ def read_key_state(search: StreamSearch[Any], arrays: Arrays) -> KeyState[Any]:
 
 
 def name_array(field_name: str) -> str:
-    """Return the name of the array of a field, which stays, so that streams can go on.
+    """Return the name of the array of a field. The names must not change: stored states have them.
 
     >>> name_array("start_bounds"), name_array("held_rows")
     ('start bounds', 'held.rows')
@@ -138,8 +142,8 @@ def read_key_states(
 ) -> dict[str, KeyState[Any]]:
     """Return the key states of each search, by its name, as `make_memory` has stored them.
 
-    A search without any state is left out. States of searches that no longer exist are not read, so
-    they will not be stored again.
+    A search without any state is left out. The states of searches that no longer exist are not
+    read, and so not stored again.
     """
     return {
         search.name: read_key_state(search, arrays)

@@ -1,10 +1,11 @@
-"""What is stored of a bucket between two micro-batches, and its form as bytes.
+"""The memory of a bucket, which is stored between two micro-batches, and its form as bytes.
 
-    length of the header | header, JSON | arrays, one after the other | keys | rows, Arrow streams
+    length of the header | header | arrays, one after the other | keys | rows
 
-The header has a digest of the query that wrote it, so that another query raises an error instead of
-misreading the state. It also says what the columns and bits of the rows mean, because a changed set
-of rules over the same events computes other ones.
+The header is JSON; keys and rows are Arrow streams. The header has a digest of the query that wrote
+it, so that another query raises an error instead of misreading the state. It also has the SQL of
+the columns and bits of the rows, because a changed set of rules over the same events computes other
+columns and bits.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import pyarrow as pa
 from matchrec.compile.rule_set import Version
 from matchrec.errors.streams import checkpoint_of_other_query
 
-# The version of the format. It is increased whenever stored bytes would be misread otherwise.
+# The version of the format. Increase it with every change after which stored bytes would be misread.
 FORMAT = 5
 # The number of bytes that hold the length of the header.
 LENGTH_BYTES = 4
@@ -34,7 +35,7 @@ Arrays = Mapping[str, Array]
 
 @dataclass(frozen=True, slots=True)
 class ColumnMap:
-    """What the columns and bits of a bucket's rows mean.
+    """The SQL of the columns and bits of a bucket's rows.
 
     For example, `ColumnMap({"__c0": "price * 2"}, ("price > 5", "kind = 'a'"))`.
     """
@@ -47,20 +48,21 @@ class ColumnMap:
 
 @dataclass(frozen=True, slots=True)
 class BucketMemory:
-    """A bucket between two micro-batches."""
+    """The keys, rows and states of a bucket between two micro-batches."""
 
-    # The watermark up to which rows have been put in order, in microseconds. None at the beginning.
+    # The watermark up to which rows have been sorted, in microseconds; None at the beginning.
     ordered_until: int | None
-    # The states of the searches, and how many rows are kept of each key: see
+    # The states of the searches, and how many rows of each key are kept: see
     # `key_state.make_memory`.
     arrays: Arrays
     # The keys that have any state, one row for each key.
     keys: pa.Table
     # The rows that the searches still need, key after key, then the rows that wait.
     rows: pa.Table
-    # What the columns and bits of `rows` mean.
+    # The SQL of the columns and bits of `rows`.
     column_map: ColumnMap
-    # The rules as they were for these rows, by the names of their searches. Empty for a query.
+    # The versions of the rules that searched these rows, by the names of their searches. Empty for
+    # a query.
     versions: Mapping[str, Version]
 
 
@@ -69,7 +71,7 @@ def write_memory(memory: BucketMemory, query_digest: str) -> bytes:
 
     Args:
         memory: the memory.
-        query_digest: a digest of the query that it belongs to.
+        query_digest: a digest of the query to which the memory belongs.
     """
     arrays = {name: np.ascontiguousarray(array) for name, array in memory.arrays.items()}
     header = {
@@ -96,11 +98,11 @@ def read_memory(data: bytes, query_digest: str) -> BucketMemory:
     """Read a memory from bytes.
 
     Args:
-        data: what `write_memory` has returned.
-        query_digest: a digest of the query that reads it.
+        data: the bytes that `write_memory` has returned.
+        query_digest: a digest of the query that reads the memory.
 
     Raises:
-        MatchRecognizeRunError: another query wrote it, or another version of matchrec.
+        MatchRecognizeRunError: another query or another version of matchrec wrote the bytes.
     """
     begin = LENGTH_BYTES + int.from_bytes(data[:LENGTH_BYTES], "little")
     header: Mapping[str, Any] = json.loads(data[LENGTH_BYTES:begin])
