@@ -235,7 +235,7 @@ class MatchAggregates:
             rows = f"filter({ROW_VALUES}, x -> x.p IS NOT NULL AND x.k{index})"
             values = drop_nulls(f"transform({rows}, x -> x.t{index})", aggregate, fold)
             items.append(SelectItem(values, wire.name_aggregated_values(index)))
-        exploded = explode_rows(self.matched, kept_columns, self.rows)
+        exploded = explode_output_rows(self.matched, kept_columns, self.rows)
         row_values = SelectItem(f"struct({', '.join(fields)})", ROW_VALUES)
         evaluated = self.runner.select(exploded, [OUTPUT_ROW, *kept_columns, str(row_values)])
         in_order = f"array_sort(collect_list({ROW_VALUES}), (l, r) -> CAST(l.p - r.p AS INT))"
@@ -259,7 +259,7 @@ class MatchAggregates:
             for index in indices
         ]
         return group_rows(
-            self.runner, explode_rows(frame, kept_columns, self.rows), kept_columns, items
+            self.runner, explode_output_rows(frame, kept_columns, self.rows), kept_columns, items
         )
 
 
@@ -382,7 +382,7 @@ def find_origin(aggregate: RowAggregate) -> SqlOrigin:
 # Arrays as rows, and back.
 
 
-def explode_rows(frame: DataFrame, kept_columns: Sequence[str], rows: str) -> DataFrame:
+def explode_output_rows(frame: DataFrame, kept_columns: Sequence[str], rows: str) -> DataFrame:
     """Return the rows of all matches, each with the number of its output row.
 
     An output row whose array is empty becomes one row of NULL.
@@ -407,7 +407,7 @@ def group_rows(
 
     Args:
         runner: runs the query.
-        exploded: rows as `explode_rows` returns them.
+        exploded: rows as `explode_output_rows` returns them.
         kept_columns: the columns of output rows.
         aggregates: the aggregates, as items of the select list.
     """
@@ -415,7 +415,9 @@ def group_rows(
     keys = [name for name in kept_columns if can_be_key(fields[name])]
     items = [SelectItem(name, name) for name in keys]
     items += [
-        SelectItem(write_first(fields[name]), name) for name in kept_columns if name not in keys
+        SelectItem(write_group_value(fields[name]), name)
+        for name in kept_columns
+        if name not in keys
     ]
     select_list = runner.find_holes(", ".join(map(str, [*items, *aggregates])))
     groups = f" GROUP BY {', '.join([OUTPUT_ROW, *keys])}"
@@ -424,7 +426,7 @@ def group_rows(
     return runner.with_frames(matchrec_exploded=exploded).sql(query)
 
 
-def write_first(field: types.StructField) -> str:
+def write_group_value(field: types.StructField) -> str:
     """Return SQL of the value of a column that has the same value on all rows of a group.
 
     If the column is an array that is never NULL, the schema of the result says so as well.

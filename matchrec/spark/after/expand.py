@@ -1,10 +1,12 @@
-"""Turn results that hold rows as values into those rows: arrays of matched rows, graphs of matches.
+"""Expand results that hold rows as values: arrays of matched rows, and graphs of matches.
 
-Matched rows and their match share columns, such as those of PARTITION BY. The result has such a
-column once, and it is checked that each row has the value of its match.
+`explode_rows` returns the rows of arrays of matched rows. Matched rows and their match share
+columns, such as those of PARTITION BY. The result has such a column once, and checks that each row
+has the value of its match.
 
-The events of a graph do not leave Spark: Python gets only the pointers. It returns, for each match,
-the indices of its pointers in the partition's array of pointers; Spark takes the events by these.
+`unwind_graph` returns the matches of a graph. The events of a graph do not leave Spark: Python gets
+only the pointers. For each match, it returns the indices of the pointers in the partition's array
+of pointers, and Spark selects the events by these indices.
 
 Source: SASE+, "The shared versioned match buffer" (retrieval).
 """
@@ -36,11 +38,11 @@ def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
     """Return the rows of all matches of a result.
 
     Args:
-        result: has an array of rows for each match.
-        column: the column of the arrays; None for the one that `MATCHED_ROWS()` has returned.
+        result: a result with a column that has the array of rows of each match.
+        column: the name of this column; None for the column that `MATCHED_ROWS()` has returned.
 
     Raises:
-        MatchRecognizePlanError: there is no such column, there are several, or a column of the
+        MatchRecognizePlanError: the result has no such column or several, or a column of the
             matches has another type in the rows.
     """
     is_sensitive = make_runner(result.sparkSession).settings["spark.sql.caseSensitive"] == "true"
@@ -56,20 +58,20 @@ def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
 
 
 def iterate_columns(
-    match_fields: list[StructField], row_type: StructType, same: Callable[[str, str], bool]
+    match_fields: list[StructField], row_type: StructType, are_same: Callable[[str, str], bool]
 ) -> Iterator[SelectItem]:
-    """Yield the columns of a match, then those that only its rows have.
+    """Yield the columns of a match, then the columns that only its rows have.
 
     Args:
         match_fields: the columns of a match.
         row_type: the type of a row.
-        same: returns whether two names are the same for Spark.
+        are_same: returns whether two names are the same for Spark.
     """
-    row_fields = list(row_type.fields)  # that are not yet yielded
+    row_fields = list(row_type.fields)  # the columns of rows that are not yielded yet
     for match_field in match_fields:
         name = quote_name(match_field.name)
         row_field = next(
-            (field for field in row_fields if same(field.name, match_field.name)), None
+            (field for field in row_fields if are_same(field.name, match_field.name)), None
         )
         if row_field is None:
             yield SelectItem(name, name)
@@ -86,10 +88,10 @@ def write_row_column(field: StructField) -> str:
 
 
 def write_shared_column(match_field: StructField, row_field: StructField) -> str:
-    """Return SQL of a column of match and row. It raises an error if their values differ.
+    """Return SQL of a column of both match and row. The SQL raises an error if their values differ.
 
     Raises:
-        MatchRecognizePlanError: their types differ.
+        MatchRecognizePlanError: the types of the column differ.
     """
     if match_field.dataType != row_field.dataType:
         raise calls.column_types_differ(
@@ -109,7 +111,7 @@ def find_rows_column(
 
     Raises as `explode_rows`, for its `column`.
     """
-    row_types = {}  # by the positions of the columns, which may share names
+    row_types = {}  # by the indices of the columns, because columns may share names
     for index, field in enumerate(schema):
         if isinstance(field.dataType, ArrayType):
             element_type = field.dataType.elementType
@@ -135,11 +137,11 @@ def find_rows_column(
 
 # Graphs of matches.
 
-# Metadata of the column `state`: the states of each variable, and how many of the columns before it
-# are partition columns. The other columns before it hold values that the query requires to be equal
-# on all events of a match.
-STATES = "matchrec.states"
-KEYS = "matchrec.keys"
+# The keys of the metadata of the column `state`: the states of each variable, and how many of the
+# columns before `state` are partition columns. The other columns before it hold values that the
+# query requires to be equal on all events of a match.
+STATES_METADATA = "matchrec.states"
+KEY_COUNT_METADATA = "matchrec.keys"
 
 # The columns of a pointer, without its event.
 POINTER = ("state", "row", "version", "previous_state", "previous_row", "completes")
@@ -147,7 +149,7 @@ POINTER = ("state", "row", "version", "previous_state", "previous_row", "complet
 
 def mark_graph(graph: DataFrame, plan: MatchPlan) -> DataFrame:
     """Return the graph of a plan, with the metadata that `unwind_graph` needs."""
-    metadata = {STATES: list_states(plan), KEYS: len(plan.partition_by)}
+    metadata = {STATES_METADATA: list_states(plan), KEY_COUNT_METADATA: len(plan.partition_by)}
     return graph.withMetadata("state", metadata)
 
 
@@ -157,10 +159,10 @@ def unwind_graph(graph: DataFrame) -> DataFrame:
     Raises:
         MatchRecognizePlanError: the DataFrame is not a graph of matches.
     """
-    if "state" not in graph.columns or STATES not in graph.schema["state"].metadata:
+    if "state" not in graph.columns or STATES_METADATA not in graph.schema["state"].metadata:
         raise calls.not_a_match_graph(columns=graph.columns)
-    states_by_variable = graph.schema["state"].metadata[STATES]
-    shown_keys = graph.schema["state"].metadata[KEYS]
+    states_by_variable = graph.schema["state"].metadata[STATES_METADATA]
+    shown_key_count = graph.schema["state"].metadata[KEY_COUNT_METADATA]
     key_fields = graph.schema.fields[: graph.columns.index("state")]
     keys = [quote_name(field.name) for field in key_fields]
     collect_pointers = sql.collect_list(sql.struct("event", *POINTER)).alias("__pointers")
@@ -168,12 +170,12 @@ def unwind_graph(graph: DataFrame) -> DataFrame:
     partitions = graph.groupBy(*groups).agg(collect_pointers)
     pointer_fields = ", ".join(f"p.{name}" for name in POINTER)
     pointers = sql.expr(f"transform(__pointers, p -> struct({pointer_fields}))")
-    # a lambda has no type hints, from which PySpark would choose how rows reach the function
+    # PySpark would choose by type hints how rows reach the function. A lambda has no type hints.
     find_paths = sql.udf(lambda pointers: list_paths(pointers), "array<array<int>>")  # noqa: PLW0108
     with use_own_interpreter(graph.sparkSession):
         matches = partitions.select("*", sql.explode(find_paths(pointers)).alias("__path"))
     events = [write_events(name, states) for name, states in states_by_variable.items()]
-    return matches.selectExpr(*keys[:shown_keys], *events)
+    return matches.selectExpr(*keys[:shown_key_count], *events)
 
 
 def write_events(variable: str, states: Sequence[str]) -> str:
@@ -181,7 +183,7 @@ def write_events(variable: str, states: Sequence[str]) -> str:
 
     Args:
         variable: the name of the variable, and of the column.
-        states: the states whose events are the variable's.
+        states: the states whose events belong to the variable.
     """
     state_list = ", ".join(quote_string(state) for state in states)
     path = f"filter(__path, i -> get(__pointers, i).state IN ({state_list}))"
@@ -191,8 +193,9 @@ def write_events(variable: str, states: Sequence[str]) -> str:
 def list_paths(pointers: Sequence[Any]) -> list[list[int]]:
     """Return the matches of a partition, each as the indices of its pointers in order.
 
-    A match is found from its last pointer, one that completes a match: each pointer names the state
-    and the row of the entry before it, and of the pointers there, one has a compatible version.
+    A match is found from its last pointer, which completes it, backwards. Each pointer names the
+    state and the row of the entry before it. Of the pointers of this entry, exactly one has a
+    compatible version.
 
     Args:
         pointers: the pointers of the partition, with the fields of `POINTER`.
@@ -205,7 +208,7 @@ def list_paths(pointers: Sequence[Any]) -> list[list[int]]:
     versions = [tuple(pointer.version) for pointer in pointers]
 
     def find_path(last_index: int) -> list[int]:
-        """Return the indices on the path to the last one, in the order of the rows."""
+        """Return the indices of the pointers of a match, in the order of the rows."""
         path = [last_index]
         index = last_index
         while pointers[index].previous_row is not None:

@@ -1,14 +1,14 @@
-"""Folds of statistics, such as the deviation or the correlation of numbers.
+"""Write the folds of statistics, such as the deviation or the correlation of numbers.
 
 The state of a fold is a struct `s` of sums. Each sum has a name, and SQL that updates it for the
-next number `x`, or the next pair of numbers `x.a0` and `x.a1`. For `var_pop(price)`:
+next number `x`, or the next pair of numbers `x.a0` and `x.a1`. For `var_pop(price)`, the SQL is
 
     aggregate(<prices>, named_struct('n', 0D, 'average', 0D, 'm2', 0D),
               (s, x) -> named_struct('n', <s.n + 1>, 'average', <...>, 'm2', <...>),
               s -> CASE WHEN s.n = 0D THEN NULL ELSE s.m2 / s.n END)
 
-Source: Spark's `CentralMomentAgg`, `Covariance` and `PearsonCorrelation`. A state is updated as
-these do, operation by operation, so that floating-point results are the same.
+Source: Spark's `CentralMomentAgg`, `Covariance` and `PearsonCorrelation`. A state is updated as in
+these classes, operation by operation, so that floating-point results are the same.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from functools import partial
 
 from matchrec.spark.after.fold import Fold, FoldedValues, WriteSql, write_field
 
-# The number of rows, the next one included.
+# The number of rows, including the next row.
 NEXT_N = "(s.n + 1D)"
 
 
 def write_moment_updates(value: str, average: str) -> Mapping[str, str]:
     """Return SQL that updates the central moments of some numbers, by their names.
 
-    They are the number of rows `n`, the average, and the sums `m2`, `m3` and `m4` of powers of the
-    distances from the average.
+    The sums are the number of rows `n`, the average, and the sums `m2`, `m3` and `m4` of powers of
+    the distances from the average.
 
     Args:
         value: SQL of the next number.
@@ -47,10 +47,12 @@ def write_moment_updates(value: str, average: str) -> Mapping[str, str]:
 
 MOMENT_UPDATES = write_moment_updates("x", "s.average")
 
-# The updates of pairs: the averages `x` and `y` of both numbers, and the sums of products of their
-# distances from these.
-X_DISTANCE, Y_DISTANCE = "(x.a0 - s.x)", "(x.a1 - s.y)"
-NEXT_X, NEXT_Y = f"(s.x + {X_DISTANCE} / {NEXT_N})", f"(s.y + {Y_DISTANCE} / {NEXT_N})"
+# The updates for pairs: the averages `x` and `y` of both numbers, and the sums of products of their
+# distances from these averages.
+X_DISTANCE = "(x.a0 - s.x)"
+Y_DISTANCE = "(x.a1 - s.y)"
+NEXT_X = f"(s.x + {X_DISTANCE} / {NEXT_N})"
+NEXT_Y = f"(s.y + {Y_DISTANCE} / {NEXT_N})"
 PAIR_UPDATES = {
     "n": NEXT_N,
     "x": NEXT_X,
@@ -86,9 +88,9 @@ def make_statistic(
 
     Args:
         sums: the names of the sums that the result needs, with blanks between them. `n` must be
-            one of them.
-        result: SQL of the statistic from the sums in `s`; `{undefined}` stands for what it is if
-            it would divide by zero.
+            among them.
+        result: SQL of the statistic from the sums in `s`; `{undefined}` stands for its value if it
+            would divide by zero.
         updates: SQL that updates each sum.
         array: returns SQL of the array that is folded.
     """
