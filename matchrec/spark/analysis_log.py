@@ -1,4 +1,4 @@
-"""PySpark's logger of failed analyses, which is silenced if a clearer error follows."""
+"""Silence PySpark's logger of failed analyses if a clearer error follows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _IS_QUIET: ContextVar[bool] = ContextVar("failed analyses are not logged", defau
 
 
 def silence_analysis() -> AbstractContextManager[None]:
-    """Keep PySpark from logging the analyses that fail inside, in this thread.
+    """Keep PySpark from logging analyses that fail in the `with` block, in this thread.
 
     The caller raises a clearer error.
     """
@@ -23,7 +23,7 @@ def silence_analysis() -> AbstractContextManager[None]:
 def find_analysis_logger() -> logging.Logger:
     """Return PySpark's logger of failed analyses.
 
-    Before PySpark 4.0 there is none. The logger that is returned then is silent.
+    PySpark before 4.0 has no such logger. The result is then a logger to which nobody writes.
     """
     name = "SQLQueryContextLogger"
     try:

@@ -1,4 +1,4 @@
-"""Arrow schemas of Spark types, and whole tables of Arrow."""
+"""Convert Spark schemas to Arrow schemas, and convert and write tables of Arrow."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def to_arrow_schema(schema: spark_types.StructType) -> pa.Schema:
 def has_arrow_type(field: spark_types.StructField) -> bool:
     """Return whether PySpark can convert values of a column to Arrow.
 
-    It cannot for the elements of `array()`, which have no type, and for intervals of months.
+    PySpark cannot convert the elements of `array()`, which have no type, and intervals of months.
     """
     try:
         to_arrow_schema(spark_types.StructType([field]))
@@ -36,9 +36,9 @@ def has_arrow_type(field: spark_types.StructField) -> bool:
 
 @cache
 def has_zone_parameter() -> bool:
-    """Return whether PySpark's `to_arrow_schema` has a parameter for the zone; older ones use UTC.
+    """Return whether PySpark's `to_arrow_schema` has a parameter for the time zone.
 
-    PySpark adds parameters in minor versions, and vendors backport them.
+    Versions without the parameter use UTC. Vendors backport it, so no version is compared.
     """
     from pyspark.sql.pandas import types as pandas_types
 

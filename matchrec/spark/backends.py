@@ -20,7 +20,7 @@ _backends: WeakKeyDictionary[SparkSession, Backend] = WeakKeyDictionary()
 def find_backend(spark: SparkSession) -> Backend:
     """Return the backend of a session.
 
-    At the first call, a server is asked what it is. This runs a query.
+    For a server, the first call in a session runs a query.
     """
     backend = _backends.get(spark)
     if backend is None:
@@ -55,8 +55,8 @@ def read_table(spark: SparkSession, name: str) -> DataFrame:
     """Return the DataFrame of a table.
 
     Raises:
-        pyspark.errors.AnalysisException: there is no such table. The error is in plain words, and
-            names a table with a similar name.
+        pyspark.errors.AnalysisException: the session has no such table. The error is in plain
+            words, and names a table with a similar name.
     """
     runner = make_runner(spark)
     try:

@@ -1,11 +1,12 @@
 """Collect one partition of a clause's input as a search gets it, for `Query.why`.
 
 1. A `Target` names the partition and the row that the user asks about, see `spark.targets`.
-2. Spark computes columns and bits as for any query, only of this partition, and some more columns:
-   the values of ORDER BY as texts, tests of which rows the user has named, and the filters.
+2. Spark computes columns and bits as for any query, but only for this partition. It computes some
+   more columns: the values of ORDER BY as texts, tests of whether the user has named a row, and the
+   filters of the query.
 3. A function in a worker packs the rows as bytes of Arrow, so that values of every type arrive on
-   the driver unchanged. All rows are collected. Those that the query would not send to the search
-   are marked as irrelevant.
+   the driver unchanged. All rows are collected. The rows that the query would not send to the
+   search are marked as irrelevant.
 """
 
 from __future__ import annotations
@@ -38,26 +39,30 @@ from matchrec.worker.encode import encode_partitions
 from matchrec.worker.locate import locate_failures
 from matchrec.worker.windows import check_windows
 
-MOST_ROWS = 100_000  # of a partition that is collected
+MOST_ROWS = 100_000  # the most rows of a partition that is collected
 
 
 @dataclass(frozen=True)
 class CollectedPartition:
     """The rows of a partition on the driver, and the query that searches them."""
 
+    # The input of the clause.
     relation: Relation
+    # The plan of the clause, as it runs.
     plan: MatchPlan
     compiled_query: CompiledQuery
-    # The rows, as a worker gets them, and the fields of the columns.
+    # The n rows, as a worker gets them.
     table: pa.Table
+    # The same rows, as a search gets them.
     partitions: Partitions
+    # The fields of the columns that the search reads, which are the first columns of the table.
     fields: tuple[spark_types.StructField, ...]
-    # The values of the partition as SQL, by column.
+    # The values of the partition keys as SQL literals, by their names.
     keys: dict[str, str]
     # The names of the ORDER BY columns, and their values on each row as texts.
     orders: tuple[str, ...]
     order_values: OrderValues
-    # The positions of the rows that the target names; none if it names all.
+    # The positions of the rows that the target names; empty if it names all rows.
     target_rows: tuple[int, ...]
     # The positions of the rows that the query would not send to the search.
     irrelevant: frozenset[int]
@@ -67,7 +72,7 @@ def collect_partition(request: MatchRequest, target: Target) -> CollectedPartiti
     """Collect the partition of a target. Runs jobs.
 
     Args:
-        request: has one rule: the clause. It is made for a trace.
+        request: the clause as the only rule, with the purpose TRACE.
         target: the partition and the row.
 
     Raises:
@@ -90,6 +95,8 @@ def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) ->
     Args:
         compiled: the clause.
         finder: finds the target in its input.
+
+    Raises as `collect_partition`.
     """
     request = compiled.request
     (clause,) = compiled.rules
@@ -135,12 +142,12 @@ def collect_compiled_partition(compiled: CompiledRules, finder: TargetFinder) ->
 def read_tests(
     table: pa.Table, columns: Sequence[RowColumn], tests: Sequence[RowColumn]
 ) -> BoolArray:
-    """Return whether each row passes each of some tests: bool[tests, n].
+    """Return bool[t, n]: for each of t tests, whether each row passes it.
 
     Args:
         table: the rows.
         columns: the columns of the table.
-        tests: some of these columns.
+        tests: the tests, which are among these columns.
     """
     passes = np.empty((len(tests), table.num_rows), np.bool_)
     for index, test in enumerate(tests):
@@ -162,10 +169,10 @@ def read_order_values(order_columns: list[pa.Array], row_count: int) -> OrderVal
 
 
 def find_irrelevant_rows(passes_filters: BoolArray) -> frozenset[int]:
-    """Return the rows that pass none of some filters; none if there are no filters.
+    """Return the positions of the rows that pass no filter; empty if there are no filters.
 
     Args:
-        passes_filters: bool[filters, n], whether each row passes each filter.
+        passes_filters: bool[f, n], for each of f filters, whether each row passes it.
     """
     if not len(passes_filters):
         return frozenset()
@@ -175,11 +182,15 @@ def find_irrelevant_rows(passes_filters: BoolArray) -> frozenset[int]:
 def collect_table(rows: DataFrame, max_rows: int = MOST_ROWS) -> pa.Table:
     """Collect the rows of one partition as they are sent, in their order. Runs a job.
 
+    Args:
+        rows: the rows, as workers get them.
+        max_rows: the most rows to collect.
+
     Raises:
         MatchRecognizeUnsupportedError: there are more than `max_rows` rows.
     """
     with use_own_interpreter(rows.sparkSession):
-        packed = rows.mapInArrow(partial(pack, max_rows=max_rows), "packed binary")
+        packed = rows.mapInArrow(partial(pack_batches, max_rows=max_rows), "packed binary")
     tables = [pa.ipc.open_stream(row.packed).read_all() for row in packed.collect()]
     if not tables:
         return pa.table({wire.FIRST_BITS: pa.array([], pa.int64())})
@@ -189,11 +200,11 @@ def collect_table(rows: DataFrame, max_rows: int = MOST_ROWS) -> pa.Table:
     return table
 
 
-def pack(batches: Iterable[pa.RecordBatch], max_rows: int) -> Iterator[pa.RecordBatch]:
-    """Pack batches as one value of bytes.
+def pack_batches(batches: Iterable[pa.RecordBatch], max_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield one batch with one value: the bytes of all batches. Yields nothing without rows.
 
-    Batches are dropped once there are more than `max_rows` rows, so that the caller sees that there
-    are more, and memory does not fill.
+    Once the batches have more than `max_rows` rows, further batches are dropped, so that the caller
+    sees that there are too many rows, and memory does not fill.
     """
     kept_batches: list[pa.RecordBatch] = []
     kept_rows = 0

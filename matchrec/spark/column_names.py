@@ -1,6 +1,6 @@
-"""The names of the columns that Spark computes before the match, and select lists of them.
+"""Name the columns that Spark computes before the match, and write select lists of them.
 
-`worker.wire` explains the names. `spark.columns` writes the queries in which they are used.
+`worker.wire` explains the names. `spark.columns` writes the queries with these select lists.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ WindowValue: TypeAlias = ShiftedValue | FramedAggregate
 class ColumnNames:
     """The names of everything that Spark computes, and the select lists that compute it."""
 
-    # The name of each SQL text over one row, which the inner query computes: __c0, ... if it is a
-    # column that is sent, else __x0, ...
+    # The name of each SQL text over one row, which the inner query computes: __c0, ... if the text
+    # is a column that is sent, otherwise __x0, ...
     by_text: Mapping[str, str]
     # The name of each value that a window function reads: __s0, ...
     by_window_value: Mapping[WindowValue, str]
-    # Where the user wrote what is computed.
+    # The origins of the computed values.
     origins: Mapping[ComputedValue, SqlOrigin]
 
     @property
     def texts(self) -> dict[str, str]:
-        """Return the SQL text of each name, the inverse of `by_text`."""
+        """Return the SQL text of each name: the inverse of `by_text`."""
         return {name: text for text, name in self.by_text.items()}
 
     def select_texts(self) -> list[SelectItem]:
@@ -58,7 +58,8 @@ class ColumnNames:
 
         Args:
             window: the partitions and their order, as SQL.
-            frame: the frame of the window functions that read one row, which do not depend on it.
+            frame: the frame of `lag` and `lead` as SQL; "" for none. Their values do not depend on
+                it, but some engines need it.
         """
         for value, name in self.by_window_value.items():
             if isinstance(value, FramedAggregate):
@@ -100,7 +101,7 @@ class ColumnNames:
         return self.by_window_value[piece]
 
     def add_origin(self, sql: str, computed: ComputedValue) -> str:
-        """Return SQL with a comment that says where the user wrote what it computes."""
+        """Return SQL with a comment that refers to the origin of the value that it computes."""
         return mark_origin(sql, self.origins.get(computed))
 
 
@@ -138,7 +139,7 @@ def name_values(
 def find_window_values(column: RowColumn) -> Iterator[WindowValue]:
     """Yield the values of a column that window functions read.
 
-    For `price < PREV(price)` that is the second `price`.
+    For `price < PREV(price)`, it yields the second `price`.
     """
     for piece in column.pieces:
         if isinstance(piece, FramedAggregate) or (
@@ -153,7 +154,7 @@ def find_field_texts(columns: Iterable[RowColumn]) -> list[str]:
 
 
 def add_columns(items: Iterable[SelectItem], names: Iterable[str]) -> list[SelectItem]:
-    """Return a select list with the columns of some names added, if it does not have them yet."""
+    """Return a select list with columns added, unless it already has columns of their names."""
     items_by_name = {item.name: item for item in items}
     for name in names:
         items_by_name.setdefault(name, SelectItem(name, name))

@@ -1,7 +1,7 @@
 """The backend of Spark Connect: the methods of `Backend` in which it differs from Spark itself.
 
-The session sends plans to a server and gets answers. Each answer takes milliseconds, so as little
-as possible is asked.
+The session sends plans to a server and gets answers. Each answer takes milliseconds, so the backend
+sends as few requests as possible.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matchrec.plan.templates import Template
     from matchrec.spark.runner import Runner, Values
 
-# Finds a text that changes nothing. WITH does not count, because an INSERT may follow it.
+# Found in texts that only read. Texts that begin with WITH are left out: it may be an INSERT.
 BEGINS_WITH_SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 
 # The message of gRPC if it cannot read an answer because the answer is too deeply nested.
@@ -40,8 +40,8 @@ class SparkConnect(Backend):
     def open_views(self, frames: Mapping[str, Any], text: Template) -> Iterator[Mapping[str, str]]:
         """Create no views if PySpark can send DataFrames along with a text.
 
-        PySpark 3.5 cannot. Its views remain, because the server reads the text again for every
-        action and must find them then.
+        PySpark 3.5 cannot send them. The views that are created for it remain, because the server
+        reads the text again for every action, and must then find the views.
         """
         plain = find_plain_sql(self.spark)
         can_send_frames = takes_keyword_arguments(getattr(plain, "__func__", plain))
@@ -67,24 +67,25 @@ class SparkConnect(Backend):
             return find_plain_sql(self.spark)(text, args, **frames)
 
     def detach_from_views(self, rows: DataFrame) -> DataFrame:
-        """Return the result as it is, because its plan names no views that will be gone."""
+        """Return the result as it is, because its plan names no views that will be dropped."""
         return rows
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
-        """Ask the server for the schema of a DataFrame, so that its errors are raised here."""
+        """Request the schema of a DataFrame from the server, which analyses the DataFrame."""
         with self.translate_server_errors():
             _ = frame.schema
         return frame
 
     @property
     def asks_for_schemas(self) -> bool:
-        """Return True: the server is asked for each schema that is read."""
+        """Return True: reading a schema sends a request to the server."""
         return True
 
     def set_schema(self, frame: DataFrame, fields: Sequence[StructField]) -> None:
-        """Put a schema where PySpark keeps the server's answer.
+        """Store a schema in the attributes in which PySpark keeps the server's answer.
 
-        PySpark copies the schema whenever it is read. It copies a pickled one ten times as fast.
+        PySpark copies the schema whenever it is read. Copying a pickled schema is ten times as
+        fast.
         """
         schema = StructType(list(fields))
         vars(frame)["_cached_schema"] = schema
@@ -149,7 +150,7 @@ class SparkConnect(Backend):
         return Observation(name)
 
     def make_observable(self, result: DataFrame) -> DataFrame:
-        """Return the result as it is. A projection of it would not know what its action counts."""
+        """Return the result as it is, because `read_counts` needs the DataFrame of the action."""
         return result
 
     def run_unread(self, result: DataFrame) -> None:
@@ -166,15 +167,15 @@ class SparkConnect(Backend):
 
 
 def make_text_plan(text: str, args: Values) -> Any:
-    """Return the plan of Spark Connect that consists of a text, without asking the server.
+    """Return the plan of Spark Connect that consists of a text, without a request to the server.
 
     Args:
         text: the text of a query.
-        args: the values of its parameters, with their names as keys; None if it has none.
+        args: the values of its parameters; None if it has no parameters.
 
     Returns:
-        The plan, a `pyspark.sql.connect.plan.SQL`. None if this version of PySpark makes such plans
-        in another way.
+        The plan, a `pyspark.sql.connect.plan.SQL`; None if the parameters have no names, or if this
+        version of PySpark makes such plans in another way.
     """
     from pyspark.sql.connect.functions import lit
     from pyspark.sql.connect.plan import SQL
@@ -191,7 +192,8 @@ def make_text_plan(text: str, args: Values) -> Any:
 def takes_keyword_arguments(function: Callable[..., object]) -> bool:
     """Return whether a function accepts any keyword argument.
 
-    A `sql` that does can fill `{frame}` with a DataFrame. PySpark 3.5 over Connect cannot.
+    A method `sql` that accepts them can fill `{frame}` with a DataFrame. The method of PySpark 3.5
+    over Connect does not accept them.
     """
     parameters = signature(function).parameters.values()
     return any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters)

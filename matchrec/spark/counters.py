@@ -1,8 +1,8 @@
 """`Counters`: the work of a search, counted while an action reads the result of its query.
 
 `spark.tallies` gathers the counters of each clause. Here they become values for the user: over all
-clauses of a query, in seconds instead of nanoseconds, as a dict or as a table. Without counters
-none of this is in the plan of a query.
+clauses of a query, in seconds instead of nanoseconds, as a dict or as a table. A query without
+`Options(counters=...)` does not load this module.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class Counters:
     """
 
     def __init__(self) -> None:
-        # The clauses of the query. `observe_workers` appends to it.
+        # The observations of the clauses of the query, which `observe_workers` appends.
         self._clauses: list[ClauseObservation] = []
-        # The result if the query is SQL text. Over Connect, its action has the counters.
-        # `observe_query` sets it.
+        # The result if the query is SQL text, which `observe_query` sets. Over Connect, the action
+        # on this DataFrame has the counters.
         self._result: DataFrame | None = None
 
     @check_arguments(timeout=TIMEOUT)
@@ -95,8 +95,8 @@ class Counters:
         values: dict[str, int | float] = {}
         for field in COUNTERS:
             if counts_runs or field not in SELECTION_COUNTERS:
-                total = field.total([counts[field.name] for counts in clause_counts])
-                values[field.name] = total / 1e9 if field.is_time else total
+                value = field.combine([counts[field.name] for counts in clause_counts])
+                values[field.name] = value / 1e9 if field.is_time else value
         return values
 
     def __str__(self) -> str:
@@ -122,7 +122,7 @@ class Counters:
         return f"<Counters: {rows}, {show_count(int(values['matches']), 'match', 'matches')}>"
 
     def _repr_html_(self) -> str:
-        """Return the counters as an HTML table, or the error that prevents it."""
+        """Return the counters as an HTML table, or the error for which there are none."""
         try:
             counters = list(format_values(self.values(REPR_TIMEOUT)))
         except MatchRecognizeError as error:
@@ -136,7 +136,7 @@ class Counters:
 def observe_workers(
     counters: Counters, frame: DataFrame, *, counts_runs: bool, kept_whole: bool
 ) -> DataFrame:
-    """Return the output rows of a clause, which are counted when an action reads them.
+    """Return the output rows of a clause such that an action on them fills the counters.
 
     Args:
         counters: the user's object, which gets the counters.

@@ -1,4 +1,8 @@
-"""Run the coverage of a query: how far its starting rows come, counted or row by row."""
+"""Run the coverage of a query: how far its starting rows come in PATTERN.
+
+`count_starting_rows` counts the starting rows that come equally far. `plan_attempts` plans a
+DataFrame with a row for each starting row.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +50,7 @@ class TaskCounts:
     counters: list[int]
     # The number of rows that the nearest run still needed; None if all starting rows began a match.
     remaining: int | None
-    # The values that name the starting row of that run, as texts; None for NULL.
+    # The values of the keys and the order of the starting row of this run, as texts; None for NULL.
     names: tuple[str | None, ...]
 
     @classmethod
@@ -60,7 +64,7 @@ def count_starting_rows(request: MatchRequest) -> CountedCoverage:
     """Count how far the starting rows of a query come. Runs a job.
 
     Args:
-        request: has one rule: the query.
+        request: the query as the only rule, with the purpose COVERAGE.
 
     Raises:
         MatchRecognizeError: the query is wrong, coverage does not support it, or it fails.
@@ -68,14 +72,14 @@ def count_starting_rows(request: MatchRequest) -> CountedCoverage:
     if request.is_stream:
         raise method_not_for_stream(call="coverage")
     planned = plan_coverage(request, CoverageWorker, build_counts_schema)
-    counts_by_task = collect_counts(planned.rows)
-    figures, counts = sum_coverage(planned.task, (task.counters for task in counts_by_task))
+    task_counts = collect_counts(planned.rows)
+    figures, counts = sum_coverage(planned.task, (counts.counters for counts in task_counts))
     return CountedCoverage(
         query=planned.query,
         task=planned.task,
         figures=figures,
         counts=counts,
-        nearest=find_nearest_start(request, planned, counts_by_task),
+        nearest=find_nearest_start(request, planned, task_counts),
         ranges_requested=request.must_cut_partitions,
     )
 
@@ -97,21 +101,22 @@ def collect_counts(rows: DataFrame) -> list[TaskCounts]:
 
 
 def find_nearest_start(
-    request: MatchRequest, planned: PlannedCoverage, counts_by_task: Sequence[TaskCounts]
+    request: MatchRequest, planned: PlannedCoverage, task_counts: Sequence[TaskCounts]
 ) -> NearestStart | None:
-    """Return the starting row whose run needed the fewest rows, of those that began no match.
+    """Return the starting row without a match whose nearest run needed the fewest further rows.
 
-    Of several, it is the one whose names come first as texts. None if there is none.
+    Of several such rows, the result is the row whose names come first as texts. Returns None if all
+    starting rows began a match.
 
     Args:
         request: the query and its input.
         planned: the query as it was compiled.
-        counts_by_task: what the workers have counted.
+        task_counts: the counts of each task.
     """
     candidates = [
-        (task.remaining, tuple(text or "" for text in task.names), task.names)
-        for task in counts_by_task
-        if task.remaining is not None
+        (counts.remaining, tuple(text or "" for text in counts.names), counts.names)
+        for counts in task_counts
+        if counts.remaining is not None
     ]
     if not candidates:
         return None
@@ -144,7 +149,7 @@ def plan_attempts(request: MatchRequest) -> PlannedCoverage:
     """Plan a row for each starting row of a query, see `AttemptWorker`. Nothing runs.
 
     Args:
-        request: has one rule: the query, with ORDER BY.
+        request: the query as the only rule, with the purpose COVERAGE. It has ORDER BY.
 
     Raises:
         MatchRecognizeError: the query is wrong, or coverage does not support it.
@@ -157,12 +162,12 @@ def plan_coverage(
     make_worker: Callable[[coverage.CoverageTask, pa.Schema, TaskInput], Worker],
     build_schema: Callable[[coverage.CoverageTask, OutputFields], spark_types.StructType],
 ) -> PlannedCoverage:
-    """Plan what a worker returns that follows the starting rows of a query. Nothing runs.
+    """Plan the output of a worker that follows the starting rows of a query. Nothing runs.
 
     Args:
-        request: has one rule: the query. It is made for coverage.
-        make_worker: makes the worker, from its task, the schema of its output, and the form in
-            which rows reach it.
+        request: the query as the only rule, with the purpose COVERAGE.
+        make_worker: makes the worker from its task, the schema of its output, and the form in which
+            rows reach it.
         build_schema: returns the schema of the worker's output, from its task and the fields of the
             columns that are sent to it.
 
@@ -194,10 +199,10 @@ def plan_coverage(
 def build_counts_schema(
     task: coverage.CoverageTask, fields: OutputFields
 ) -> spark_types.StructType:
-    """Return the schema of `CoverageWorker`.
+    """Return the schema of the output of `CoverageWorker`.
 
-    Its columns are the counts, how many rows the nearest run still needed, and the values that name
-    the starting row of that run.
+    The columns are the counts, the number of rows that the nearest run still needed, and the values
+    that name the starting row of this run.
 
     Args:
         task: the task.
@@ -213,9 +218,9 @@ def build_counts_schema(
 def build_attempt_schema(
     task: coverage.CoverageTask, fields: OutputFields
 ) -> spark_types.StructType:
-    """Return the schema of `AttemptWorker`.
+    """Return the schema of the output of `AttemptWorker`.
 
-    Its columns are the partition keys, the first ORDER BY key on the first and on the last row of
+    The columns are the partition keys, the first ORDER BY key on the first and on the last row of
     the attempt, and the notes.
 
     Args:

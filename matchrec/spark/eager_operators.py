@@ -37,17 +37,17 @@ FAILING_FUNCTIONS = frozenset({"ELEMENT_AT", "SPLIT_PART", "TRY_ELEMENT_AT"})
 def write_out_eager_operators(plan: MatchPlan) -> MatchPlan:
     """Return the plan without the BETWEEN and NULLIF whose first operand Spark computes too early.
 
-    These are the operators over one row whose first operand can raise an error.
+    These are operations over one row whose first operand can raise an error.
     """
 
-    def write_out_in(scalar: Scalar, variable: str | None) -> Scalar:
-        """Write out the operations within a scalar expression."""
-        return map_operations(scalar, lambda operation: write_out(operation, variable))
+    def write_out_expression(scalar: Scalar, variable: str | None) -> Scalar:
+        """Return an expression with its operations written out."""
+        return map_operations(scalar, lambda operation: write_out_operation(operation, variable))
 
-    return map_expressions(plan, write_out_in)
+    return map_expressions(plan, write_out_expression)
 
 
-def write_out(operation: Operation, variable: str | None) -> Operation:
+def write_out_operation(operation: Operation, variable: str | None) -> Operation:
     """Return an operation as comparisons if Spark would compute its first operand too early.
 
         a BETWEEN b AND c       (a >= b AND a <= c)
@@ -75,8 +75,8 @@ def write_out(operation: Operation, variable: str | None) -> Operation:
 def is_eager(operation: Operation, variable: str | None) -> bool:
     """Return whether the first operand of an operation can raise an error, and Spark computes it.
 
-    Spark computes only what reads one row. An operation whose first operand calls unknown functions
-    is left alone, because the rewritten operation contains this operand twice.
+    Spark computes only operations over one row. False for an operation whose first operand calls
+    unknown functions, because the operation as comparisons contains this operand twice.
     """
     first_operand = operation.operands[0]
     can_raise = can_fail_besides_overflow(first_operand.operations)
@@ -105,9 +105,10 @@ def calls_known_functions(scalar: Scalar) -> bool:
 
 
 def find_one_row(scalar: Scalar, variable: str | None) -> Navigation | None:
-    """Return the navigation to the one row that an expression reads; None if it reads more or none.
+    """Return the navigation to the row that an expression reads, if it reads exactly one row.
 
-    In the condition of B, `x` and `B.x` both read the current row.
+    Returns None if the expression reads several rows, or none. In the condition of B, `x` and `B.x`
+    both read the current row.
 
     Args:
         scalar: the expression.

@@ -1,11 +1,11 @@
-"""Check a session before a query runs: whether it still runs, and its workers' interpreter.
+"""Choose the interpreter of workers, and check a session before a query runs.
 
 If driver and workers are on one machine, the driver's own interpreter runs the functions that are
 sent to workers, because the interpreter on PATH may have other versions of packages. PySpark
-Classic reads `pythonExec` of the context when it creates a function. So this attribute is changed
-only while matchrec creates its functions, and the functions of the user keep their interpreter. A
-server of Connect reads its environment variables when it starts, so its interpreter can only be
-checked.
+Classic reads `pythonExec` of the context when it creates a function. So `use_own_interpreter`
+changes this attribute only while matchrec creates its functions, and the functions of the user keep
+their interpreter. A server of Connect reads its environment variables when it starts, so
+`check_session` can only check its interpreter.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def use_own_interpreter(spark: SparkSession) -> Iterator[None]:
 def check_session(spark: SparkSession) -> None:
     """Check that a session runs, and that its workers can match rows.
 
-    The interpreter of workers is checked only if this program has started a server of Connect. For
-    other servers it is not known, and Classic runs functions on this program's interpreter.
+    The interpreter of workers is checked only if this program has started a server of Connect. The
+    interpreter of other servers is not known, and Classic runs functions on this program's own.
 
     Raises:
         MatchRecognizeError: the session is stopped, or its workers lack a package.
@@ -105,8 +105,8 @@ def check_server_interpreter() -> None:
 def find_interpreter_problem(interpreter: str) -> str | None:
     """Return why an interpreter cannot run the workers; None if it can.
 
-    The driver's own interpreter needs no check. Any other one is started once, which takes a
-    fraction of a second.
+    The driver's own interpreter needs no check. Any other interpreter is started once, which takes
+    a fraction of a second.
 
     Args:
         interpreter: the path of an interpreter, or its name on PATH.
@@ -134,7 +134,7 @@ def find_interpreter_problem(interpreter: str) -> str | None:
 def translate_stream_errors(spark: SparkSession) -> Iterator[None]:
     """Replace the engine's error that it does not support streams, raised in the `with` block.
 
-    An engine raises it when the columns of a stream are analysed.
+    An engine raises this error when the columns of a stream are analysed.
 
     Raises:
         MatchRecognizeUnsupportedError: the session has no watermarks.

@@ -1,4 +1,4 @@
-"""The holes of a query text, `{name}`, and the DataFrames that fill them.
+"""Fill the holes of a query text, `{name}`, with DataFrames.
 
 Spark's SQL reads DataFrames by name only. There are two ways to fill a hole:
 
@@ -8,7 +8,7 @@ Spark's SQL reads DataFrames by name only. There are two ways to fill a hole:
   DataFrame is sent along with the text: `spark.sql("SELECT * FROM {ticks}", ticks=frame)`. PySpark
   runs `str.format` over the text, so its other braces are doubled (`escape_for_pyspark`).
 
-Values that are no DataFrames are filled in by PySpark, as literals.
+PySpark fills in values that are not DataFrames, as literals.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def create_views(
         views: drops the views when it is closed.
 
     Returns:
-        The name of the view of each of these DataFrames. It is unlike any name in use, because a
-        view hides a table of its name from the whole session.
+        The name of the view of each DataFrame. It is a new name, because a view hides a table with
+        the same name from the whole session.
     """
     view_names = {name: f"{name}_{uuid4().hex[:8]}" for name in names}
     for name, view_name in view_names.items():
@@ -64,7 +64,7 @@ def create_views(
 def create_lasting_views(
     spark: SparkSession, frames: Mapping[str, Any], names: Iterable[str]
 ) -> Iterator[dict[str, str]]:
-    """Create temporary views as `create_views` does. They stay, unless an error is raised inside.
+    """Create temporary views that stay, unless the `with` block raises an error.
 
     Yields:
         The name of the view of each DataFrame.
@@ -75,13 +75,13 @@ def create_lasting_views(
 
 
 def escape_for_pyspark(piece: str | View, frames: Mapping[str, Any]) -> str:
-    """Return a piece of a text as PySpark needs it, which runs `str.format` over the text.
+    """Return a piece of a text in the form for PySpark, which runs `str.format` over the text.
 
     A hole is as wide as in the user's query, so that positions in errors of Spark can be found.
 
     Args:
         piece: SQL, whose braces are doubled, or a hole that PySpark fills.
-        frames: what fills the holes: DataFrames and other values.
+        frames: the DataFrames and other values that fill the holes, by the names of the holes.
 
     >>> escape_for_pyspark("SELECT '{}'", {})
     "SELECT '{{}}'"

@@ -1,16 +1,16 @@
-"""Keep what was computed for the plan of a clause, so that a later query can use it again.
+"""Keep results that were computed for the plan of a clause, so that later queries can reuse them.
 
 The plan of a text is built once, see `syntax.lower`, so a query with the same text has the same
-plan object, also with other values of its parameters. What is computed for a plan depends on more
-than the plan. It is used again only if all of this is the same:
+plan object, even with other values of its parameters. A result depends on more than the plan. It is
+reused only if all of these are the same:
 
 - the columns of the input with their types, the types of parameters, the settings of the session,
   and what the caller names;
 - the types of expressions that only the session knows. They are requested again for each query,
   because a function may have been replaced, for example.
 
-A result that is kept must not depend on the values of parameters. It must hold no DataFrame,
-because that would keep the rows of somebody's query alive.
+A kept result must not depend on the values of parameters. It must hold no DataFrame, because a
+DataFrame would keep the rows of somebody's query alive.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from matchrec.spark.session_errors import QUERY_ERRORS
 
 T = TypeVar("T")
 
-# The attribute of a session with the results.
+# The attribute of a session that holds the results.
 KEPT = "_matchrec_kept_results"
 
 
 @dataclass(frozen=True)
 class KeptResult(Generic[T]):
-    """A result for a plan."""
+    """A result for a plan, and the types on which it depends."""
 
     # As long as the plan is kept, no other object has its id.
     plan: MatchPlan
@@ -52,16 +52,16 @@ class ResultSlot(Generic[T]):
 
     plan: MatchPlan
     relation: Relation
-    # Empty, or the result.
+    # A list of the session, which is empty or has the result.
     results: list[KeptResult[T]]
     # The expressions whose types were known when the slot was opened.
     known_texts: frozenset[str]
 
     def find(self) -> T | None:
-        """Return the kept result; None if there is none, or if the session knows other types now.
+        """Return the kept result; None if nothing is kept, or if a type has changed.
 
-        The types are requested together. If the session refuses that, as it does for an aggregate
-        beside a column, nothing that was kept is returned.
+        The session analyses all expressions together. If it rejects them, for instance an aggregate
+        next to a column, the result is None, too.
         """
         for result in self.results:
             with silence_analysis(), suppress(*QUERY_ERRORS):
@@ -70,7 +70,7 @@ class ResultSlot(Generic[T]):
         return None
 
     def keep(self, value: T) -> None:
-        """Keep a result, which was computed since the slot was opened."""
+        """Keep a result that was computed after the slot was opened."""
         fields = self.relation.known_fields
         new_fields = {text: fields[text] for text in fields if text not in self.known_texts}
         self.results[:] = [KeptResult(self.plan, new_fields, value)]
@@ -83,7 +83,7 @@ def open_slot(name: str, plan: MatchPlan, relation: Relation, *inputs: Hashable)
         name: the name of the result, because a plan may have several.
         plan: the plan.
         relation: the input of the plan.
-        inputs: what the result depends on, beside the plan, the relation and the session.
+        inputs: values on which the result depends, in addition to plan, relation and session.
     """
     runner = relation.runner
     known_texts = frozenset(relation.known_fields)

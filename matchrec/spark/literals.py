@@ -1,4 +1,4 @@
-"""Values of the user as literals of SQL."""
+"""Write values that the user has passed as literals of SQL."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def write_literal(value: object, argument: str) -> str:
 
     Args:
         value: the value.
-        argument: the argument that has it, for messages.
+        argument: the argument that has the value, for messages.
 
     Raises:
-        MatchRecognizePlanError: there is no literal for it.
+        MatchRecognizePlanError: SQL has no literal for the value.
 
     >>> write_literal("it's", "row"), write_literal(date(2024, 1, 2), "row")
     ("'it\\\\'s'", "DATE'2024-01-02'")
@@ -48,7 +48,7 @@ def write_literal(value: object, argument: str) -> str:
             return f"DATE'{value.isoformat()}'"
         case timedelta():
             return f"make_dt_interval({value.days}, 0, 0, {value.seconds}.{value.microseconds:06d})"
-    to_python = getattr(value, "item", None)  # a number of NumPy has it
+    to_python = getattr(value, "item", None)  # a number of NumPy has this method
     if callable(to_python):
         python_value = to_python()
         if not isinstance(python_value, type(value)):
@@ -59,7 +59,7 @@ def write_literal(value: object, argument: str) -> str:
 def convert_instant(value: object, type_: spark_types.DataType) -> object:
     """Return a value for a column of instants as PySpark reads it; other values unchanged.
 
-    A time without a time zone is one in the zone of this program, whatever the session has.
+    A time without a time zone is in the time zone of this program, whatever the session's zone is.
     """
     if isinstance(type_, spark_types.TimestampType) and isinstance(value, datetime):
         return value.astimezone()

@@ -5,9 +5,9 @@ Spark's times have microseconds, so rows with such times become equal in ORDER B
     10:00:00.000001 001      after Spark has dropped the last three digits, these two rows
     10:00:00.000001 002      have the same time, and their order is lost
 
-When a frame is sent, `find_ambiguous_times` keeps these rows with their nanoseconds. When a clause
-divides and sorts the rows by some columns, `find_nanosecond_ties` counts the rows whose order
-depends on the nanoseconds.
+When a frame is sent, `find_ambiguous_times` returns these rows with their nanoseconds, which are
+stored with the DataFrame. When a clause divides and sorts the rows by some columns,
+`find_nanosecond_ties` counts the rows whose order depends on the nanoseconds.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ AMBIGUOUS_TIMES = "_matchrec_ambiguous_times"
 
 @dataclass(frozen=True, slots=True)
 class AmbiguousTimes:
-    """The rows of a frame that have the microsecond of another row, but other nanoseconds."""
+    """The rows of a frame with the same microsecond as another row, but other nanoseconds."""
 
     # The name of the frame in messages.
     frame_name: str
     # A pandas frame of these rows.
     rows: Any
-    # By column, the times of these rows in nanoseconds: int64[n].
+    # The times of these rows in nanoseconds, int64[n], by column.
     nanoseconds: Mapping[str, Any]
-    # By column, an expression of the user's library that adds a column `ns` of nanoseconds.
+    # An expression in the user's library that adds a column `ns` of nanoseconds, by column.
     expressions: Mapping[str, str]
 
     def count_ties(self, order: Sequence[str], keys: Collection[str]) -> int:
         """Return the number of rows that differ from another row only in nanoseconds.
 
         Args:
-            order: the columns of ORDER BY. If the frame lacks one, the result is 0, because the
-                values of that column may differ, too.
-            keys: the columns of PARTITION BY. Those that the frame lacks are ignored.
+            order: the columns of ORDER BY. If the frame lacks one of them, the result is 0, because
+                the values of this column may differ, too.
+            keys: the columns of PARTITION BY. Columns that the frame lacks are ignored.
         """
         import pandas as pd
 
@@ -56,7 +56,7 @@ class AmbiguousTimes:
                 values[name] = self.nanoseconds[name] // 1000
             else:
                 values[name] = make_groupable(self.rows.iloc[:, frame_columns.index(name)])
-        # Rows of one group are equal in Spark.
+        # The rows of a group have equal keys and equal order in Spark.
         groups = pd.DataFrame(values).groupby(list(values), dropna=False, sort=False).ngroup()
         differs_in_group = pd.Series(False, groups.index)
         for name in time_columns:
@@ -66,17 +66,22 @@ class AmbiguousTimes:
 
 
 def make_groupable(column: Any) -> Any:
-    """Return the values of a pandas column as an array that pandas can group by."""
+    """Return the values of a pandas column as an array that pandas can group by.
+
+    Python objects, which pandas may be unable to group by, are replaced by their `repr`.
+    """
     if column.dtype == object:
         return column.where(column.notna(), None).map(repr).to_numpy()
     return column.array
 
 
 def find_ambiguous_times(frame_name: str, library: str, frame: Any) -> AmbiguousTimes | None:
-    """Return the rows whose times differ from another row's only in nanoseconds; None for no rows.
+    """Return the rows with the same microsecond as another row, but other nanoseconds.
+
+    Returns None if the frame has no such rows.
 
     Args:
-        frame_name: what messages call the frame.
+        frame_name: the name of the frame in messages.
         library: the library of the user's frame, such as `polars`.
         frame: the rows as a pandas frame or an Arrow table, with nanoseconds.
     """
@@ -109,7 +114,7 @@ def read_nanosecond_columns(frame: Any, *, is_arrow: bool) -> Iterator[tuple[str
 
     Args:
         frame: a pandas frame or an Arrow table.
-        is_arrow: whether it is an Arrow table.
+        is_arrow: whether the frame is an Arrow table.
     """
     names = frame.column_names if is_arrow else frame.columns
     for index, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""The types of the columns that the workers return: `build_read_schema`."""
+"""Find the types of the columns that the workers return: the reads of a compiled query."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ from matchrec.spark.types import find_padding, find_scale, find_sum_type, make_s
 from matchrec.worker import wire
 
 
-def build_read_schema(compiled_query: CompiledQuery, inputs: Sequence[StructField]) -> StructType:
-    """Return the schema of the rows that the workers return.
+def build_read_schema(
+    compiled_query: CompiledQuery, sent_fields: Sequence[StructField]
+) -> StructType:
+    """Return the schema of the rows that the workers return: a field for each read.
 
     Args:
         compiled_query: the compiled query.
-        inputs: the fields of the columns that are sent to the workers.
+        sent_fields: the fields of the columns that are sent to the workers.
     """
     reads_kind = any(isinstance(read, ReadMatchKind) for read in compiled_query.reads)
     shows_partial = compiled_query.task.partial is not None or reads_kind
     shows_unmatched = compiled_query.rows_per_match.shows_unmatched
     nullability = Nullability(
-        columns=tuple(field.nullable for field in inputs),
+        columns=tuple(field.nullable for field in sent_fields),
         has_rows_without_match=shows_unmatched or shows_partial,
     )
     fields = []
     for name, read in zip(wire.name_output(compiled_query), compiled_query.reads, strict=True):
-        read_type = find_read_type(read.type, inputs)
-        padding = (
-            find_padding(inputs[read.column])
-            if isinstance(read, ReadRow | ReadNavigation)
-            else None
-        )
+        read_type = find_read_type(read.type, sent_fields)
+        padding = None
+        if isinstance(read, ReadRow | ReadNavigation):
+            padding = find_padding(sent_fields[read.column])
         fields.append(StructField(name, read_type, read.may_be_null(nullability), padding))
     return StructType(fields)
 
@@ -65,62 +65,59 @@ FIXED_TYPES: dict[FixedType, DataType] = {
 }
 
 
-def find_read_type(type_: ReadType, inputs: Sequence[StructField]) -> DataType:
+def find_read_type(type_: ReadType, sent_fields: Sequence[StructField]) -> DataType:
     """Return the Spark type of the values of a read.
 
     Args:
-        type_: the type of the read in terms of the input's columns.
-        inputs: the fields of these columns.
+        type_: the type of the read in terms of the sent columns.
+        sent_fields: the fields of these columns.
     """
     match type_:
         case ColumnType(column):
-            return inputs[column].dataType
+            return sent_fields[column].dataType
         case SumType(column):
-            return find_sum_type(inputs[column].dataType)
+            return find_sum_type(sent_fields[column].dataType)
         case ListType(column):
-            return spark_types.ArrayType(inputs[column].dataType, containsNull=False)
+            return spark_types.ArrayType(sent_fields[column].dataType, containsNull=False)
         case RowsType(columns, names):
-            value_types = [inputs[column].dataType for column in columns]
+            value_types = [sent_fields[column].dataType for column in columns]
             field_types = [*value_types, spark_types.StringType(), spark_types.LongType()]
             row_type = make_struct_type(dict(zip(names, field_types, strict=True)))
             return spark_types.ArrayType(row_type, containsNull=False)
         case FixedType():
             return FIXED_TYPES[type_]
         case TotalType(aggregate, measure):
-            return find_total_type(
-                aggregate, None if measure is None else find_read_type(measure, inputs)
-            )
+            measure_type = None if measure is None else find_read_type(measure, sent_fields)
+            return find_total_type(aggregate, measure_type)
         case _:
             assert_never(type_)
 
 
-def find_total_type(aggregate: TotalAggregate, measure: DataType | None) -> DataType:
+def find_total_type(aggregate: TotalAggregate, measure_type: DataType | None) -> DataType:
     """Return the type of an aggregate over all matches.
 
-    It is the type that Spark's aggregate over the matches has, or the type of the CAST around it.
+    The result is the type of Spark's aggregate over the matches, or the type of the CAST around it.
 
     Args:
         aggregate: the aggregate.
-        measure: the type of the measure that it aggregates; None if it counts matches.
+        measure_type: the type of the measure that it aggregates; None if it counts matches.
 
     Raises:
         MatchRecognizePlanError: the CAST is to a decimal that would round the aggregate.
     """
-    if measure is not None and aggregate.function in ("min", "max"):
-        return measure
+    if measure_type is not None and aggregate.function in ("min", "max"):
+        return measure_type
     if aggregate.is_double:
         return spark_types.DoubleType()
-    spark_type = (
-        spark_types.LongType()
-        if measure is None or aggregate.function == "count"
-        else find_sum_type(measure)
-    )
+    spark_type: DataType = spark_types.LongType()
+    if measure_type is not None and aggregate.function != "count":
+        spark_type = find_sum_type(measure_type)
     if aggregate.cast is None:
         return spark_type
     exact_type = spark_types.DecimalType(38, find_scale(spark_type))
-    exact_cast = (
-        None if spark_type == spark_types.DoubleType() else f"DECIMAL(38, {exact_type.scale})"
-    )
+    exact_cast = None  # no cast of a DOUBLE is exact
+    if spark_type != spark_types.DoubleType():
+        exact_cast = f"DECIMAL(38, {exact_type.scale})"
     if aggregate.cast != exact_cast:
         raise errors.inexact_cast(aggregate=aggregate, exact=replace(aggregate, cast=exact_cast))
     return exact_type

@@ -1,4 +1,8 @@
-"""The input of a clause: queries over it, and the types of expressions over it."""
+"""The input of a clause: write queries over it, and find the types of expressions over it.
+
+A `Relation` stores every type that the engine has returned, so that the engine analyses an
+expression once.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ from matchrec.plan.text import quote_name
 from matchrec.spark.runner import PARAMETER_SIGN, SUBQUERY_START, Runner
 from matchrec.spark.types import to_value_type
 
-# Finds the beginning of a call of a function, and of some other SQL, such as `x IN (1, 2)`.
+# The beginning of a call of a function, and of some other SQL, such as `x IN (1, 2)`.
 CALL_START = re.compile(r"[\w`]\s*\(")
 
 # The types that PySpark gives to values of some classes.
@@ -36,8 +40,9 @@ FIRST_LONG = 1 << 31
 
 @dataclass(frozen=True)
 class Relation:
-    """The input of a clause, and what the engine has said about it so far."""
+    """The input of a clause, and the types that the engine has returned for it so far."""
 
+    # Runs the queries over the input.
     runner: Runner
     # The text after FROM in a query over the input.
     text: Template
@@ -67,10 +72,10 @@ class Relation:
     def write_query_over(self, query: Template, items: Iterable[str]) -> Template:
         """Return the query of a select list over another query, as one text.
 
-        Spark analyses it once. Two DataFrames would be analysed one after the other.
+        Spark analyses one text at once. It would analyse two DataFrames one after the other.
 
         Args:
-            query: the other query, which has its WITH clauses.
+            query: the other query, which has the WITH clauses that it needs.
             items: the items of the select list, as SQL.
         """
         select_list = ", ".join(items)
@@ -85,9 +90,9 @@ class Relation:
     def known_fields(self) -> dict[str, StructField]:
         """Return the fields of expressions whose types are known, by the SQL of the expressions.
 
-        At first these are the columns, with quoted names: "`price`". `find_fields` adds the fields
-        of other expressions. Columns that share a name are left out, because an expression that
-        names them is ambiguous.
+        At first the dict has the columns, with quoted names: "`price`". `find_fields` adds the
+        fields of other expressions. Columns that share a name are left out, because an expression
+        that names them is ambiguous.
         """
         schema = self.rows.schema
         name_counts = Counter(name.lower() for name in schema.names)
@@ -99,18 +104,18 @@ class Relation:
 
     @cached_property
     def analysed_fields(self) -> dict[str, StructField]:
-        """Return the fields of SQL that the session has analysed in a query over the input.
+        """Return the fields of SQL that the session has analysed over the input, by the SQL.
 
-        Here a field has the name of a column of that query, not the name of an expression as in
-        `known_fields`. At first there are none.
+        A field has the name of a column of this query, not the name of an expression as in
+        `known_fields`. The dict is empty at first; `Preparation.remember_fields` adds to it.
         """
         return {}
 
     def decides_type(self, text: str) -> bool:
         """Return whether the types of the input's columns and of parameters decide the type of SQL.
 
-        They do not if the SQL calls a function, because another one may have its name by now. The
-        same holds for the tables in a subquery.
+        Other things decide if the SQL calls a function, because another function may have this name
+        by now. The same is true of the tables in a subquery.
         """
         if CALL_START.search(text) or SUBQUERY_START.search(text):
             return False
@@ -122,7 +127,7 @@ class Relation:
     def find_fields(self, texts: Iterable[str]) -> list[StructField]:
         """Return the fields of expressions over the input, in their order.
 
-        The engine is asked at most once, for all expressions that are not yet known.
+        The engine analyses all expressions that are not yet known together.
         """
         texts = tuple(texts)
         new_texts = tuple(dict.fromkeys(text for text in texts if text not in self.known_fields))
@@ -136,9 +141,9 @@ class Relation:
         return self.find_fields([text])[0].dataType
 
     def find_known_type(self, text: str) -> ValueType | None:
-        """Return the type of an expression if it is known without asking Spark; else None.
+        """Return the type of an expression if it is known without an analysis; otherwise None.
 
-        Known are the types of columns, of parameters and of expressions that were asked before.
+        The types of columns, of parameters and of expressions that were analysed before are known.
 
         Args:
             text: the expression, as SQL. The name of a column must be quoted.
@@ -157,7 +162,7 @@ class Relation:
 
 
 def find_parameter_type(value: object) -> DataType | None:
-    """Return the type that the value of a parameter has; None if its class does not decide that.
+    """Return the type of the value of a parameter; None if its class does not decide the type.
 
     >>> find_parameter_type(-(1 << 31)), find_parameter_type(1 << 31), find_parameter_type(None)
     (IntegerType(), LongType(), None)

@@ -40,7 +40,7 @@ def is_stopped(spark: SparkSession) -> bool:
 
 
 def find_context(spark: SparkSession) -> SparkContext | None:
-    """Return the context of a session in this program; None over Connect, which has none here."""
+    """Return the context of a session in this program; None over Connect."""
     return None if is_connect(spark) else spark.sparkContext
 
 
@@ -58,7 +58,8 @@ def find_application(spark: SparkSession) -> Hashable:
 def shares_views(spark: SparkSession, other: SparkSession) -> bool:
     """Return whether one session has the views of another.
 
-    A client of Connect sends them along. In Classic, several objects may be the same session.
+    A client of Connect sends DataFrames along instead of views, so the result is True. In Classic,
+    several objects may be the same session.
     """
     if spark is other or is_connect(spark) or is_connect(other):
         return True
@@ -70,13 +71,15 @@ def shares_views(spark: SparkSession, other: SparkSession) -> bool:
 def keep_once_per_session(
     spark: SparkSession, name: str, read: Callable[..., T]
 ) -> Callable[..., T]:
-    """Return a function that reads each text once in a session, and returns the same object again.
+    """Return a function that calls another one once in a session for each value of its arguments.
+
+    For the same arguments, it later returns the same object.
 
     Args:
-        spark: the session. It keeps the function and what it has read, because that may hold the
-            session.
-        name: the attribute of the session under which it is kept.
-        read: reads a text. It is ignored if the session has a function of this name already.
+        spark: the session. It holds the function and its results, because a result may refer to
+            the session.
+        name: the attribute of the session that holds the function.
+        read: the other function. It is ignored if the session already has this attribute.
     """
     read_once: Callable[..., T] = vars(spark).setdefault(name, keep_parsed(read))
     return read_once

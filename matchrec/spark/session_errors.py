@@ -1,4 +1,4 @@
-"""The errors that a session raises, by what fails: what `except` clauses and handlers list."""
+"""The classes of errors that a session raises, by what fails, for `except` clauses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyspark.errors import (
     UnsupportedOperationException,
 )
 
-# What is raised if a call of Java fails.
+# Raised if a call of Java fails.
 try:
     from py4j.protocol import Py4JError
 except ModuleNotFoundError:  # a client of Connect has no Java to speak to
@@ -20,15 +20,15 @@ except ModuleNotFoundError:  # a client of Connect has no Java to speak to
 else:
     JAVA_ERRORS = (Py4JError,)
 
-# What is raised if a query or a call of the session fails.
+# Raised if a query or a call of the session fails.
 SESSION_ERRORS: tuple[type[Exception], ...] = (PySparkException, *JAVA_ERRORS)
 
-# What is raised if code reads Spark's own plan, which is different in another version of Spark.
+# Raised if code reads Spark's own plan, and another version of Spark has another form of plans.
 OTHER_VERSION_ERRORS: tuple[type[Exception], ...] = (*JAVA_ERRORS, TypeError)
 
-# What is raised for words of a query text that a session cannot make sense of.
+# Raised if a session rejects the names or the structure of a query text.
 TEXT_ERRORS = (AnalysisException, IllegalArgumentException, UnsupportedOperationException)
 
-# What is raised for any query text that a session cannot make sense of. Some of it is raised by its
-# parser.
+# Raised if a session rejects a query text for any reason, such as a constant that cannot be
+# computed.
 QUERY_ERRORS = (*TEXT_ERRORS, ArithmeticException, NumberFormatException, SparkRuntimeException)

@@ -1,8 +1,8 @@
-"""A replacement of `SparkSession.sql` that first calls a function of ours.
+"""Replace `SparkSession.sql` by a method that first calls a handler.
 
-`replace_sql` sets a handler for the sessions of an application, or for all sessions. The method of
-the class is replaced, because Spark makes further objects for one session and further sessions for
-one application: in `foreachBatch`, by `newSession`, by `getOrCreate`. The sessions of other
+`replace_sql` sets a handler for the sessions of an application, or for all sessions. It replaces
+the method of the class, because Spark makes further objects for one session and further sessions
+for one application: in `foreachBatch`, by `newSession`, by `getOrCreate`. The sessions of other
 applications call the replacement as well; it passes their calls on to Spark's own method.
 
     session.sql(text)    calls the replacement, which calls
@@ -26,15 +26,16 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.spark.session import find_application
 
-# The attribute of a replacement: a pair of itself and the method that it replaces. See
-# `find_original`.
+# The attribute of a replacement: a pair of the replacement itself and the method that it replaces.
+# `find_original` reads it.
 REPLACED = "_matchrec_replaced"
 
 
 class Sessions(Enum):
     """A group of sessions, which an argument names instead of a session."""
 
-    # All sessions, also future ones. A handler of their own application comes before that of all.
+    # All sessions, including future ones. A handler of one application is called instead of the
+    # handler of all sessions.
     ALL = "all"
 
 
@@ -49,8 +50,8 @@ class SqlHandler(Protocol):
         Args:
             session: the session whose method was called.
             query: the first argument of the call, which need not be a text.
-            args: its second argument.
-            frames: its keyword arguments.
+            args: the second argument of the call: the values of parameters.
+            frames: the keyword arguments of the call.
         """
 
 
@@ -58,12 +59,12 @@ class SqlHandler(Protocol):
 _handlers: dict[Hashable, SqlHandler] = {}
 # The classes of sessions whose `sql` is replaced at the moment.
 _changed_classes: set[type] = set()
-# Held while the two above and the classes are changed.
+# Held while `_handlers`, `_changed_classes` or the classes are changed.
 _change_lock = Lock()
 
 
 def find_plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
-    """Return the session's own `sql`, even if it is replaced."""
+    """Return Spark's own method `sql` of a session, even if it is replaced."""
     current: Any = spark.sql
     original = find_original(getattr(current, "__func__", None))
     plain: Callable[..., DataFrame] = (
@@ -73,7 +74,7 @@ def find_plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
 
 
 def replace_sql(sessions: SparkSession | Sessions, handler: SqlHandler) -> None:
-    """Let `handler` handle `sql` first, in every session of an application, from now on.
+    """Let a handler handle calls of `sql` first, in every session of an application, from now on.
 
     Args:
         sessions: a session of the application, or `Sessions.ALL`.
@@ -94,7 +95,7 @@ def replace_sql(sessions: SparkSession | Sessions, handler: SqlHandler) -> None:
 
 
 def restore_sql(sessions: SparkSession | Sessions) -> None:
-    """Let Spark's own `sql` handle calls again. Do nothing if it always did.
+    """Let Spark's own `sql` handle calls again. Does nothing if no handler was set.
 
     Args:
         sessions: a session of the application, or `Sessions.ALL`, as `replace_sql` got it.
@@ -116,9 +117,10 @@ def find_handler_key(sessions: SparkSession | Sessions) -> Hashable:
 
 
 def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
-    """Return a method `sql` that first calls the handler of its session, see the module.
+    """Return a method `sql` that first calls the handler of its session.
 
-    If there is no handler, or it has no result, it calls the original method.
+    The method calls the original method if the session has no handler, or if the handler returns
+    None.
     """
 
     @wraps(original)
@@ -128,7 +130,7 @@ def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFr
         args: Any = None,
         **kwargs: Any,
     ) -> DataFrame:
-        """Run a query with matchrec if it is enabled for the session, else with Spark."""
+        """Return the result of the session's handler, or else of Spark's own `sql`."""
         application_handler = _handlers.get(find_application(self)) if _handlers else None
         handler = application_handler or _handlers.get(Sessions.ALL)
         result = handler(self, sqlQuery, args, kwargs) if handler else None
@@ -141,8 +143,9 @@ def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFr
 def find_original(function: object) -> Callable[..., DataFrame] | None:
     """Return the `sql` that a function of ours replaces; None if the function is not ours.
 
-    A function of another library that wraps ours by `functools.wraps` has a copy of the attribute.
-    The attribute names our function, so such a copy is recognized.
+    A function of another library that wraps ours by `functools.wraps` has a copy of our attribute.
+    The first item of the copy is our function, not the wrapper, so the wrapper is not taken for
+    ours.
     """
     replacement, original = getattr(function, REPLACED, (None, None))
     return original if replacement is function else None

@@ -1,4 +1,4 @@
-"""Values whose types Arrow cannot carry between Spark and Python, and what is sent instead.
+"""Replace values whose types Arrow cannot carry between Spark and Python.
 
     type                     sent as                 because
     year-month interval      its months              Arrow has no such type
@@ -8,9 +8,9 @@
     map() of VOID            whether it is NULL      PyArrow has no VOID that is not NULL
     array() of VOID          an array of NULLs       PyArrow has no VOID that is not NULL
 
-Arrow has every other type that Spark has. If an array, a map or a struct holds one of these values,
-only this part is replaced. `encode_columns` does so before rows are sent, and `decode_columns`
-restores the values.
+Arrow has every other type of Spark. If an array, a map or a struct holds such a value, only this
+part is replaced. `encode_columns` replaces values before rows are sent, and `decode_columns`
+restores them.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ CONVERSIONS_TO_SECONDS = (
 
 
 class Substitute(NamedTuple):
-    """The value that is sent instead of one whose type Arrow cannot carry.
+    """The value that is sent instead of a value whose type Arrow cannot carry.
 
     `encoded` and `decoded` are templates of SQL, in which `{0}` stands for the SQL of a value.
     """
 
     type: DataType  # the type in which the value is sent
     encoded: str  # the sent value in terms of the original one
-    decoded: str  # the original value in terms of the sent one
+    decoded: str  # the original value in terms of the sent value
 
 
 # Chooses one of the two templates of a substitute.
@@ -86,7 +86,7 @@ def find_substitute(type_: DataType) -> Substitute | None:
     return None
 
 
-# Returns the substitute of values of a type; None if they have none. Parts are not considered.
+# Returns the substitute of values of a type; None if they have none. It ignores parts of the type.
 FindSubstitute = Callable[[DataType], Substitute | None]
 
 
@@ -122,7 +122,7 @@ def decode_columns(frame: DataFrame, schema: StructType) -> DataFrame:
 
     Args:
         frame: columns as `encode_columns` makes them.
-        schema: the schema that they had before.
+        schema: the schema that the columns had before they were encoded.
     """
     return convert_columns(frame, schema, lambda substitute: substitute.decoded)
 
@@ -158,8 +158,8 @@ def convert_parts(
         type_: the type of the value before it is encoded.
         choose: chooses the template that converts a part.
         find: finds the substitutes of the value and of its parts.
-        depth: the number of arrays around the value. It numbers the variables of lambdas, so that
-            each has a different name.
+        depth: the number of arrays around the value. The variables of lambdas get it as a number,
+            so that they have different names.
     """
     if find_sent_type(type_, find) == type_:
         return value
@@ -171,10 +171,8 @@ def convert_parts(
             element = convert_parts(f"e{depth}", type_.elementType, choose, find, depth + 1)
             return f"transform({value}, e{depth} -> {element})"
         case spark_types.MapType():  # as two arrays, because Sail has no transform_values
-            keys_type, values_type = (
-                spark_types.ArrayType(type_.keyType),
-                spark_types.ArrayType(type_.valueType),
-            )
+            keys_type = spark_types.ArrayType(type_.keyType)
+            values_type = spark_types.ArrayType(type_.valueType)
             keys = convert_parts(f"map_keys({value})", keys_type, choose, find, depth)
             values = convert_parts(f"map_values({value})", values_type, choose, find, depth)
             return f"map_from_arrays({keys}, {values})"

@@ -1,9 +1,11 @@
-"""Tallies: the counters of the tasks of a clause, gathered by an Observation.
+"""Gather the counters of the tasks of a clause by an Observation.
 
-1. `append_counters_column`: the output of a worker has a column for its tally, which only the last
-   row has: the counters, then the number of the task.
-2. `observe_tallies`: `DataFrame.observe` collects the tallies on the way to the result of the first
-   action. A filter then removes their rows, and a projection removes their column.
+A tally is the array of counters of one run of a task, followed by the number of the task.
+
+1. `append_counters_column` adds a column for tallies to the output of a worker. Only its last row
+   has a tally.
+2. `observe_tallies` lets `DataFrame.observe` collect the tallies during the first action. A filter
+   then removes their rows, and a projection removes their column.
 3. `ClauseObservation.read_counts` waits for the action and reads the tallies.
 4. `add_up` adds up the tallies of the tasks.
 
@@ -37,14 +39,14 @@ from matchrec.worker.count import FIRST_OF_KERNELS, WorkerCounter
 class CounterField:
     """A counter of the search."""
 
-    # The name among the values that users read: a plural noun for what is counted; for a time, the
-    # step of the worker and the unit.
+    # The name among the values that users read: a plural noun for what is counted; or for a time,
+    # the step of the worker and the unit.
     name: str
     # The index in a tally.
     index: int
     # Whether the value over several tasks or clauses is their maximum instead of their sum.
     is_maximum: bool = False
-    # Whether it is a time. Workers count nanoseconds, users read seconds.
+    # Whether the counter is a time. Workers count nanoseconds, users read seconds.
     is_time: bool = False
 
     @property
@@ -52,8 +54,8 @@ class CounterField:
         """Return the name in a table of counters."""
         return self.name.replace("_", " ")
 
-    def total(self, values: Sequence[int]) -> int:
-        """Return the value over several tasks or clauses; 0 if there are none."""
+    def combine(self, values: Sequence[int]) -> int:
+        """Return the value over several tasks or clauses, given each value; 0 if there are none."""
         return max(values, default=0) if self.is_maximum else sum(values)
 
 
@@ -121,7 +123,7 @@ class ObservationReader:
         """Start the thread."""
         # The values of the observation; empty as long as no action has finished.
         self.result: dict[str, Any] = {}
-        # Why PySpark could not read the observation.
+        # The error with which PySpark could not read the observation; None if there is none.
         self.error: Exception | None = None
         self._thread = Thread(target=self._read, args=(observation,), daemon=True)
         self._thread.start()
@@ -155,9 +157,9 @@ class ClauseObservation:
     counts_runs: bool
     # Whether partitions would have been cut into ranges without counters.
     kept_whole: bool
-    # The value of each counter. None until they have been read.
+    # The value of each counter; None until the tallies have been read.
     counts: dict[str, int] | None = None
-    # The thread that reads the observation. None before the first read.
+    # The thread that reads the observation; None before the first read.
     reader: ObservationReader | None = None
 
     @staticmethod
@@ -168,10 +170,10 @@ class ClauseObservation:
         return ClauseObservation(observation, name, counts_runs=counts_runs, kept_whole=kept_whole)
 
     def read_counts(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
-        """Return each counter of the first action. They are 0 if no task had rows.
+        """Return the counters of the first action, by their names. They are 0 if no task had rows.
 
         Args:
-            result: the result of the query if it is SQL text, else None.
+            result: the result of the query if the query is SQL text; otherwise None.
             timeout: how many seconds to wait for the action.
 
         Raises:
@@ -185,7 +187,7 @@ class ClauseObservation:
 
     def read_values(self, result: DataFrame | None, timeout: float) -> dict[str, Any]:
         """Return the values of the observation. Takes and raises the same as `read_counts`."""
-        # Over Connect, a thread ends at once, also before an action. Then a new one reads again.
+        # Over Connect, a thread ends at once, even before an action. Then a new thread reads again.
         if self.reader is None or not self.reader.is_waiting:
             self.reader = ObservationReader(self.observation)
         self.reader.wait(timeout)
@@ -216,6 +218,6 @@ def add_up(tallies: Sequence[Sequence[int]]) -> dict[str, int]:
     """
     last_tallies = {tally[-1]: tally for tally in tallies}  # by the number of the task
     return {
-        field.name: field.total([tally[field.index] for tally in last_tallies.values()])
+        field.name: field.combine([tally[field.index] for tally in last_tallies.values()])
         for field in COUNTERS
     }

@@ -1,8 +1,8 @@
 """Warn of rows that ORDER BY does not tell apart, once a query has run.
 
 Workers that sort count such rows (`sorting.ties`) and report them (`sorting.tie_reports`). The
-warning belongs to the call that has run the query, so it is given in the thread of that call, as it
-returns:
+warning belongs to the call that has run the query, so it is raised in the thread of this call, when
+the call returns:
 
 - PySpark Classic passes every answer of Java to `get_return_value`, where PySpark itself
   translates errors. Spark applies the updates of an accumulator before an action answers.
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 # The attribute of a function of PySpark that we have wrapped.
 WARNS_OF_TIES = "_matchrec_warns_of_ties"
 
-# The ids of the last queries whose ties were warned of, so that each is warned of once. A report
-# arrives soon after the query has run, so no more ids are needed.
-MOST_REMEMBERED = 10_000
-_warned: deque[str] = deque(maxlen=MOST_REMEMBERED)
+# The ids of the last queries with a warning, so that each query gets one warning. A report arrives
+# soon after the query has run, so no more ids are needed.
+MOST_QUERY_IDS = 10_000
+_warned_query_ids: deque[str] = deque(maxlen=MOST_QUERY_IDS)
 
 # The accumulator of each SparkContext.
 _accumulators: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
@@ -60,7 +60,7 @@ _accumulators: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 def watch_ties(spark: SparkSession, joined: JoinedQueries, sorting: Sorting) -> TieWatch | None:
     """Return the watch that counts the ties of one query.
 
-    Returns None if there is no ORDER BY, or if the session's workers cannot report.
+    Returns None if the query has no ORDER BY, or if the session's workers cannot report.
 
     Args:
         spark: the session of the query.
@@ -103,7 +103,7 @@ def listen_to_java() -> None:
     """Warn of ties after each call of Java, from now on.
 
     PySpark replaces the function that we wrap whenever it makes a session, so each query calls
-    this again.
+    `listen_to_java` again.
     """
     from py4j import java_gateway
 
@@ -113,7 +113,7 @@ def listen_to_java() -> None:
 
     @wraps(get_return_value)
     def return_and_warn(*arguments: Any, **named_arguments: Any) -> Any:
-        """Return the value from Java, and warn of ties that were found until then."""
+        """Return the value from Java, and warn of the ties that were reported until then."""
         value = get_return_value(*arguments, **named_arguments)
         warn_of_ties()
         return value
@@ -131,6 +131,6 @@ def warn_of_ties() -> None:
     if not reported_ties or current_thread().daemon:
         return
     for query_id, ties in reported_ties.take().items():
-        if query_id not in _warned:
-            _warned.append(query_id)
+        if query_id not in _warned_query_ids:
+            _warned_query_ids.append(query_id)
             warn_caller(tied_rows(count=ties.number, clause=ties.clause, example=ties.example))

@@ -1,7 +1,7 @@
-"""Compute the measures of the matches that stand for trials, which are made on the driver.
+"""Compute the measures of matches that the driver has made, one for each trial of a trace.
 
-The output rows of the matches are built on the driver, and returned by a task, so that the session
-computes the measures from them as it does for any query.
+The output rows of the matches are built on the driver. A task returns them unchanged, so that the
+session computes the measures from them as it does for any query.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from matchrec.worker.gather import Gatherer
 # The texts of the measures of each match, by its index.
 TextsByMatch = dict[int, tuple[str | None, ...]]
 
-# The column of the result that has the index of the match.
+# The column of the result with the index of the match.
 MATCH_INDEX = "__match"
 
 
@@ -42,7 +42,7 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsBy
         matches: a match for each trial.
 
     Returns:
-        the measures of each match as texts, by the index of the match.
+        The measures of each match as texts, by the index of the match.
     """
     compiled_query = add_match_index(partition.compiled_query)
     output_rows = list_output_rows(matches)
@@ -50,8 +50,8 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsBy
     packed = write_batches([Gatherer(compiled_query, partition.table, reader).build_batch()])
 
     def return_packed_batch(task_rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Return the output rows from the task."""
-        for _ in task_rows:  # one batch, of one row
+        """Yield the output rows in a task, whose own row is ignored."""
+        for _ in task_rows:  # one batch of one row
             yield from pa.ipc.open_stream(packed)
 
     schema = read_types.build_read_schema(compiled_query, partition.fields)
@@ -68,7 +68,7 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsBy
 
 
 def add_match_index(compiled_query: CompiledQuery) -> CompiledQuery:
-    """Return the query with one more column of the result, the index of the match."""
+    """Return the query with the index of the match as a further column of the result."""
     read = ReadInSql(len(compiled_query.reads))
     column = ResultColumn(MATCH_INDEX, (read,), is_measure=False)
     return replace(
@@ -79,10 +79,10 @@ def add_match_index(compiled_query: CompiledQuery) -> CompiledQuery:
 
 
 def list_output_rows(matches: Matches) -> OutputRows:
-    """Return an output row for each match of a trial, from which its measures look.
+    """Return an output row for each match of a trial, with the current row of its measures.
 
-    It looks from the row before the last, if there is one, so that a running aggregate leaves out
-    the row that is tried: see `explain.tracing.condition_parts`.
+    The current row is the row before the last row, if the match has two rows or more. So a running
+    aggregate leaves out the row that is tried: see `explain.tracing.condition_parts`.
     """
     row_counts = np.diff(matches.offsets)
     current_rows = matches.offsets[1:] - np.minimum(row_counts, 2)

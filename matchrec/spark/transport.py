@@ -1,4 +1,4 @@
-"""Send rows to the worker function and back: by mapInArrow, or by mapInPandas on request.
+"""Run a worker over rows: by mapInArrow, or by mapInPandas if the user asks for it.
 
 Arrow is the default, because it keeps every value and is faster. For mapInPandas the rows are
 encoded: see `pandas_encoding`.
@@ -25,7 +25,7 @@ from matchrec.spark.substitutes import build_sent_schema, decode_columns
 
 
 class Worker(Protocol):
-    """What runs over the rows of a task, such as a `QueryWorker`. Picklable."""
+    """An object that runs over the rows of a task, such as a `QueryWorker`. Picklable."""
 
     def run(self, batches: Iterator[pa.RecordBatch], /) -> Iterator[pa.RecordBatch]:
         """Yield the output rows of a task."""
@@ -38,14 +38,14 @@ def plan_worker_output(
     name: str,
     in_pandas: CompiledQuery | None = None,
 ) -> DataFrame:
-    """Return the DataFrame of what a worker returns for the rows of each task. Nothing runs.
+    """Return the DataFrame of the output of a worker that runs over each task. Nothing runs.
 
     Args:
         rows: the rows as the worker gets them. All rows of a partition are in one task.
         worker: the worker. It yields batches of the schema `build_output_schema(schema)`.
         schema: the schema of the DataFrame.
         name: the name of the operator in Spark's plan.
-        in_pandas: the query, to send the rows through pandas; None to send them in Arrow.
+        in_pandas: the query of the rows, to send them through pandas; None to send them by Arrow.
 
     Raises:
         MatchRecognizeUnsupportedError: pandas would alter a column.
@@ -69,14 +69,14 @@ def build_output_schema(schema: StructType) -> pa.Schema:
 def make_task_function(worker: Any) -> Callable[..., Iterator[Any]]:
     """Return a function that runs `worker.run` in a Python worker of Spark.
 
-    The worker is pickled here and not with the function. So a Python worker that lacks this package
+    The worker is pickled separately from the function. So a Python worker that lacks this package
     can load the function, which then raises an error that says what to install. For the same
-    reason, the function must not use anything of this module.
+    reason, the function must not use any name of this module.
     """
     makes_queries.set()
     payload = pickle.dumps(worker)
     shortcuts = current_shortcuts()
-    workers: list[Any] = []  # the worker, once it is unpickled
+    workers: list[Any] = []  # empty, or the unpickled worker, which all tasks of a process share
 
     def run(*arguments: Any) -> Iterator[Any]:
         """Run the worker, which is unpickled at the first call."""
@@ -105,9 +105,9 @@ def make_task_function(worker: Any) -> Callable[..., Iterator[Any]]:
 
 
 def make_unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function for mapInArrow that unpacks rows. Its input has a column of Arrow streams.
+    """Return a function for mapInArrow that unpacks the rows in a column of Arrow streams.
 
-    In a Python worker, it needs no package but Arrow.
+    In a Python worker, the function needs no package but Arrow.
     """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

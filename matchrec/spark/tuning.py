@@ -1,7 +1,7 @@
-"""`tune`: set two settings of a session that make its queries faster, or warn if they are not set.
+"""Set two settings of a session that make its queries faster, or warn if they are not set.
 
 docs/contributing/benchmarks.md has the time that both settings save, and
-docs/contributing/decisions/bytes_of_a_batch.md the time that it takes to measure batches.
+docs/contributing/decisions/bytes_of_a_batch.md the time that Spark takes to measure batches.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from matchrec.spark.session import find_application, find_context, is_connect
 # unless there is no limit.
 MAX_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 UNLIMITED = str(2**31 - 1)
-# The number of tasks after a shuffle. Each task before it writes a small file for each of them.
+# The number of tasks after a shuffle. Each task before the shuffle writes a small file for each.
 PARTITIONS = "spark.sql.shuffle.partitions"
 PARTITIONS_PER_CORE = 8
 
@@ -145,7 +145,10 @@ def choose_max_bytes(spark: SparkSession) -> TunedSetting:
 
 
 def choose_partitions(spark: SparkSession) -> TunedSetting:
-    """Return the setting for the number of partitions, unchanged if the cores are not known."""
+    """Return the setting for the number of tasks after a shuffle.
+
+    The setting keeps its value if the number of cores is not known.
+    """
     cores = count_local_cores(spark)
     if cores is None:
         value = str(spark.conf.get(PARTITIONS))
@@ -157,7 +160,7 @@ def choose_partitions(spark: SparkSession) -> TunedSetting:
 
 
 def explain_unknown_cores(spark: SparkSession) -> str:
-    """Return what to do about the number of partitions if `tune` does not know the cores."""
+    """Return what users can do about this number if `tune` does not know the number of cores."""
     if is_connect(spark) and find_backend(spark).engine == "Sail":
         return (
             "Sail does not use it, so there is nothing to do: matchrec chooses the number of tasks "
@@ -171,7 +174,7 @@ def explain_unknown_cores(spark: SparkSession) -> str:
 
 
 def choose_setting(spark: SparkSession, name: str, best_value: str, reason: str) -> TunedSetting:
-    """Return a setting with its best value if `tune` may change it, else with its present value.
+    """Return a setting with its best value if `tune` may change it; otherwise with its own value.
 
     Args:
         spark: the session.
@@ -212,7 +215,7 @@ def count_local_cores(spark: SparkSession) -> int | None:
 
 
 def find_untuned_warning(spark: SparkSession) -> UntunedSessionWarning | None:
-    """Return a warning if `tune` would change a setting of a session; else None."""
+    """Return a warning if `tune` would change a setting of a session; otherwise None."""
     names = [setting.name for setting in choose_settings(spark) if setting.is_new]
     return untuned_session(names=" and ".join(names)) if names else None
 
@@ -220,19 +223,20 @@ def find_untuned_warning(spark: SparkSession) -> UntunedSessionWarning | None:
 def warn_once_if_untuned(
     spark: SparkSession, types: Iterable[spark_types.DataType]
 ) -> UntunedSessionWarning | None:
-    """Return the warning that `tune` would help, at the first query of an application; else None.
+    """Return the warning that `tune` would help, at the first query of an application.
 
-    Queries that send long values do not count, because for them `tune` may not help. An application
-    is checked once, because over Connect each check takes a message to the server.
+    Returns None for later queries, and if `tune` would change nothing. A query that sends long
+    values does not count as the first query, because `tune` may not help it. An application is
+    checked once, because over Connect each check takes a message to the server.
 
     Args:
         spark: the session.
         types: the types of the values that the query sends to Python.
     """
-    app = find_application(spark)
-    if app in _checked_applications or not are_short(types):
+    application = find_application(spark)
+    if application in _checked_applications or not are_short(types):
         return None
-    _checked_applications.add(app)
+    _checked_applications.add(application)
     return find_untuned_warning(spark)
 
 

@@ -1,7 +1,8 @@
-"""Spark's types: as types of the plan, their parts, and their SQL.
+"""Convert Spark's types to the types of plans, change their inner types, and write their SQL.
 
-`read_types` has the types of the columns that the workers return, `substitutes` has the types in
-which values are sent to the workers, and `order_numbers` has values of ORDER BY as whole numbers.
+Neighbouring modules: `read_types` has the types of the columns that the workers return,
+`substitutes` the types in which values are sent to the workers, and `order_numbers` the values of
+ORDER BY as whole numbers.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ INTERVALS: dict[type[DataType], Family] = {
 
 
 def to_value_type(type_: DataType) -> ValueType:
-    """Return the plan's type of a Spark type.
+    """Return the type in plans that a Spark type becomes.
 
-    A collated string is OTHER, because only Spark knows its order. So is an array, a map or a
-    struct that holds a value of such a type.
+    A collated string becomes OTHER, because only Spark knows its order. So does an array, a map or
+    a struct that holds a value of such a type.
     """
     name = type_.simpleString()
     if is_nested(type_):
@@ -51,15 +52,14 @@ def to_value_type(type_: DataType) -> ValueType:
 
 
 def has_distance(type_: DataType) -> bool:
-    """Return whether two values of a type have a distance, as numbers, times and intervals do."""
+    """Return whether values of a type can be subtracted: numbers, times and intervals."""
     return to_value_type(type_).family in types.NUMBERS | types.TIMES | types.INTERVAL_TYPES.keys()
 
 
 def sorts_exactly(type_: DataType) -> bool:
     """Return whether the workers sort and compare values of a type exactly as Spark does.
 
-    This is so in PARTITION BY and in ORDER BY. Only Spark sorts collated texts, nested values,
-    maps, variants and calendar intervals.
+    The workers cannot sort collated texts, nested values, maps, variants and calendar intervals.
     """
     return to_value_type(type_).family not in types.COMPARED_BY_SPARK
 
@@ -70,7 +70,7 @@ def is_nested(type_: DataType) -> bool:
 
 
 def list_inner_types(type_: DataType) -> list[DataType]:
-    """Return the types that a nested type is directly made of; [] for another type."""
+    """Return the types that a nested type directly contains; empty for another type."""
     match type_:
         case spark_types.ArrayType():
             return [type_.elementType]
@@ -143,7 +143,7 @@ def allow_nulls(type_: DataType) -> DataType:
 def write_type(type_: DataType) -> str:
     """Return a type as SQL, with the names of fields in quotes.
 
-    `simpleString` does not quote them, so Spark may be unable to read it.
+    `simpleString` does not quote the names, so Spark may be unable to read its result.
 
     >>> from pyspark.sql.types import ArrayType, LongType
     >>> write_type(ArrayType(StructType().add("at night", LongType())))
@@ -191,9 +191,9 @@ def find_padding(field: StructField) -> dict[str, str] | None:
 
     Because of this metadata, Spark pads the values that it compares with the column.
     """
-    return (
-        {CHAR_METADATA: field.metadata[CHAR_METADATA]} if CHAR_METADATA in field.metadata else None
-    )
+    if CHAR_METADATA not in field.metadata:
+        return None
+    return {CHAR_METADATA: field.metadata[CHAR_METADATA]}
 
 
 def find_char_length(field: StructField) -> int | None:
@@ -205,7 +205,7 @@ def find_char_length(field: StructField) -> int | None:
 def normalize_value(sql: str, type_: DataType) -> str:
     """Return SQL of a value in which equal values have the same bits: one NaN and one zero.
 
-    Spark does so itself when it groups and compares values. Other engines may not.
+    Spark normalizes values itself when it groups and compares them. Other engines may not.
 
     >>> from pyspark.sql.types import DoubleType, LongType
     >>> normalize_value("k", LongType()), normalize_value("k", DoubleType())

@@ -20,11 +20,11 @@ from matchrec.plan.templates import join_template, nest_in_with_clauses
 from matchrec.spark.runner import Runner
 from matchrec.spark.session_errors import SESSION_ERRORS
 
-# Months have 28 to 31 days, so a length of months and days is added to two days of a year. Two
-# months are longest from 1 July on, and one month is as long as it can be from either day.
+# The instants to which a length of months and days is added, because months have 28 to 31 days. Two
+# months are longest from 1 July on, and one month is as long as it can be from either instant.
 _STARTS = ("2000-01-01 00:00:00", "2000-07-01 00:00:00")
 
-# Templates for SQL of such a day, by the type of the ORDER BY column.
+# Templates for SQL of such an instant, by the type of the ORDER BY column.
 _START_SQL = {
     Family.DATE: "CAST(TIMESTAMP_NTZ'{start}' AS DATE)",
     Family.TIMESTAMP: "TIMESTAMP'{start}'",
@@ -40,7 +40,7 @@ def check_constant_lengths(
 ) -> None:
     """Check that constant lengths of WITHIN are greater than 0. Runs a job for each.
 
-    A length that the engine rejects passes: the checks of types say what is wrong with it.
+    A length that the engine rejects passes this check: the checks of types report it.
 
     Args:
         constants: the lengths.
@@ -62,7 +62,7 @@ def check_frame_length(constant: RowExpression, runner: Runner) -> None:
     """Check that a constant can be the number of rows in a frame. Runs jobs.
 
     Raises:
-        MatchRecognizePlanError: it is NULL, negative or not a whole number.
+        MatchRecognizePlanError: the constant is NULL, negative or not a whole number.
     """
     length = f"({constant.text})"
     type_name = "".join(map(str, _compute([f"typeof({length})"], runner)))
@@ -89,7 +89,7 @@ def _compute(items: Iterable[str], runner: Runner) -> tuple[object, ...]:
 
 
 def _write_length_tests(length: str, order: OrderType) -> Iterator[str]:
-    """Yield SQL tests. A length that passes none of them is not greater than 0."""
+    """Yield SQL tests of whether a length is greater than 0. Such a length passes one of them."""
     start_sql = _START_SQL.get(order.type.family)
     if start_sql is None:
         yield f"({length}) > 0"
