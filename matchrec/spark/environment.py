@@ -116,7 +116,7 @@ def find_interpreter_problem(interpreter: str) -> str | None:
     """
     path = shutil.which(interpreter)
     if path is None:
-        return "is not there"
+        return "does not exist"
     # Links are not followed: the interpreter of a virtual environment is a link to the system's
     # interpreter, which has other packages.
     if Path(path).absolute() == Path(sys.executable):

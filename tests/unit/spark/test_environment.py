@@ -34,7 +34,7 @@ def test_own_interpreter_is_accepted_without_starting_it(monkeypatch: pytest.Mon
 
 
 def test_worker_that_is_not_there() -> None:
-    assert environment.find_interpreter_problem("/no/such/python3") == "is not there"
+    assert environment.find_interpreter_problem("/no/such/python3") == "does not exist"
 
 
 def test_worker_that_does_not_run(tmp_path: Path) -> None:
