@@ -1,6 +1,6 @@
 """The backend of Sail: the methods of `spark.backend.Backend` in which Sail differs from Spark.
 
-Whether a version of Sail has a difference is found out by asking the session: see `probes`.
+A probe finds out whether the session has a difference, because versions of Sail vary: see `probes`.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ if TYPE_CHECKING:
     from matchrec.spark.runner import Runner, Values
     from matchrec.worker.wire import SelectItem
 
-# The attribute of a session with the function that remembers which texts were planned.
+# The attribute of a session that holds the function that knows which texts were planned.
 PLANNED_TEXTS = "_matchrec_planned"
 
 # The attribute of the plan of a text that keeps the DataFrames in the text alive. The plan itself
-# may have only a server's copy of them, and what `errors.second_look` knows of a DataFrame is lost
-# with the DataFrame.
+# may have only a server's copy of them, and the second look at a DataFrame, see
+# `errors.second_look`, is deleted with the DataFrame.
 KEPT_FRAMES = "_matchrec_frames"
 
 # About how many rows a task of a large input has, and how many tasks there are at most.
 ROWS_PER_TASK = 1 << 21
 MOST_TASKS = 128
 
-# What chooses one of several values, whose types may differ: Sail's schema may then be wrong.
+# Expressions that choose one of several values, whose types may differ: Sail's schema may be wrong.
 CHOICE = re.compile(r"\b(CASE|IF|UNION)\b", re.IGNORECASE)
 
 
@@ -79,7 +79,7 @@ class Sail(SparkConnect):
     def send_text(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
         """Return the DataFrame of a text. Its plan keeps the frames in the text alive.
 
-        So the second looks at the frames live as long as the DataFrame: see `errors.second_look`.
+        So the second looks at the frames, see `errors.second_look`, live as long as the DataFrame.
         """
         frame = super().send_text(text, args, frames)
         if frames:
@@ -87,7 +87,7 @@ class Sail(SparkConnect):
         return frame
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
-        """Return a DataFrame once it has been analysed and planned.
+        """Let Sail analyse and plan a DataFrame, and return the DataFrame.
 
         Sail finds some mistakes only when it plans how a query runs, and then returns the error as
         the text of the plan. A text is planned again only if it has other inputs: see
@@ -101,12 +101,12 @@ class Sail(SparkConnect):
         if inputs is None:
             plan_query(frame)
             return frame
-        # Returns the same event for the same text and inputs; it is set once they were planned.
+        # There is one event for the same text and inputs. It is set after they were planned.
         find_event = keep_once_per_session(self.spark, PLANNED_TEXTS, lambda *_: Event())
-        planned = find_event(str(text), schema.json(), inputs)
-        if not planned.is_set():
+        was_planned = find_event(str(text), schema.json(), inputs)
+        if not was_planned.is_set():
             plan_query(frame)
-            planned.set()
+            was_planned.set()
         return frame
 
     @contextmanager
@@ -126,7 +126,7 @@ class Sail(SparkConnect):
         """Return the fields with the types that the values have.
 
         In the schema, CASE, IF and UNION have the type of their first value; only the plan has the
-        right one. What the schema says about NULL inside of values is wrong, too.
+        right type. The schema is also wrong about whether NULL is allowed inside of values.
         """
         fields = super().find_fields(frame, text)
         if not probes.analyses_late(self.spark):
@@ -143,7 +143,7 @@ class Sail(SparkConnect):
             if frame.isStreaming:  # a later error says that streams are not supported
                 return fields
             raise
-        # Sail plans no stream. PySpark keeps the answer here once it has asked for it.
+        # Sail plans no stream, so this is none. PySpark would store the server's answer here.
         vars(frame)["isStreaming"] = False
         remember_plan(frame, plan)
         types = probes.read_types(plan, fields)
@@ -153,7 +153,7 @@ class Sail(SparkConnect):
         ]
 
     def cast_to_value_types(self, frame: DataFrame, text: str) -> DataFrame:
-        """Cast the columns to the types of their values if Sail reports others."""
+        """Cast the columns to the types of their values if Sail declares other types."""
         if not CHOICE.search(text):
             return frame
         fields = self.find_fields(frame, text)
@@ -168,7 +168,7 @@ class Sail(SparkConnect):
         return False
 
     def send_rows(self, rows: Any) -> DataFrame:
-        """Return the DataFrame of some rows, sent in several calls if they are too many for one."""
+        """Return the DataFrame of some rows. Many rows are sent in several calls."""
         from matchrec.spark.sail.sent_rows import is_large, send_halves, with_types_of_all_rows
 
         rows = with_types_of_all_rows(rows)
@@ -200,12 +200,12 @@ class Sail(SparkConnect):
         return add_zone_of_casts(settings, relation)
 
     def evaluates_eagerly(self, plan: MatchPlan) -> bool:
-        """Return whether Sail evaluates parts that Spark skips, and one of these can fail."""
+        """Return whether Sail evaluates parts that Spark skips, and one of the parts can fail."""
         can_fail = any(can_fail_besides_overflow(scalar.operations) for scalar in plan.expressions)
         return can_fail and probes.computes_every_part(self.spark)
 
     def check_types(self, plan: MatchPlan, relation: Relation) -> None:
-        """Check types as `super` does, and conditions if this Sail accepts any type as one."""
+        """Check types as on Spark, and whether conditions are boolean if this Sail does not."""
         from matchrec.spark.errors.type_checks import check_types
 
         super().check_types(plan, relation)
@@ -223,11 +223,11 @@ class Sail(SparkConnect):
     # How rows are sorted, and divided among tasks.
 
     def count_tasks(self, input_rows: DataFrame) -> int | None:
-        """Return the number of tasks to divide rows into; None if Sail does not say how it divides.
+        """Return the number of tasks to divide rows into; None if Sail's plan does not show cores.
 
         The number is at least 1.5 times the number of cores, so that tasks end at about the same
         time although keys have different numbers of rows. A large input has more tasks, so that the
-        rows of each one stay in memory. A few rows are one task, because each task takes some
+        rows of each task stay in memory. A few rows are one task, because each task takes some
         milliseconds.
         """
         from matchrec.spark.sail.sizes import estimate_input_rows, has_few_rows
@@ -238,12 +238,12 @@ class Sail(SparkConnect):
         rows_of_files = estimate_input_rows(input_rows)
         if has_few_rows(input_rows, rows_of_files, current_shortcuts().max_rows_of_single_task):
             return 1
-        needed = min(MOST_TASKS, rows_of_files // ROWS_PER_TASK)
-        return max(cores + cores // 2, needed)
+        tasks_for_memory = min(MOST_TASKS, rows_of_files // ROWS_PER_TASK)
+        return max(cores + cores // 2, tasks_for_memory)
 
     def repartition(self, rows: DataFrame, keys: Sequence[Column], tasks: int | None) -> DataFrame:
         """Divide the rows by keys among tasks; without keys, move them to one task."""
-        # Without a number, Sail keeps the number of tasks of what comes before.
+        # Without a number, Sail keeps the number of tasks of the input.
         return rows.repartition(*keys) if tasks is None else rows.repartition(tasks, *keys)
 
     @property
@@ -261,14 +261,15 @@ class Sail(SparkConnect):
         """Return an item of ORDER BY as SQL.
 
         NULLS FIRST and NULLS LAST on Sail also apply to NULL inside of arrays and structs, which
-        Spark always puts before all other values. So a NULL instead of the whole value is sorted
-        by a separate key.
+        Spark always sorts before all other values. So whether the whole value is NULL becomes a
+        separate key, and the key of the value has no such words.
         """
         is_last = item.puts_nulls_last
         if is_last is item.descending or not is_nested(type_):
             return super().write_order_key(key, item, type_)
-        plain = replace(item, nulls_first=None)
-        return f"{key} IS NULL {'ASC' if is_last else 'DESC'}, {key} {plain.direction}"
+        item_without_nulls = replace(item, nulls_first=None)
+        null_key = f"{key} IS NULL {'ASC' if is_last else 'DESC'}"
+        return f"{null_key}, {key} {item_without_nulls.direction}"
 
     # What fails, and what is counted.
 
@@ -300,7 +301,7 @@ class Sail(SparkConnect):
 
 
 def plan_query(frame: DataFrame) -> None:
-    """Let Sail plan how a query runs, for its errors. Runs no job.
+    """Let Sail plan how a query runs, to find errors in it. Runs no job.
 
     Raises:
         AnalysisException: Sail has no plan for the query.
@@ -315,7 +316,8 @@ def plan_query(frame: DataFrame) -> None:
 def name_inputs(runner: Runner, text: Template) -> tuple[str, ...] | None:
     """Return the inputs of a text other than tables: the columns of frames, the types of values.
 
-    If a session has planned a text, it can plan the same text with the same inputs.
+    If a session has planned a text without an error, the same text with the same inputs has no
+    error either.
 
     Returns:
         The schema of each frame as JSON, then each name of a value with its type, such as `n int`;

@@ -1,7 +1,8 @@
 """Find out how a session differs from Spark, by small queries that run once per session.
 
 Each version of Sail may differ in other points, and so may another engine that accepts PySpark's
-calls. So no version is compared.
+calls. So no version is compared. A probe is a function that gets a session and runs such a query;
+`ask_once` makes a probe of a function.
 
 Some answers are in the text of Sail's plan of a query, such as the types of its columns. The
 functions from `check_plan` to `read_type_name` read this text.
@@ -31,14 +32,14 @@ from matchrec.spark.types import change_inner_types, is_nested, iterate_types
 
 T = TypeVar("T")
 
-# In a plan of Sail: into how many tasks rows are divided by a key.
+# In a plan of Sail: the number of tasks into which rows are divided by a key.
 REPARTITION = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\)")
 
-# The text instead of a plan if a query cannot run.
+# The text that Sail returns instead of a plan if a query cannot run.
 NO_PLAN = re.compile(r"^Physical plan error: (?:error in DataFusion: )?(?P<reason>.*)", re.M | re.S)
 
-# In a plan of Sail: what is before and after the columns of an operator, and after the type of a
-# column that may be NULL.
+# In a plan of Sail: the text before and after the columns of an operator, and the text after the
+# type of a column that may be NULL.
 SCHEMA_START = ", schema=["
 SCHEMA_END = "]\n"
 MAY_BE_NULL = ";N"
@@ -51,7 +52,7 @@ QUOTED = re.compile(r"""(?s)"(?:\\.|[^"\\])*"|'[^']*'""")
 
 # The types in the text of a type without quoted text, from the outside in: an array, struct or map
 # in the first group, or another type in the second. The entries of a map are a struct in the text,
-# which is passed over:
+# which is skipped:
 #
 #     List(Struct(: Int32, : Utf8))                       List, Struct, Int32, Utf8
 #     Map(: non-null Struct(: Utf8, : Int32), unsorted)   Map, Utf8, Int32
@@ -60,7 +61,7 @@ TYPE_IN_PLAN = re.compile(
     r"|([A-Z]\w*(?:\([^()]*\))?)"
 )
 
-# The names in a plan of types that other types are in.
+# The names in a plan of the types that contain other types.
 NESTED_TYPES: dict[type[DataType], str] = {ArrayType: "List", MapType: "Map", StructType: "Struct"}
 
 # The names in a plan of types that Spark has, too. They are Arrow's names.
@@ -79,18 +80,18 @@ TYPES_OF_SPARK = {
 # The names in a plan of types that only Parquet files have: numbers without a sign.
 UNSIGNED_TYPES = {"UInt8", "UInt16", "UInt32", "UInt64"}
 
-# How many days from 1970 on are tried. Within them are also changes of clocks that zones no longer
-# make.
+# How many days from 1970 on are tried. Among them are changes of clocks that time zones no longer
+# have.
 TRIED_DAYS = 100 * 365
 
 
 def ask_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:
-    """Return a probe whose answer is kept as long as the session."""
+    """Return a probe that runs once per session, and then returns the same answer again."""
     answers: WeakKeyDictionary[SparkSession, T] = WeakKeyDictionary()
 
     @wraps(probe)
     def answer(spark: SparkSession) -> T:
-        """Return the answer of the probe, which runs once per session."""
+        """Return the answer of the probe for a session."""
         if spark not in answers:
             answers[spark] = probe(spark)
         return answers[spark]
@@ -131,7 +132,7 @@ def probe_truth(condition: str) -> Callable[[SparkSession], bool]:
 # Whether CASE accepts a number as its condition, which Spark's analysis rejects.
 takes_any_condition = probe_acceptance("CASE WHEN 1 THEN 1 END")
 
-# Whether a query that cannot run has a schema nevertheless.
+# Whether the session returns a schema for a query that cannot run.
 analyses_late = probe_acceptance("NOT 1")
 
 # Whether `try_add` accepts what `+` accepts.
@@ -146,7 +147,7 @@ counts_from_other_end = probe_truth("left(concat('ab', id), -1) <> ''")
 # Whether `substring` counts from the first character if its start is before the text.
 moves_substrings = probe_truth("substring(concat('ab', id), -5, 4) = concat('ab', id)")
 
-# Whether a word begins after any sign in `initcap`. On Spark it begins after a space.
+# Whether, in `initcap`, a word begins after any sign. On Spark a word begins after a space.
 begins_words_after_signs = probe_truth("initcap(concat('a-b', id)) = concat('A-B', id)")
 
 # Whether a DOUBLE as a string has no exponent, but has one as Spark writes it within an array.
@@ -159,13 +160,13 @@ tells_zeros_apart = probe_truth("NOT (named_struct('x', 0D * id) = named_struct(
 
 
 def check_plan(plan: str) -> None:
-    """Check that a query can run.
+    """Check that the text of a plan is a plan, and not the reason why a query cannot run.
 
     Args:
-        plan: the plan of the query as text.
+        plan: the text that Sail has returned as the plan of the query.
 
     Raises:
-        AnalysisException: the text is the reason why there is no plan.
+        AnalysisException: the query cannot run.
     """
     no_plan = NO_PLAN.search(plan)
     if no_plan is not None:
@@ -177,8 +178,8 @@ def read_types(plan: str, fields: Sequence[StructField]) -> list[DataType]:
 
     Args:
         plan: the physical plan of a query as text, in which each operator has its schema.
-        fields: the fields of the query's schema, whose types may be wrong. They are kept if the
-            plan's text does not say enough, such as for the names of fields.
+        fields: the fields of the query's schema, whose types may be wrong. A type is taken from
+            here if the plan's text is not enough, such as for the names of fields.
 
     >>> fields = [StructField("days", ArrayType(DataType())), StructField("n", DataType())]
     >>> read_types("ProjectionExec: ..., schema=[days:List(UInt16), n:Int32;N]\\n", fields)
@@ -194,11 +195,11 @@ def read_types(plan: str, fields: Sequence[StructField]) -> list[DataType]:
 
 
 def find_type_texts(plan: str, names: Sequence[str]) -> list[str] | None:
-    """Return the texts of the columns' types in a plan's first schema, which the result has.
+    """Return the texts of the columns' types in the first schema of a plan: that of the result.
 
     Args:
-        plan: see `read_types`.
-        names: the names of the columns, which are in the plan as they are, without quotes.
+        plan: as in `read_types`.
+        names: the names of the columns, which the plan has without quotes.
 
     Returns:
         The texts; None if the plan does not have these columns.
@@ -222,11 +223,10 @@ def find_type_texts(plan: str, names: Sequence[str]) -> list[str] | None:
 
 
 def read_type(name: str, schema_type: DataType) -> DataType:
-    """Return the type that a plan names.
+    """Return the type with the innermost types of a plan and the form of a type in the schema.
 
-    A nested type keeps its form from the schema, such as the names of fields, and gets the
-    innermost types of the plan. If the plan has another form or an unknown name, the result is the
-    type in the schema.
+    The form is the nesting of arrays, maps and structs, with the names of fields. If the plan has
+    another form or an unknown name, the result is the type in the schema.
 
     Args:
         name: the text of a type in a plan, without quoted text.
@@ -252,7 +252,7 @@ def read_type(name: str, schema_type: DataType) -> DataType:
 
 
 def read_type_name(name: str) -> DataType | None:
-    """Return the type that a plan names; None if it is nested or its name does not say enough."""
+    """Return the type with a name in a plan; None for nested types and unknown names."""
     from pyarrow import type_for_alias
     from pyspark.sql.pandas.types import from_arrow_type
 
@@ -311,11 +311,11 @@ def drops_hours(spark: SparkSession) -> bool:
 def count_tasks_at_once(spark: SparkSession) -> int | None:
     """Return how many tasks of a query run at once, all in one process.
 
-    The plan of an aggregate by a key shows the number. Spark's plan does not.
+    Sail's plan of an aggregate by a key shows the number.
 
     Returns:
-        The number; None for Spark, which has a process for each task and chooses itself how to
-        divide what it shuffles.
+        The number; None for Spark, which has a process for each task, and itself chooses into how
+        many tasks it divides rows.
     """
     groups: Any = spark.range(0, 1000, 1, 1).groupBy("id").count()
     plan = groups._explain_string()
@@ -329,8 +329,8 @@ def count_tasks_at_once(spark: SparkSession) -> int | None:
 def keeps_zones(spark: SparkSession) -> bool:
     """Return whether a TIMESTAMP has its own time zone, from which `hour` takes its hour.
 
-    Spark leaves out a cast to the type that a value already has. In such a session it is a cast to
-    the session's time zone.
+    Spark leaves out a cast to the type that a value already has. In a session that keeps zones, the
+    plan has the cast, because it is a cast to the session's time zone.
     """
     instant: Any = select_one_row(spark, "timestamp_seconds(id) AS at")
     return "AS Timestamp(" in instant.selectExpr("CAST(at AS TIMESTAMP)")._explain_string()
@@ -339,7 +339,7 @@ def keeps_zones(spark: SparkSession) -> bool:
 def casts_in_utc(spark: SparkSession) -> bool:
     """Return whether a CAST to a local time gives the time in UTC, not in the session's time zone.
 
-    Runs each time, because the session may have another time zone by then.
+    Runs a query each time, because the session's time zone may have changed.
     """
     return holds_on_some_day(spark, "hour(at) <> hour(CAST(at AS TIMESTAMP_NTZ))")
 
@@ -347,7 +347,7 @@ def casts_in_utc(spark: SparkSession) -> bool:
 def negates_to_scale_ten(spark: SparkSession) -> bool:
     """Return whether a negated decimal keeps its digits but gets the scale 10, so that it is wrong.
 
-    Runs each time, because it depends on ANSI mode.
+    Runs a query each time, because the result depends on ANSI mode.
     """
     negated = "CAST(- CAST(id + 1 AS DECIMAL(2, 1)) AS DOUBLE)"
     return bool(select_one_row(spark, f"{negated} > -0.5D").collect()[0][0])
@@ -356,7 +356,7 @@ def negates_to_scale_ten(spark: SparkSession) -> bool:
 def adds_hours_for_days(spark: SparkSession) -> bool:
     """Return whether one day later is always 24 hours later, even if the zone's clocks change.
 
-    Runs each time, because the session may have another time zone by then.
+    Runs a query each time, because the session's time zone may have changed.
     """
     return holds_on_some_day(spark, "hour(at + INTERVAL 1 DAY) <> hour(at)")
 
