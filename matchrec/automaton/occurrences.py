@@ -147,14 +147,14 @@ def restore_variable(choice: Choice, variables: Sequence[VariableId]) -> Choice:
     return replace(choice, variable=variables[choice.variable])
 
 
-def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrences:
+def find_stage_occurrences(compiled: CompiledPattern, stage_count: int) -> Occurrences:
     """Return the occurrences of a program of stages.
 
     Each stage is one occurrence, because no two stages have the same name.
 
     Args:
         compiled: the pattern of stages, compiled.
-        stages: the number of stages.
+        stage_count: the number of stages.
     """
     folding = compiled.folding
     remaining = find_least_rows(add_acceptances(folding))
@@ -166,7 +166,7 @@ def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrence
     ]
     return Occurrences(
         pattern=compiled,
-        variables=tuple(range(stages)),
+        variables=tuple(range(stage_count)),
         occurrence_by_choice=list_occurrences(folding.choices),
         remaining=remaining,
         nearer_choices=tuple(iterate_nearer_choices(folding.choices, remaining, siblings)),

@@ -20,13 +20,13 @@ class BufferSearch(KernelSearch[W]):
     @property
     def shapes(self) -> Shapes:
         """Return the runs before and after a row, the buffer, the table and the registers."""
-        runs = self.sizes[layout.RUNS_FULL]
-        nodes = self.sizes[layout.NODES_FULL]
+        run_count = self.sizes[layout.RUNS_FULL]
+        node_count = self.sizes[layout.NODES_FULL]
         buffer: Shapes = {
-            "runs": ((2, runs, layout.RUN_SIZE), np.int64),
-            "nodes": ((nodes, layout.NODE_SIZE), np.int64),
+            "runs": ((2, run_count, layout.RUN_SIZE), np.int64),
+            "nodes": ((node_count, layout.NODE_SIZE), np.int64),
         }
-        return buffer | self.shape_table(2 * runs) | self.shape_registers(2 * runs)
+        return buffer | self.shape_table(2 * run_count) | self.shape_registers(2 * run_count)
 
     @property
     def pruning(self) -> PruningInput | None:

@@ -77,7 +77,7 @@ class ConditionCode:
     instructions: IntArray
     tests_before_mapping: bool
     live_first: IntArray
-    live: IntArray
+    live_registers: IntArray
 
 
 def compile_task(task: Task, integer_count: int) -> CompiledTask:
@@ -150,13 +150,13 @@ def build_condition_code(
             instructions=np.empty((0, 5), np.int64),
             tests_before_mapping=tests_before_mapping,
             live_first=np.zeros(state_count + 1, np.int64),
-            live=np.empty(0, np.int64),
+            live_registers=np.empty(0, np.int64),
         )
     return ConditionCode(
         instructions=linked.instructions,
         tests_before_mapping=tests_before_mapping,
         live_first=linked.live_first,
-        live=linked.live_registers,
+        live_registers=linked.live_registers,
     )
 
 

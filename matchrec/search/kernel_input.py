@@ -100,7 +100,7 @@ class SearchInput:
             instructions=code.instructions,
             tests_before_mapping=code.tests_before_mapping,
             live_first=code.live_first,
-            live=code.live,
+            live_registers=code.live_registers,
             registers=registers,
             stack=values.stack,
             machine_input=machine_input,

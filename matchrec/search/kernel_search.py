@@ -198,14 +198,14 @@ class KernelSearch(ABC, Generic[W]):
                 output_rows = max(2 * output_rows, int(progress.needed))
         self.add_counters()
 
-    def begin_output(self, matches: int, rows: int) -> None:
+    def begin_output(self, match_count: int, row_count: int) -> None:
         """Make a new output with room for some matches and mapped rows, to which the kernel writes.
 
         Args:
-            matches: the number of matches.
-            rows: the number of mapped rows.
+            match_count: the number of matches.
+            row_count: the number of mapped rows.
         """
-        self.output = self.make_output(matches, rows)
+        self.output = self.make_output(match_count, row_count)
         self.output.matches[layout.MATCH_OFFSET, 0] = 0
         self.work = self.make_work()
         self.progress.match_count = self.progress.mapped_count = 0
@@ -291,14 +291,14 @@ class KernelSearch(ABC, Generic[W]):
         self.sizes[status] = size
         self.allocate_arrays()
 
-    def make_output(self, matches: int, rows: int) -> layout.OutputArrays:
-        """Return an empty output with room for `matches` matches and `rows` mapped rows."""
-        self.check_stream_limit(rows * OUTPUT_ROW_BYTES)
+    def make_output(self, match_count: int, row_count: int) -> layout.OutputArrays:
+        """Return an empty output with room for some matches and mapped rows."""
+        self.check_stream_limit(row_count * OUTPUT_ROW_BYTES)
         # Without event selection, the rows of a match follow each other, so they have no positions.
-        position_count = rows if self.arrays.for_event_selection else 0
+        position_count = row_count if self.arrays.for_event_selection else 0
         return layout.OutputArrays(
-            matches=self.allocate_array(np.empty, (layout.MATCH_SIZE, matches + 1), np.int64),
-            choices=self.allocate_array(np.empty, (rows,), np.int32),
+            matches=self.allocate_array(np.empty, (layout.MATCH_SIZE, match_count + 1), np.int64),
+            choices=self.allocate_array(np.empty, (row_count,), np.int32),
             rows=self.allocate_array(np.empty, (position_count,), np.int64),
         )
 
@@ -388,15 +388,15 @@ class KernelSearch(ABC, Generic[W]):
             return None
         return list_failing_operations(condition)[number].origin
 
-    def shape_registers(self, runs: int) -> Shapes:
-        """Return the shape of the registers of `runs` runs; empty if the search needs no registers.
+    def shape_registers(self, run_count: int) -> Shapes:
+        """Return the shape of the registers of some runs; empty if the search has no registers.
 
         Row 0 of the array has the registers before the first row of a run. Each other row has the
         registers of one run.
         """
         if self.arrays.compiled_task.linked is None and not self.arrays.for_event_selection:
             return {}
-        return {"registers": ((runs + 1, self.arrays.compiled_task.register_count), np.int64)}
+        return {"registers": ((run_count + 1, self.arrays.compiled_task.register_count), np.int64)}
 
     def shape_table(self, size: int) -> Shapes:
         """Return the shape of the hash table of computation states.

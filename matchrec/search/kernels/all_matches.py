@@ -238,8 +238,8 @@ def set_next_solo_row(end: int, matches_before: int, rules: Rules, work: AllMatc
     progress.start = next_row
 
 
-class LiveRun(NamedTuple):
-    """A run before a row, live or new."""
+class Run(NamedTuple):
+    """A run before it gets a row: a live run or a new one."""
 
     state: int
     node: int  # the node of the row that it has mapped last; -1 for a new run
@@ -248,20 +248,20 @@ class LiveRun(NamedTuple):
 
 
 @spliced
-def get_run(index: int, row: int, work: AllMatchesWork) -> LiveRun:
+def get_run(index: int, row: int, work: AllMatchesWork) -> Run:
     """Return the live run with an index, or a new run at `row` if there are fewer live runs.
 
     The index `run_count` + s is for the new run that begins in state s.
     """
     count = work.progress.run_count
-    run = LiveRun(np.int64(index - count), np.int64(-1), np.int64(row), np.int64(0))
+    run = Run(np.int64(index - count), np.int64(-1), np.int64(row), np.int64(0))
     if index < count:
         bank = work.progress.bank
         live = work.runs[bank, index]
         state = live[layout.RUN_STATE]
         node = live[layout.RUN_NODE]
         start = live[layout.RUN_START]
-        run = LiveRun(state, node, start, find_slot(index, bank))
+        run = Run(state, node, start, find_slot(index, bank))
     return run
 
 
@@ -334,7 +334,7 @@ class RunStep(NamedTuple):
 
 @spliced
 def step_run(
-    run: LiveRun,
+    run: Run,
     row: int,
     has_ended: bool,
     next_count: int,

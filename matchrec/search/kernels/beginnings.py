@@ -74,19 +74,19 @@ def mark_beginnings(
     """
     table = moves.table
     accepting = moves.accepting
-    words = accepting.shape[0]
+    word_count = accepting.shape[0]
     partition = starts.shape[0] - 2
     current = 0  # the index in `viable` at which the states of the row begin
-    following = words  # the index in `viable` at which the states of the next row begin
+    following = word_count  # the index in `viable` at which the states of the next row begin
     row = may_begin.shape[0]
     while row > 0:
         row -= 1
         if row < starts[partition]:
             while row < starts[partition]:
                 partition -= 1
-            for word in range(words):
+            for word in range(word_count):
                 viable[following + word] = accepting[word]
-        for word in range(words):
+        for word in range(word_count):
             viable[current + word] = accepting[word]
         for move in range(table.shape[0]):
             mask = table[move, MASK]
@@ -104,10 +104,10 @@ def shift_states(move: int, current: int, following: int, moves: Moves, viable: 
     """Mark each source of a shift as viable whose target is viable at the next row."""
     target_word = moves.table[move, TARGET_WORD]
     bit = moves.table[move, TARGET_BIT]
-    words = moves.accepting.shape[0]
-    for word in range(words - target_word):
+    word_count = moves.accepting.shape[0]
+    for word in range(word_count - target_word):
         states = viable[following + word + target_word] >> bit
-        if word + target_word + 1 < words:
+        if word + target_word + 1 < word_count:
             next_states = viable[following + word + target_word + 1]
             states |= (next_states << (STATES_PER_WORD - bit)) & ALL_STATES
         viable[current + word] |= states & moves.sources[move, word]

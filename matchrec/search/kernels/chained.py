@@ -312,11 +312,11 @@ class ChainedSearch(KernelSearch[ChainedWork]):
         super().grow(status)
         self.progress.memo_to = self.progress.start
 
-    def make_output(self, matches: int, rows: int) -> OutputArrays:
+    def make_output(self, match_count: int, row_count: int) -> OutputArrays:
         """Return an empty output, and forget the continuations into the previous output."""
         self.progress.memo_to = self.progress.start
-        nodes = self.allocate_array(np.empty, (CHAIN_SIZE, rows), np.int32)
-        return super().make_output(matches, 0)._replace(choices=nodes)
+        nodes = self.allocate_array(np.empty, (CHAIN_SIZE, row_count), np.int32)
+        return super().make_output(match_count, 0)._replace(choices=nodes)
 
     def read_matches(self, output: OutputArrays) -> Matches:
         """Return the matches in an output, as chains."""

@@ -113,9 +113,9 @@ class RunConditions(NamedTuple):
     instructions: IntArray
     # Whether a condition is evaluated before the row is mapped, as for stages, not after it.
     tests_before_mapping: bool
-    # State i has the live registers live[live_first[i] : live_first[i + 1]]: see `memo`.
+    # State i has the live registers live_registers[live_first[i] : live_first[i + 1]]: see `memo`.
     live_first: IntArray
-    live: IntArray
+    live_registers: IntArray
     # int64[k, r], the registers of k runs: a row is a *slot*.
     registers: IntArray
     # int64[2, d], the stack on which conditions are evaluated.

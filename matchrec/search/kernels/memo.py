@@ -154,7 +154,7 @@ def note_state(
 def find_live_registers(state: int, conditions: RunConditions) -> IntArray:
     """Return the live registers of a state: those that decide what a run in it may map next."""
     first = conditions.live_first
-    live: IntArray = conditions.live[first[state] : first[state + 1]]
+    live: IntArray = conditions.live_registers[first[state] : first[state + 1]]
     return live
 
 

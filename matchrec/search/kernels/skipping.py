@@ -203,7 +203,7 @@ def search_from(
     state = first_state
     depth = np.int64(0)
     choice = first_choice[first_state]
-    blocked = matches = reads = forks = deepest = np.int64(0)
+    blocked = match_count = reads = forks = deepest = np.int64(0)
     status = np.int64(layout.DONE)
     while True:
         end_of_choices = first_choice[state + 1]
@@ -213,8 +213,8 @@ def search_from(
             # Only a match that is complete before the best one is better. From the same starting
             # row, one that is complete together with it may be, too, if its rows come earlier.
             end = min(end, progress.best_last_row + int(progress.best_start == start))
-        position = Position(row, end, state, choice, depth, blocked, matches)  # 1. Try choices.
-        choice, blocked, matches, status = try_choices(
+        position = Position(row, end, state, choice, depth, blocked, match_count)  # 1. Try choices.
+        choice, blocked, match_count, status = try_choices(
             position, rules, selecting, rows, work, conditions, negation, table, tracing
         )
         if tracing is not None:
@@ -252,7 +252,7 @@ def search_from(
                 tracing.note_end(ending_kinds[state], row, depth)
             elif write_completed(ending_kinds[state], row, depth, work) != layout.DONE:
                 return layout.OUTPUT_FULL
-            matches += 1
+            match_count += 1
         # 5. Go back to the last mapped row. If no match was found since then, it has failed.
         if depth == 0:
             break
@@ -261,7 +261,7 @@ def search_from(
         choice = path[layout.PATH_CHOICES, depth]
         mark = path[layout.PATH_MARKS, depth]
         memo_number = program[choice, layout.MEMO]
-        if unpack_matches(mark) == matches and memo_number >= 0:
+        if unpack_match_count(mark) == match_count and memo_number >= 0:
             if not remember_failure(work.memo, progress, memo_number, row + 1):
                 return layout.MEMO_FULL
         state = program[choice, layout.SOURCE]
@@ -295,7 +295,7 @@ class Position(NamedTuple):
     choice: int  # the choice of the state that is tried next
     depth: int  # how many rows the run has mapped
     blocked: int  # what the run may do with the row: FREE, BLOCKED or STOPPED
-    matches: int  # how many matches have been found from the starting row
+    match_count: int  # how many matches have been found from the starting row
 
 
 @spliced
@@ -321,7 +321,7 @@ def try_choices(
 
     Returns:
         The choice that maps the row, or the index after the last choice; the new values of
-        `blocked` and `matches`; and DONE, ACCEPTED if the search is over, or another status.
+        `blocked` and `match_count`; and DONE, ACCEPTED if the search is over, or another status.
     """
     program = rules.program
     path = work.path
@@ -330,7 +330,7 @@ def try_choices(
     depth = position.depth
     choice = position.choice
     blocked = position.blocked
-    matches = position.matches
+    match_count = position.match_count
     end_of_choices = rules.first_choice[position.state + 1]
     ending_kind = selecting.ending_kinds[position.state]
     status = np.int64(layout.DONE)
@@ -349,9 +349,9 @@ def try_choices(
                     break
                 if tracing is not None:
                     # For the longest match, a state that is entered again leads to no longer one.
-                    matches += int(rules.output != layout.LONGEST)
+                    match_count += int(rules.output != layout.LONGEST)
                 elif keep_match(row, depth, rules, work) == layout.DONE:
-                    matches += 1
+                    match_count += 1
                 else:
                     status = np.int64(layout.OUTPUT_FULL)
                     break
@@ -366,7 +366,7 @@ def try_choices(
                 tracing.note_answer(answer, choice, row, depth)
             if answer == HOLDS and target >= 0:
                 blocked = max(blocked, program[choice, layout.BLOCKS])
-                push(choice, row, depth, pack_mark(matches, blocked), path)
+                push(choice, row, depth, pack_mark(match_count, blocked), path)
                 answer = is_worth_following(choice, row, depth, program, work, conditions, table)
                 if answer < 0:
                     status = np.int64(-answer)
@@ -383,7 +383,7 @@ def try_choices(
                     elif write_completed(output_kind, row, depth, work) != layout.DONE:
                         status = np.int64(layout.OUTPUT_FULL)
                         break
-                    matches += 1
+                    match_count += 1
                 if target == layout.IGNORE_LATER_CHOICES:
                     choice = end_of_choices
                     break
@@ -398,7 +398,7 @@ def try_choices(
             if row >= end:
                 tracing.note_no_row(choice, row, depth)
         choice += 1
-    return choice, blocked, matches, status
+    return choice, blocked, match_count, status
 
 
 @spliced
@@ -471,18 +471,18 @@ def is_worth_following(
 
 
 @inlined
-def pack_mark(matches: int, blocked: int) -> int:
+def pack_mark(match_count: int, blocked: int) -> int:
     """Return the mark of a row of the path: two numbers in one.
 
     Args:
-        matches: how many matches had been found from the starting row when the row was mapped.
+        match_count: how many matches had been found from the starting row when the row was mapped.
         blocked: what else the run may do with the row: FREE, BLOCKED or STOPPED.
     """
-    return 4 * matches + blocked
+    return 4 * match_count + blocked
 
 
 @inlined
-def unpack_matches(mark: int) -> int:
+def unpack_match_count(mark: int) -> int:
     """Return the number of matches in a mark of `pack_mark`."""
     return mark >> 2
 

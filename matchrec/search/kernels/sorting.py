@@ -57,7 +57,7 @@ MOST_DISTINCT = 1 << (SLOT_BITS - 1)
 GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio: products with it spread values evenly
 
 
-def sort_words_by_bits(words: WordArray, first_bit: int, bits: int) -> WordArray | None:
+def sort_words_by_bits(words: WordArray, first_bit: int, bit_count: int) -> WordArray | None:
     """Return words sorted by some of their bits; None if the kernel is not worth compiling yet.
 
     Words that are equal in these bits stay in their order.
@@ -65,11 +65,11 @@ def sort_words_by_bits(words: WordArray, first_bit: int, bits: int) -> WordArray
     Args:
         words: uint64[n], is overwritten.
         first_bit: the lowest of the bits; 0 is the last bit of a word.
-        bits: the number of bits, at least 1.
+        bit_count: the number of bits, at least 1.
     """
     buffer = np.empty_like(words)
     counts = np.empty(COUNTS_LENGTH, np.int64)
-    arguments = words, buffer, counts, first_bit, bits
+    arguments = words, buffer, counts, first_bit, bit_count
     if sort_by_bits.take_steps(len(words) // WORDS_PER_STEP, arguments):
         return None
     return buffer if sort_by_bits(*arguments) else words
@@ -99,7 +99,7 @@ def number_distinct(values: IntArray) -> tuple[IntArray, IntArray] | None:
 
 @optional_kernel
 def sort_by_bits(
-    words: WordArray, buffer: WordArray, counts: IntArray, first_bit: int, bits: int
+    words: WordArray, buffer: WordArray, counts: IntArray, first_bit: int, bit_count: int
 ) -> bool:
     """Sort words by some of their bits. Words that are equal in these bits stay in their order.
 
@@ -108,25 +108,25 @@ def sort_by_bits(
         buffer: uint64[n], is overwritten.
         counts: int64[COUNTS_LENGTH], is overwritten.
         first_bit: the lowest of the bits; 0 is the last bit of a word.
-        bits: the number of bits, at least 1.
+        bit_count: the number of bits, at least 1.
 
     Returns:
         Whether the sorted words are in `buffer`; otherwise they are in `words`.
     """
-    passes = (bits + DIGIT_BITS - 1) // DIGIT_BITS
-    width = (bits + passes - 1) // passes  # passes of about the same width
-    digits = 1 << width
-    mask = np.uint64(digits - 1)
+    pass_count = (bit_count + DIGIT_BITS - 1) // DIGIT_BITS
+    width = (bit_count + pass_count - 1) // pass_count  # passes of about the same width
+    digit_count = 1 << width
+    mask = np.uint64(digit_count - 1)
     source = words
     target = buffer
-    for index_of_pass in range(passes):
+    for index_of_pass in range(pass_count):
         shift = np.uint64(first_bit + index_of_pass * width)
-        for digit in range(digits + 1):
+        for digit in range(digit_count + 1):
             counts[digit] = 0
         for index in range(source.shape[0]):
             counts[np.int64((source[index] >> shift) & mask) + 1] += 1
         # From here on, counts[digit] is where the next word with this digit goes.
-        for digit in range(digits):
+        for digit in range(digit_count):
             counts[digit + 1] += counts[digit]
         for index in range(source.shape[0]):
             word = source[index]
@@ -134,7 +134,7 @@ def sort_by_bits(
             target[counts[digit]] = word
             counts[digit] += 1
         source, target = target, source
-    return passes % 2 == 1
+    return pass_count % 2 == 1
 
 
 @optional_kernel

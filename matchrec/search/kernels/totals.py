@@ -117,12 +117,14 @@ class TotalsSearch(RunsSearch):
         Nodes are pruned even in a small buffer, because no written match needs them.
         """
         self.prune()
-        nodes = int(self.progress.node_count)
-        runs = int(self.progress.run_count)
+        node_count = int(self.progress.node_count)
+        run_count = int(self.progress.run_count)
         assert self.arrays.totals is not None
         assert self.selecting is not None
-        new_nodes = 2 * self.arrays.totals.max_branches * (runs + self.selecting.start_count)
-        return 2 * (nodes + new_nodes) <= self.sizes[layout.NODES_FULL]
+        new_node_count = (
+            2 * self.arrays.totals.max_branches * (run_count + self.selecting.start_count)
+        )
+        return 2 * (node_count + new_node_count) <= self.sizes[layout.NODES_FULL]
 
     def restore(self, live: LiveRuns) -> None:
         """Go on with live runs and their nodes.

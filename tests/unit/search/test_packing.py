@@ -13,7 +13,7 @@ from matchrec.search.kernels.search_loop import NO_MATCH, NOT_NOTED, encode_stat
 @pytest.mark.parametrize("matches", [0, 1, 7])
 def test_a_mark_has_the_matches_and_what_the_run_may_do(matches: int, blocked: int) -> None:
     mark = skipping.pack_mark(matches, blocked)
-    assert skipping.unpack_matches(mark) == matches
+    assert skipping.unpack_match_count(mark) == matches
     assert skipping.unpack_blocked(mark) == blocked
 
 
