@@ -81,7 +81,7 @@ OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput | TotalOutput
 
 def find_output_columns(
     plan: MatchPlan,
-    columns: InputColumns,
+    input_columns: InputColumns,
     name_expression: Callable[[str], str],
     use: ResultUse = EVERYTHING,
 ) -> tuple[OutputColumn, ...]:
@@ -89,7 +89,7 @@ def find_output_columns(
 
     Args:
         plan: the plan.
-        columns: the columns of the input.
+        input_columns: the columns of the input.
         name_expression: returns the name that Spark gives to the column of an expression in SQL.
         use: what the query around the clause reads. This matters only if the plan has no column. If
             the query may read any column, as SELECT * does, that is an error. If it reads only
@@ -97,9 +97,10 @@ def find_output_columns(
             because a DataFrame needs a column.
 
     Raises:
-        MatchRecognizePlanError: two columns have the same name, or there is no column.
+        MatchRecognizePlanError: two columns have the same name, there is no column, or an input
+            column has the name of the field in which MATCHED_ROWS() has the classifier.
     """
-    outputs = list_table_columns(plan, columns, name_expression)
+    outputs = list_table_columns(plan, input_columns, name_expression)
     if plan.totals is not None:
         outputs = list_total_columns(plan, plan.totals, outputs)
     elif plan.staging is not None and plan.staging.timeouts is not None:
@@ -110,25 +111,25 @@ def find_output_columns(
         outputs = [RowOutput("TRUE", PLACEHOLDER_COLUMN)]
     if not outputs:
         raise no_output_columns(plan.pattern.span)
-    check_output_names(outputs, columns)
-    if columns.find((CLASSIFIER_FIELD,)) and plan.matched_rows_calls:
+    check_output_names(outputs, input_columns)
+    if input_columns.find((CLASSIFIER_FIELD,)) and plan.matched_rows_calls:
         raise duplicate_classifier_field(plan.matched_rows_calls[0].span)
     return tuple(outputs)
 
 
 def list_total_columns(
-    plan: MatchPlan, totals: Totals, match_columns: list[OutputColumn]
+    plan: MatchPlan, totals: Totals, match_outputs: list[OutputColumn]
 ) -> list[OutputColumn]:
     """Return the columns of a result of totals: the columns that group matches, then the totals.
 
     Args:
         plan: the plan.
         totals: the totals.
-        match_columns: the columns that the rows of matches would have.
+        match_outputs: the columns of the result if matches were not aggregated.
     """
     outputs = [
         column
-        for column in match_columns
+        for column in match_outputs
         if not isinstance(column, Measure) or column.name in totals.keys
     ]
     measures = {measure.name: measure for measure in plan.measures}
@@ -139,46 +140,46 @@ def list_total_columns(
 
 
 def list_table_columns(
-    plan: MatchPlan, columns: InputColumns, name_expression: Callable[[str], str]
+    plan: MatchPlan, input_columns: InputColumns, name_expression: Callable[[str], str]
 ) -> list[OutputColumn]:
     """Return the columns of the row pattern output table in the order that the module explains.
 
     For the arguments see `find_output_columns`.
     """
-    partition_columns = list_partition_columns(plan, columns, name_expression)
-    input_columns = [RowOutput(quote_name(name), name) for name in columns.names]
+    partition_outputs = list_partition_columns(plan, input_columns, name_expression)
+    input_outputs = [RowOutput(quote_name(name), name) for name in input_columns.names]
     if plan.rows_per_match.summarizes_matches:
-        return [*partition_columns, *plan.measures]
+        return [*partition_outputs, *plan.measures]
     if plan.rows_per_match.is_window_output or plan.column_order is ColumnOrder.INPUT_FIRST:
-        return [*input_columns, *plan.measures]
-    listed_texts = {column.text for column in partition_columns}
-    order_columns = []
+        return [*input_outputs, *plan.measures]
+    listed_texts = {column.text for column in partition_outputs}
+    order_outputs = []
     for item in plan.order_by:
         text = item.expression.text
-        order_name = columns.find_by_text(text)
+        order_name = input_columns.find_by_text(text)
         if text not in listed_texts and order_name is not None:
-            order_columns.append(RowOutput(text, order_name))
+            order_outputs.append(RowOutput(text, order_name))
             listed_texts.add(text)
-    other_columns = [column for column in input_columns if column.text not in listed_texts]
-    return [*partition_columns, *order_columns, *plan.measures, *other_columns]
+    other_outputs = [column for column in input_outputs if column.text not in listed_texts]
+    return [*partition_outputs, *order_outputs, *plan.measures, *other_outputs]
 
 
 def list_partition_columns(
-    plan: MatchPlan, columns: InputColumns, name_expression: Callable[[str], str]
+    plan: MatchPlan, input_columns: InputColumns, name_expression: Callable[[str], str]
 ) -> list[RowOutput]:
     """Return the columns of PARTITION BY, each once.
 
     An expression has the name that the user gave, or else the name of the input column, or else
     the name that Spark gives it. For the arguments see `find_output_columns`.
     """
-    partition_columns = []
+    partition_outputs = []
     for key in dict.fromkeys(plan.partition_by):
-        name = key.name or columns.find_by_text(key.text) or name_expression(key.text)
-        partition_columns.append(RowOutput(key.text, name, key.span if key.name else None))
-    return partition_columns
+        name = key.name or input_columns.find_by_text(key.text) or name_expression(key.text)
+        partition_outputs.append(RowOutput(key.text, name, key.span if key.name else None))
+    return partition_outputs
 
 
-def check_output_names(outputs: list[OutputColumn], columns: InputColumns) -> None:
+def check_output_names(outputs: list[OutputColumn], input_columns: InputColumns) -> None:
     """Check that no two columns have the same name.
 
     The session decides whether names may differ in case alone.
@@ -188,17 +189,17 @@ def check_output_names(outputs: list[OutputColumn], columns: InputColumns) -> No
     """
     first_columns: dict[str, OutputColumn] = {}
     for column in outputs:
-        first = first_columns.setdefault(columns.fold_name(column.name), column)
+        first = first_columns.setdefault(input_columns.fold_name(column.name), column)
         if first is column:
             continue
         if current_language() is PATTERN_CALLS:
             raise stage_name_taken(name=column.name)
         if isinstance(first, Measure) and isinstance(column, Measure):
             raise duplicate_measure(first.span, column.span, name=column.name)
-        # The later name is shown, if the user has written both.
-        spans = [
-            output.span for output in (column, first) if isinstance(output, Measure | RowOutput)
-        ]
-        written_spans = [span for span in spans if span]
-        span = written_spans[0] if written_spans else None
+        span = find_name_span(column) or find_name_span(first)
         raise duplicate_output_column(span, name=column.name)
+
+
+def find_name_span(column: OutputColumn) -> Span | None:
+    """Return where the user has written the name of a column; None if it is not in the query."""
+    return column.span if isinstance(column, Measure | RowOutput) else None
