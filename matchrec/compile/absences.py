@@ -180,19 +180,19 @@ class StateDivision:
         # yielded that end the run for the absences that continue after this move.
         current_absences = find_absences_within(state.phases)
         # The absences for which the choice that ends the run has been yielded.
-        tested = frozenset[int]()
+        tested_absences = frozenset[int]()
         moves = sorted(
             self.iterate_effective_moves(state),
             key=lambda move: len(find_absences_within(move.target.phases)),
         )
         for move in moves:
-            continuing = current_absences & find_absences_within(move.target.phases)
-            if not tested <= continuing:
+            continuing_absences = current_absences & find_absences_within(move.target.phases)
+            if not tested_absences <= continuing_absences:
                 raise errors.MustBuildMatchesError(errors.OVERLAPPING_ABSENCES)
-            yield from self.iterate_endings(continuing - tested)
+            yield from self.iterate_endings(continuing_absences - tested_absences)
             yield move.choice, move.target
-            tested = continuing
-        yield from self.iterate_endings(current_absences - tested)
+            tested_absences = continuing_absences
+        yield from self.iterate_endings(current_absences - tested_absences)
 
     def iterate_effective_moves(self, state: DividedState) -> Iterator[RunMove]:
         """Yield the moves of a state that the program needs.

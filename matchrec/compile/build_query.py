@@ -127,8 +127,10 @@ def translate_outputs(
         plan=query.plan, types=conditions.types, session=conditions.session, collector=collector
     )
     outputs = tuple(build_result_column(output, translator) for output in query.outputs)
-    used = list_used_columns(query.plan, conditions.types, collector.columns, conditions.columns)
-    for column in used:
+    used_columns = list_used_columns(
+        query.plan, conditions.types, collector.columns, conditions.columns
+    )
+    for column in used_columns:
         indices.setdefault(column, len(indices))
     return TranslatedOutputs(outputs, collector)
 

@@ -25,11 +25,11 @@ def guard_tests(tests: Sequence[RowTest]) -> Sequence[RowTest]:
     `CASE WHEN z <> 0 THEN x / z > 2 ELSE TRUE END`: it is computed only if all tests before it
     hold, and is true otherwise, so that the first false test is counted.
     """
-    guarded: list[RowTest] = []
+    guarded_tests: list[RowTest] = []
     for test in tests:
-        needs_guard = bool(guarded) and to_column(test).may_fail
-        guarded.append(guard_test(guarded, test) if needs_guard else test)
-    return guarded
+        needs_guard = bool(guarded_tests) and to_column(test).may_fail
+        guarded_tests.append(guard_test(guarded_tests, test) if needs_guard else test)
+    return guarded_tests
 
 
 def guard_test(earlier_tests: Sequence[RowTest], test: RowTest) -> RowTest:

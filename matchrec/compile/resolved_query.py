@@ -95,8 +95,8 @@ def choose_outputs(
     """
     if not current_shortcuts().columns:
         return outputs
-    used = tuple(output for output in outputs if use.reads(output.name))
-    return used or outputs[:1]  # Rows need a column to be counted.
+    used_outputs = tuple(output for output in outputs if use.reads(output.name))
+    return used_outputs or outputs[:1]  # Rows need a column to be counted.
 
 
 def choose_windows(

@@ -78,7 +78,7 @@ def list_used_columns(
 
     The arguments and the errors are those of `build_sent_columns`.
     """
-    used = (
+    used_columns = (
         *measure_columns,
         *run_columns.integers,
         *run_columns.floats,
@@ -87,7 +87,7 @@ def list_used_columns(
         *find_window_end_columns(plan, types),
         *find_key_columns(plan),
     )
-    return tuple(dict.fromkeys(used))
+    return tuple(dict.fromkeys(used_columns))
 
 
 def find_window_columns(

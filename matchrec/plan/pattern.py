@@ -183,12 +183,14 @@ def make_concatenation(parts: Iterable[RowPattern], span: Span | None = None) ->
     >>> show_pattern(make_concatenation([Variable("A"), Empty(), inner]))
     'A B C'
     """
-    flat: list[RowPattern] = []
+    flat_parts: list[RowPattern] = []
     for part in parts:
-        flat += [inner for inner in list_top_level_parts(part) if not isinstance(inner, Empty)]
-    if not flat:
+        flat_parts += [
+            inner for inner in list_top_level_parts(part) if not isinstance(inner, Empty)
+        ]
+    if not flat_parts:
         return Empty(span)
-    return flat[0] if len(flat) == 1 else Concatenation(tuple(flat), span)
+    return flat_parts[0] if len(flat_parts) == 1 else Concatenation(tuple(flat_parts), span)
 
 
 def list_top_level_parts(pattern: RowPattern) -> tuple[RowPattern, ...]:
@@ -210,10 +212,10 @@ def make_alternation(parts: Iterable[RowPattern], span: Span | None = None) -> R
 
     A single part is returned as it is.
     """
-    flat: list[RowPattern] = []
+    flat_parts: list[RowPattern] = []
     for part in parts:
-        flat += part.parts if isinstance(part, Alternation) else (part,)
-    return flat[0] if len(flat) == 1 else Alternation(tuple(flat), span)
+        flat_parts += part.parts if isinstance(part, Alternation) else (part,)
+    return flat_parts[0] if len(flat_parts) == 1 else Alternation(tuple(flat_parts), span)
 
 
 def make_permutation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:

@@ -30,25 +30,26 @@ def count_rows_before(pattern: patterns.RowPattern) -> dict[str, RowCount]:
     >>> {name: (count.least, count.most) for name, count in counts.items()}
     {'A': (0, 2), 'B': (1, 1), 'C': (1, 2), 'D': (2, 3)}
     """
-    rows_before: dict[str, RowCount] = {}
+    counts: dict[str, RowCount] = {}
 
-    def visit(part: patterns.RowPattern, before: RowCount) -> None:
-        """Add the variables of a part that has `before` rows of the match before it."""
+    def visit(part: patterns.RowPattern, rows_before: RowCount) -> None:
+        """Count the variables of a part, before which the match has `rows_before` rows."""
         if isinstance(part, patterns.Variable):
-            earlier = rows_before.get(part.name, before)
-            rows_before[part.name] = RowCount(
-                min(earlier.least, before.least), max(earlier.most, before.most)
+            # The variable may occur in the pattern several times.
+            count = counts.get(part.name, rows_before)
+            counts[part.name] = RowCount(
+                min(count.least, rows_before.least), max(count.most, rows_before.most)
             )
         if isinstance(part, patterns.Concatenation):
             for inner in part.parts:
-                visit(inner, before)
-                before = _add_row_counts((before, count_rows(inner)))
+                visit(inner, rows_before)
+                rows_before = _add_row_counts((rows_before, count_rows(inner)))
             return
         for index, inner in enumerate(patterns.list_children(part)):
-            visit(inner, _add_row_counts((before, _count_rows_before_child(part, index))))
+            visit(inner, _add_row_counts((rows_before, _count_rows_before_child(part, index))))
 
     visit(pattern, NO_ROWS)
-    return rows_before
+    return counts
 
 
 def _count_rows_before_child(pattern: patterns.RowPattern, index: int) -> RowCount:

@@ -194,15 +194,15 @@ def is_used_instead(name: str, near: str, plan: MatchPlan) -> bool | None:
     Returns:
         True if only `name` is used, False if only `near` is used, and None if both or neither are.
     """
-    used = set()
+    used_names = set()
     for scalar in plan.expressions:
         for reference in walk_references(scalar):
             variable = find_variable(reference)
             if variable is not None:
-                used.add(variable)
+                used_names.add(variable)
             elif isinstance(reference, ColumnReference):
-                used.update(part.upper() for part in reference.names[:-1])
-    is_name_used, is_near_used = name.upper() in used, near in used
+                used_names.update(part.upper() for part in reference.names[:-1])
+    is_name_used, is_near_used = name.upper() in used_names, near in used_names
     return None if is_name_used == is_near_used else is_name_used
 
 
@@ -279,8 +279,10 @@ def check_skip_advances(plan: MatchPlan) -> None:
     members = frozenset(plan.variables[member] for member in plan.members[skip.variable])
     is_last = skip.to is SkipTo.LAST
     if always_is_first_row(plan.pattern, members, last_of_members=is_last):
-        others = [name for name in plan.variables if name not in members]
-        raise errors.skip_always_to_first_row(skip.span, variable=skip.variable, others=others)
+        other_variables = [name for name in plan.variables if name not in members]
+        raise errors.skip_always_to_first_row(
+            skip.span, variable=skip.variable, others=other_variables
+        )
 
 
 def check_exclusions(plan: MatchPlan) -> None:

@@ -482,8 +482,8 @@ def _reject_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
             raise errors.and_between_definitions(before.span, word=before.key)
         token = clause[index]
         first = start - 2 if clause.key(start - 1) == "AS" else start
-        around = split_item(clause, first, end, token)
-        raise unexpected_token(token.text, "DEFINE", token.span, around)
+        texts_around = split_item(clause, first, end, token)
+        raise unexpected_token(token.text, "DEFINE", token.span, texts_around)
 
 
 def _explain_malformed_definition(

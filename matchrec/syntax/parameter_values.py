@@ -77,18 +77,20 @@ def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patter
     """
     if next(walk_parameters(pattern), None) is None:
         return pattern
-    filled = patterns.replace_children(pattern, lambda part: fill_bounds(part, values))
-    if not isinstance(filled, patterns.Quantified):
-        return filled
+    filled_pattern = patterns.replace_children(pattern, lambda part: fill_bounds(part, values))
+    if not isinstance(filled_pattern, patterns.Quantified):
+        return filled_pattern
     what = "the bound of a quantifier in PATTERN"
-    least = filled.least
-    if filled.least_parameter is not None:
-        least = look_up_number(filled.least_parameter, values, what)
-    most = filled.most
-    if filled.most_parameter is not None:
-        most = look_up_number(filled.most_parameter, values, what)
-    check_quantifier_bounds(least, most, filled.bounds_span)
-    return replace(filled, least=least, most=most, least_parameter=None, most_parameter=None)
+    least = filled_pattern.least
+    if filled_pattern.least_parameter is not None:
+        least = look_up_number(filled_pattern.least_parameter, values, what)
+    most = filled_pattern.most
+    if filled_pattern.most_parameter is not None:
+        most = look_up_number(filled_pattern.most_parameter, values, what)
+    check_quantifier_bounds(least, most, filled_pattern.bounds_span)
+    return replace(
+        filled_pattern, least=least, most=most, least_parameter=None, most_parameter=None
+    )
 
 
 def read_parameter(tokens: Sequence[Token]) -> patterns.Parameter | None:

@@ -50,8 +50,8 @@ def build_seek_plan(plan: MatchPlan) -> MatchPlan:
             raise errors.part_not_allowed_with_seek(
                 plan.pattern.span, what=f"a variable called `{name}`"
             )
-    passed = patterns.Quantified(patterns.Variable(PASSED), 0, None, greedy=False)
-    pattern = patterns.make_concatenation([passed, plan.pattern], plan.pattern.span)
+    passed_rows = patterns.Quantified(patterns.Variable(PASSED), 0, None, greedy=False)
+    pattern = patterns.make_concatenation([passed_rows, plan.pattern], plan.pattern.span)
     union = Subset(MATCHED, patterns.list_variable_names(plan.pattern))
     with_union = replace(plan, pattern=pattern, subsets=(*plan.subsets, union))
     return map_plan_references(with_union, read_match_only)
@@ -73,7 +73,7 @@ def read_match_only(reference: Reference) -> Reference:
                 reference.span, what="PREV or NEXT of CLASSIFIER()"
             )
         case ColumnReference(navigation) | Classifier(navigation) if not navigation.is_last:
-            moved = replace(navigation, variable=navigation.variable or MATCHED)
-            return replace(reference, navigation=moved)
+            navigation_in_match = replace(navigation, variable=navigation.variable or MATCHED)
+            return replace(reference, navigation=navigation_in_match)
         case _:  # This is a fact about the match, or reads the last row, which is in the match.
             return reference

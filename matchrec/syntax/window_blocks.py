@@ -264,20 +264,20 @@ def _read_call(
     Raises:
         MatchRecognizeError: the window has no measure of this name, or the name has a qualifier.
     """
-    written = tokens.cut_out(call.start, call.over)
-    span = written.full_span
-    text = " ".join(written.text.split())
+    sequence = tokens.cut_out(call.start, call.over)
+    span = sequence.full_span
+    text = " ".join(sequence.text.split())
     has_several_tokens = call.over - call.start > 1
     has_arguments = tokens.key(call.over - 1) == ")" or (has_several_tokens and ")" in text)
     if has_arguments:
-        return WindowCall(f"{text} OVER {label}", written, None)
+        return WindowCall(f"{text} OVER {label}", sequence, None)
     if has_several_tokens:
         raise errors.qualified_measure(span, name=text, measure=text.rpartition(".")[2])
     name = tokens[call.start].name
     measures = [measure.name for measure in window.clause.measures]
     for measure in measures:
         if measure.lower() == name.lower():
-            return WindowCall(f"{measure} OVER {label}", written, name)
+            return WindowCall(f"{measure} OVER {label}", sequence, name)
     if not measures:
         _reject_misspelt_measures(tokens, window.location)
     raise errors.unknown_window_measure(span, name=name, window=label, measures=measures)

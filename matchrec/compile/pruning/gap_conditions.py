@@ -67,8 +67,8 @@ def replace_gaps_by_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan
 def add_condition(definition: Definition, gap_condition: Definition) -> Definition:
     """Return the definition of a variable with a gap's condition added to its own condition."""
     conditions = (definition.condition, gap_condition.condition)
-    joined = join_conditions("AND", conditions, definition.condition.span)
-    return Definition(definition.variable, joined, definition.span)
+    joined_condition = join_conditions("AND", conditions, definition.condition.span)
+    return Definition(definition.variable, joined_condition, definition.span)
 
 
 def build_gap_conditions(plan: MatchPlan, follow: FollowSets) -> Iterator[Definition]:

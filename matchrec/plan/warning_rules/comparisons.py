@@ -187,14 +187,16 @@ def warn_about_later_rows(
         if is_early or variable_read not in variables_in_pattern:
             continue
         column = show_plain_argument(reference)
-        read = show_users_operand(operand, f"{variable_read}.{column}" if plan.staging else None)
+        operand_text = show_users_operand(
+            operand, f"{variable_read}.{column}" if plan.staging else None
+        )
         if variable_read == subject.name:
             yield warnings.compared_with_own_stage(
-                span, read=read, column=column, stage=variable_read
+                span, read=operand_text, column=column, stage=variable_read
             )
         else:
             yield warnings.compared_with_later_variable(
-                span, read=read, other=variable_read, variable=subject.name
+                span, read=operand_text, other=variable_read, variable=subject.name
             )
 
 
@@ -268,20 +270,20 @@ def find_variables_before(name: str, pattern: patterns.RowPattern, *, first: boo
     if not indexes:
         return set()
     # The children that may have been matched before the variable gets a row.
-    earlier: tuple[patterns.RowPattern, ...] = ()
+    earlier_parts: tuple[patterns.RowPattern, ...] = ()
     if isinstance(pattern, patterns.Concatenation):
-        earlier = parts[: indexes[-1]]
+        earlier_parts = parts[: indexes[-1]]
     elif isinstance(pattern, patterns.Permutation) or is_loop(pattern):
-        earlier = parts
+        earlier_parts = parts
     if first:
         # After a part that always has a row of the variable, no later row of it is the first one.
-        earlier = tuple(
-            part for part in earlier if not patterns.always_has_row(part, frozenset({name}))
+        earlier_parts = tuple(
+            part for part in earlier_parts if not patterns.always_has_row(part, frozenset({name}))
         )
     variables: set[str] = set()
     for index in indexes:
         variables |= find_variables_before(name, parts[index], first=first)
-    for part in earlier:
+    for part in earlier_parts:
         variables.update(patterns.list_variable_names(part))
     return variables
 

@@ -102,7 +102,7 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     is_non_overlapping = plan.output is MatchOutput.NON_OVERLAPPING
     if not is_non_overlapping and not (skips and plan.output is MatchOutput.PREFERRED):
         return
-    restricted = {
+    restricted_variables = {
         definition.variable
         for definition in plan.definitions
         if not is_constant_word(definition.condition, "TRUE")
@@ -114,7 +114,7 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             yield warnings.loop_ends_when_complete(
                 loop.span, loop=patterns.show_pattern(loop), least=loop.least
             )
-        elif not restricted.isdisjoint(patterns.list_variable_names(loop)):
+        elif not restricted_variables.isdisjoint(patterns.list_variable_names(loop)):
             # A loop without restricted variables takes every row, so it never skips one.
             yield warnings.loop_ends_before_skipped_row(
                 loop.span, loop=patterns.show_pattern(loop), selection=plan.selection.value

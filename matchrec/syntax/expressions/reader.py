@@ -294,12 +294,12 @@ class ExpressionCursor(Cursor, ABC):
                 before.span, where=self.where, last_word=before.text
             )
         if is_operator and before.key in _BINARY_OPERATORS:
-            both = before.span.to(token.span)
-            return syntax_errors.two_operators(before.text, token.text, both, where=self.where)
+            both_span = before.span.to(token.span)
+            return syntax_errors.two_operators(before.text, token.text, both_span, where=self.where)
         following = self.tokens[min(self.position + 1, self.end - 1)]
         if token.key == "!" and following.key == "=":
-            both = token.span.to(following.span)
-            return syntax_errors.two_operators("!", "=", both, where=self.where)
+            both_span = token.span.to(following.span)
+            return syntax_errors.two_operators("!", "=", both_span, where=self.where)
         return None
 
     def _explain_is(self) -> MatchRecognizeError | None:
@@ -332,8 +332,10 @@ class ExpressionCursor(Cursor, ABC):
         span = before.span if is_after_keyword else token.span
         is_key = self.scope.part in (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
         needs_text = is_key or self.scope.part is ClausePart.WITHIN or token.key == "GROUP"
-        around = self.sequence.split_at(span) if needs_text else ("", "")
-        return syntax_errors.unexpected_token(self.sequence.text_at(span), self.where, span, around)
+        texts_around = self.sequence.split_at(span) if needs_text else ("", "")
+        return syntax_errors.unexpected_token(
+            self.sequence.text_at(span), self.where, span, texts_around
+        )
 
     def make_unknown_variable_error(self, name: Token) -> MatchRecognizeError:
         """Return the error for a name that is not a pattern variable, as it must be."""
