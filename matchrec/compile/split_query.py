@@ -77,8 +77,8 @@ class SplitQuery(ResolvedQuery):
     def find_nearby_tests(self) -> list[tuple[SplitCondition, NearbyTest]]:
         """Return the tests that the worker computes, each with the condition to which it belongs.
 
-        The conditions of variables come first. An observed test gets a condition of its own, with
-        the text of the test instead of a variable.
+        The conditions of variables come first. Each observed test gets its own condition, with the
+        text of the test instead of a variable.
         """
         tests = [
             (condition, condition.nearby_test)

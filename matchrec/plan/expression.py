@@ -84,7 +84,7 @@ class Navigation:
     # The primary or union variable whose rows are counted; None for the universal variable.
     variable: str | None = None
     end: End = End.LAST
-    # How many rows of the variable lie between `end` and the row. Never negative.
+    # How many rows of the variable are between `end` and the row. Never negative.
     logical_offset: int = 0
     # How many rows to move in the partition: negative for PREV, positive for NEXT.
     physical_offset: int = 0
@@ -247,7 +247,7 @@ class Term:
 class Operation:
     """An operation whose operands are known: `a AND b`, `a + b`, `abs(a)`.
 
-    Parentheses around an operation are not an operation of their own: they are texts in `parts`.
+    Parentheses around an operation are not another operation: they are texts in `parts`.
     `(a + 1)` has the operator `+` and the parts `(`, a, ` + `, 1, `)`.
     """
 
@@ -516,7 +516,7 @@ def map_references(scalar: Scalar, change: Callable[[Reference], TextPiece]) -> 
 def map_column_references(
     scalar: Scalar, change: Callable[[ColumnReference], ColumnReference]
 ) -> Scalar:
-    """Return the expression with every column changed, those inside aggregates included."""
+    """Return the expression with every column changed, including columns inside aggregates."""
 
     def change_columns(reference: Reference) -> Reference:
         """Change a column, or the columns inside an aggregate; leave others unchanged."""
@@ -528,7 +528,7 @@ def map_column_references(
 
 
 def map_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Scalar:
-    """Return the expression with every operation changed, those inside aggregates included.
+    """Return the expression with every operation changed, including operations inside aggregates.
 
     The operands of an operation are changed before the operation.
     """

@@ -120,7 +120,7 @@ def check_negated_variables(plan: MatchPlan) -> None:
 
 
 def walk_variable_uses(plan: MatchPlan) -> Iterator[VariableUse]:
-    """Yield the uses of variables outside PATTERN, except those in a variable's own condition."""
+    """Yield the uses of variables outside PATTERN, except uses in a variable's own condition."""
     skip = plan.after_match
     yield VariableUse(skip.variable, "AFTER MATCH SKIP", skip.span)
     for subset in plan.subsets:
@@ -351,7 +351,7 @@ def check_classifiers(plan: MatchPlan) -> None:
 
 
 def walk_condition_references(plan: MatchPlan) -> Iterator[Reference]:
-    """Yield the references of all conditions, without those inside aggregates."""
+    """Yield the references of all conditions, without references inside aggregates."""
     for definition in plan.definitions:
         yield from definition.condition.references
 
@@ -376,7 +376,7 @@ def check_match_number(plan: MatchPlan) -> None:
 
 
 def walk_references(scalar: Scalar) -> Iterator[Reference]:
-    """Yield the references of an expression, and after each aggregate those in its inputs."""
+    """Yield the references of an expression, and after each aggregate the references inside it."""
     for reference in scalar.references:
         yield reference
         if isinstance(reference, Aggregate):

@@ -1,16 +1,16 @@
-"""Stages: the plan of a `Pattern`, in which every step says which events may be skipped before it.
+"""Stages: the plan of a `Pattern`, in which each step has a rule for the events that are skipped.
 
     Pattern.begin("a").where("x > 1").followed_by("b").where("x > a.x").times(2)
 
 An event is a row of the input. The steps of a pattern are single stages, groups of steps, and NOTs.
-`Staging` holds them beside the row pattern of the plan, here `A B{2}`, which says only in which
-order stages have rows.
+They are in the `Staging` of a plan. The row pattern of the plan, here `a b{2}`, shows only the
+order in which stages have rows.
 
-A *test* is a condition on one event: that a stage accepts it, that it ends a loop, or that it comes
-too late. Each test is a definition of the plan with a name of its own, such as `:b where`, and
-steps refer to it by this name. No row is ever mapped to the name of a test. In its condition, the
-name means the event that is tested, and the name of a stage means the events that the stage has
-accepted before:
+A *test* is a condition on one event: that a stage accepts the event, that the event ends a loop, or
+that it comes too late. Each test is a definition of the plan with a separate name, such as
+`:b where`, and steps refer to the test by this name. No row is ever mapped to the name of a test.
+In the condition of a test, the name of the test means the tested event, and the name of a stage
+means the events that the stage has accepted before:
 
     :a where    :a where.x > 1
     :b where    :b where.x > a.x
@@ -221,7 +221,7 @@ def walk_repeated_parts(steps: Steps) -> Iterator[RepeatedPart]:
 
 
 def walk_forbidden_events(steps: Steps) -> Iterator[ForbiddenEvent]:
-    """Yield all NOTs, those inside groups included."""
+    """Yield all NOTs, including NOTs inside groups."""
     return (step for step in walk_steps(steps) if isinstance(step, ForbiddenEvent))
 
 
@@ -347,7 +347,7 @@ def _walk_first_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTes
 
 
 def find_stages(part: RepeatedPart) -> frozenset[str]:
-    """Return the names of the single stages of a part, those inside groups included.
+    """Return the names of the single stages of a part, including stages inside groups.
 
     NOTs are not among them: they have no rows.
     """

@@ -41,7 +41,7 @@ class Replacement:
     width: int
 
 
-# A text whose views and replacements are pieces of their own.
+# A text that is cut up at its views and replacements, which are separate pieces.
 Template = tuple[str | View | Replacement, ...]
 
 

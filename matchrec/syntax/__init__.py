@@ -45,7 +45,7 @@ One clause or window:
                        `window_functions`, `seek` and `frame_restriction`
 
 sqlglot is called but never extended: only the kinds and positions of its tokens are used. Comments
-and layout inside of clauses are dropped. The rest of a query stays as the user wrote it.
+and layout inside clauses are dropped. The rest of a query stays as the user wrote it.
 
 The package cannot be called `sql`, because `matchrec.sql` is a function.
 """

@@ -71,7 +71,7 @@ class QueryNode:
     source: Source
     # The clauses and windows, in the order of evaluation.
     sites: tuple[Site, ...] = ()
-    # Each `{name}` outside of clauses for which a DataFrame was passed, from left to right.
+    # Each `{name}` outside clauses for which a DataFrame was passed, from left to right.
     frames: tuple[DataFrameName, ...] = ()
     # Every positional parameter `?` of a query with sites, from left to right. When the text is cut
     # up, their order is lost, so `name_parameter(span)` replaces the `?` at `span`.
@@ -187,7 +187,7 @@ def may_have_clause(text: str) -> bool:
 
 
 def has_clause(tokens: TokenSequence) -> bool:
-    """Return whether a query has a clause or a row pattern window, whatever is inside it.
+    """Return whether a query has a clause or a row pattern window, which may be malformed.
 
     Raises:
         MatchRecognizeError: the parentheses of a query with a clause do not pair up, or a clause or
@@ -236,7 +236,7 @@ def _find_positional_parameters(tokens: TokenSequence, sites: tuple[Site, ...]) 
 def _find_passed_frames(
     tokens: TokenSequence, names: Collection[str], clauses: Sequence[ClauseLocation | PatternWindow]
 ) -> Iterator[DataFrameName]:
-    """Yield each `{name}` outside of clauses for which a DataFrame was passed.
+    """Yield each `{name}` outside clauses for which a DataFrame was passed.
 
     Args:
         tokens: the tokens of the query.

@@ -127,8 +127,8 @@ def _check_options(clause: nodes.MatchRecognize) -> None:
     """Check that the options of a clause go together.
 
     Raises:
-        MatchRecognizeError: INITIAL or SEEK outside of a window, or AFTER MATCH SKIP with an output
-            that has several matches for a starting row.
+        MatchRecognizeError: INITIAL or SEEK is written in a clause, or AFTER MATCH SKIP with an
+            output that has several matches for a starting row.
     """
     if clause.search:
         raise initial_or_seek_outside_window(

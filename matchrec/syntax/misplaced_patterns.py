@@ -13,7 +13,7 @@ from matchrec.syntax.clause_locations import find_part_at
 from matchrec.syntax.clause_tokens import ClauseTokens
 from matchrec.syntax.tokens import TokenKind, TokenSequence, split_words
 
-# Symbols of row patterns that may be outside of PATTERN by mistake.
+# Symbols of row patterns that may be outside PATTERN's parentheses by mistake.
 _SYMBOLS_OF_PATTERNS = split_words("^ $ * + ? { |")
 
 

@@ -95,7 +95,7 @@ def _drop_negations(parts: PatternParts) -> tuple[patterns.RowPattern, ...]:
 def _check_mapped_variables(
     negations: Sequence[patterns.Negation], without_nots: patterns.RowPattern
 ) -> None:
-    """Check that the pattern maps rows to variables, and to other variables than those under NOT.
+    """Check that the pattern maps rows to variables, and to none of the variables under NOT.
 
     Args:
         negations: every NOT of the pattern.

@@ -39,7 +39,7 @@ from matchrec.syntax.tokens import TokenSequence
 from matchrec.syntax.window_selects import Select
 from matchrec.syntax.with_clauses import WithClause, find_visible
 
-# Tokens before a `*` that stands for columns. After others it multiplies.
+# Tokens before a `*` that stands for columns. After other tokens, a `*` multiplies.
 _KEYS_BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
 # Words after a `*` that change which columns it stands for.
 _CHANGES_OF_STAR = ("EXCEPT", "EXCLUDE", "REPLACE", "RENAME")

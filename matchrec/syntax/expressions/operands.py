@@ -44,7 +44,7 @@ MOST_PARENTHESES = 500
 
 
 class OperandReader(CallReader):
-    """A reader of operands: everything that has no operator between its parts."""
+    """A reader of operands: names, literals, calls, CASE and groups in parentheses."""
 
     def read_primary(self) -> Scalar:
         """Read an operand with the subscripts, fields, casts and collations after it."""
@@ -196,7 +196,7 @@ class OperandReader(CallReader):
             raise errors.column_in_double_quotes(token.span, clause=self.where, text=text)
 
     def _reject_star(self, start: int) -> None:
-        """Raise an error for a `*` inside COUNT, or outside of navigations and aggregates.
+        """Raise an error for a `*` inside COUNT, or outside navigations and aggregates.
 
         The `*` is not one of `count(*)` or `count(A.*)`: `aggregates` reads these. The function
         around the `*` may be a misspelt aggregate: `coutn(*)`.
