@@ -226,7 +226,7 @@ def walk_forbidden_events(steps: Steps) -> Iterator[ForbiddenEvent]:
 
 
 def build_row_pattern(steps: Steps) -> RowPattern:
-    """Return the row pattern of the rows of matches.
+    """Return the row pattern of a match: the stages in their order, with their repetitions.
 
     The row pattern shows which stages follow each other, whatever events are skipped between them.
     NOTs have no rows, so the row pattern does not contain them.
@@ -237,7 +237,7 @@ def build_row_pattern(steps: Steps) -> RowPattern:
 
 
 def build_part_pattern(part: RepeatedPart) -> RowPattern:
-    """Return the row pattern of the rows of one part.
+    """Return the row pattern of one part.
 
     >>> from matchrec.plan.pattern import show_pattern
     >>> stage = SingleStage("A", ":A where")
