@@ -1,4 +1,4 @@
-"""Words of SQL by what they mean, such as reserved words. The lists are in `words.txt`."""
+"""Lists of SQL words, such as the reserved words. They are read from `words.txt`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from matchrec.source import read_table
 
 
 def _read_lists() -> dict[str, set[str]]:
-    """Return the words of each list in `words.txt` by the name of the list."""
+    """Return the words of each list in `words.txt`, by the name of the list.
+
+    A list may have several lines in the file.
+    """
     lists: dict[str, set[str]] = {}
     for list_name, words in read_table("matchrec.plan", "words.txt"):
         lists.setdefault(list_name, set()).update(words.split())
@@ -17,7 +20,9 @@ _LISTS = _read_lists()
 
 
 def read_words(list_name: str) -> frozenset[str]:
-    """Return the words of a list in `words.txt`, in upper case unless they are internal.
+    """Return the words of a list in `words.txt`.
+
+    All words are in upper case, except names of our own operators, such as `chain`.
 
     >>> sorted(read_words("CONSTANT CALL"))[:3]
     ['ARRAY', 'CURDATE', 'CURRENT_CATALOG']
@@ -25,7 +30,7 @@ def read_words(list_name: str) -> frozenset[str]:
     return frozenset(_LISTS[list_name])
 
 
-# The comment at each list in `words.txt` says what its words have in common.
+# Lists that several modules need. A comment at each list in `words.txt` says what is in it.
 RESERVED = read_words("RESERVED")
 CURRENT_VALUES = read_words("CURRENT VALUE")
 NONDETERMINISTIC = read_words("NONDETERMINISTIC")
