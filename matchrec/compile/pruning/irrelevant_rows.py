@@ -92,7 +92,7 @@ def find_filters_with_fillers(
     condition of one of the fillers.
 
     Args:
-        fillers: the fillers; none if the search may skip rows.
+        fillers: the fillers; empty if the search may skip rows.
         plan: the plan of the query.
         pattern: its row pattern, compiled.
         row_tests: the part of each condition that Spark computes.
@@ -101,15 +101,17 @@ def find_filters_with_fillers(
         return ()
     if not can_leave_out_fillers(plan, pattern, fillers):
         return ()
-    filters: dict[RowColumn, None] = {}
+    filters: dict[RowColumn, None] = {}  # a set that keeps the order
     for variable, name in enumerate(plan.variables):
-        test = row_tests.get(name)
+        row_test = row_tests.get(name)
         is_filler = variable in fillers
-        if name == plan.match_condition or (is_filler and test is None):
+        is_about_match = name == plan.match_condition
+        takes_any_row = is_filler and row_test is None
+        if is_about_match or takes_any_row:
             continue
-        if test is None or not test.reads_one_row:
+        if row_test is None or not row_test.reads_one_row:
             return ()
-        filters[negate_test(test) if is_filler else test] = None
+        filters[negate_test(row_test) if is_filler else row_test] = None
     return tuple(filters)
 
 
@@ -152,18 +154,18 @@ def find_filters_of_stages(
     if pattern.program.completed_by_time or not all_runs_can_skip(pattern):
         return ()
     window_tests = {plan.ids[window.test] for window in staging.neighbour_windows}
-    tested_variables = {
+    stage_tests = {
         choice.test
         for choices in pattern.folding.choices
         for choice in choices
         if choice.test is not None and choice.test not in window_tests
     }
     filters: dict[RowColumn, None] = {}
-    for variable in sorted(tested_variables):
-        test = row_tests.get(plan.variables[variable])
-        if test is None or test == ALWAYS_TRUE or not test.reads_one_row:
+    for test_id in sorted(stage_tests):
+        row_test = row_tests.get(plan.variables[test_id])
+        if row_test is None or row_test == ALWAYS_TRUE or not row_test.reads_one_row:
             return ()
-        filters[test] = None
+        filters[row_test] = None
     return tuple(filters)
 
 
@@ -213,22 +215,21 @@ def reads_one_row(condition: SplitCondition) -> bool:
 def find_loop_variables(choices_by_state: ChoicesByState) -> VariableIds:
     """Return the variables whose rows always leave a run with the same choices.
 
-    Variables that can begin a run are left out.
-
-    For example, X and Y in `A X*? B Y* C`, but not X in `A X* B X C`.
+    Variables that can begin a run are left out. In `A X*? B Y* C`, the result is X and Y. In
+    `A X* B X C`, it is empty, because the second X leads to other choices.
     """
-    staying = set()
-    moving = set()
+    loop_variables = set()
+    moving_variables = set()
     for state, choices in enumerate(choices_by_state):
         for choice in choices:
             if choice.variable is None or choice.target is None:
                 continue
             begins_run = state == 0
             if begins_run or not have_same_choices(choices_by_state[choice.target], choices):
-                moving.add(choice.variable)
+                moving_variables.add(choice.variable)
             else:
-                staying.add(choice.variable)
-    return frozenset(staying - moving)
+                loop_variables.add(choice.variable)
+    return frozenset(loop_variables - moving_variables)
 
 
 def can_leave_out_fillers(plan: MatchPlan, pattern: CompiledPattern, fillers: VariableIds) -> bool:
@@ -237,7 +238,7 @@ def can_leave_out_fillers(plan: MatchPlan, pattern: CompiledPattern, fillers: Va
     Args:
         plan: the plan of a query.
         pattern: its row pattern, compiled.
-        fillers: the fillers; none if the search may skip rows.
+        fillers: the fillers; empty if the search may skip rows.
     """
     choices_by_state = pattern.folding.choices
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
@@ -289,11 +290,11 @@ def can_wait_in_state(choices_by_state: ChoicesByState, state: int, fillers: Var
     go on, the result is False.
     """
     choices = choices_by_state[state]
-    onward = [choice for choice in choices if choice.target is not None]
-    if not onward:
+    row_choices = [choice for choice in choices if choice.target is not None]
+    if not row_choices:
         return True
-    can_end = len(onward) < len(choices)
-    filler_targets = [choice.target for choice in onward if choice.variable in fillers]
+    can_end = len(row_choices) < len(choices)
+    filler_targets = [choice.target for choice in row_choices if choice.variable in fillers]
     if can_end or len(filler_targets) != 1:
         return False
     (target,) = filler_targets
@@ -302,9 +303,9 @@ def can_wait_in_state(choices_by_state: ChoicesByState, state: int, fillers: Var
 
 def have_same_choices(left: tuple[Choice, ...], right: tuple[Choice, ...]) -> bool:
     """Return whether two states have choices with the same variables and targets, in order."""
-    return [(choice.variable, choice.target) for choice in left] == [
-        (choice.variable, choice.target) for choice in right
-    ]
+    left_moves = [(choice.variable, choice.target) for choice in left]
+    right_moves = [(choice.variable, choice.target) for choice in right]
+    return left_moves == right_moves
 
 
 def may_read_filler(plan: MatchPlan, reference: Reference, fillers: VariableIds) -> bool:
