@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
+import re
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -34,6 +35,7 @@ PARQUET_START = b"PAR1"
 
 COMPRESSIONS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open}
 DELIMITERS = (",", ";", "\t", "|")
+WILDCARD = re.compile(r"[*?[]")
 BLOCK_SIZE = 1 << 20  # bytes of a file that are read at once
 SAMPLE_SIZE = 10_000  # bytes of a file that are read to find out its format or delimiter
 
@@ -89,6 +91,30 @@ def find_files(path: Path) -> Iterator[Path]:
     for child in sorted(path.iterdir()):
         if not child.name.startswith(("_", ".")):
             yield from find_files(child)
+
+
+def split_pattern(path: str) -> tuple[Path, str]:
+    """Return the folder below which a pattern of paths matches, and the pattern from there.
+
+    The second is empty if the path has no wildcards.
+
+    >>> split_pattern("data/year=*/*.csv")
+    (PosixPath('data'), 'year=*/*.csv')
+    """
+    parts = Path(path).parts
+    for index, part in enumerate(parts):
+        if WILDCARD.search(part):
+            return Path(*parts[:index]), "/".join(parts[index:])
+    return Path(*parts), ""
+
+
+def find_matches(pattern: str) -> tuple[Path, ...]:
+    """Return the files and folders that a pattern of paths matches, sorted.
+
+    The result is empty if the pattern has no wildcards.
+    """
+    folder, pattern_in_folder = split_pattern(pattern)
+    return tuple(sorted(folder.glob(pattern_in_folder))) if pattern_in_folder else ()
 
 
 def read_start(path: Path) -> bytes:

@@ -8,15 +8,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from matchrec.cli.files import has_known_format, suggest_nearest_file
+from matchrec.cli.files import find_matches, has_known_format, split_pattern, suggest_nearest_file
 from matchrec.cli.piped_tables import PipedTable
 from matchrec.cli.pipes import is_pipe
 from matchrec.cli.table_formats import find_common_format
 from matchrec.cli.tables import EmptyTable, Table
 from matchrec.errors import tables as errors
 from matchrec.errors.schemas import malformed_schema
-
-WILDCARD = re.compile(r"[*?[]")
 
 
 def parse_schema(argument: str) -> EmptyTable:
@@ -84,7 +82,7 @@ def make_table(name: str, path: str) -> Table:
     if Path(path).exists():
         return Table(name, (Path(path),), find_common_format(name, path, (Path(path),)))
     folder, pattern = split_pattern(path)
-    paths = tuple(sorted(folder.glob(pattern))) if pattern else ()
+    paths = find_matches(path)
     if pattern and not paths:
         file_names = None
         if folder.is_dir():
@@ -109,18 +107,3 @@ def parse_labels(argument: str) -> str:
     if has_known_format(Path(argument)):
         raise errors.file_for_table(path=argument)
     return argument
-
-
-def split_pattern(path: str) -> tuple[Path, str]:
-    """Return the folder below which a pattern of paths matches, and the pattern from there.
-
-    The second is empty if the path has no wildcards.
-
-    >>> split_pattern("data/year=*/*.csv")
-    (PosixPath('data'), 'year=*/*.csv')
-    """
-    parts = Path(path).parts
-    for index, part in enumerate(parts):
-        if WILDCARD.search(part):
-            return Path(*parts[:index]), "/".join(parts[index:])
-    return Path(*parts), ""

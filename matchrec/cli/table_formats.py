@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -11,6 +13,7 @@ from matchrec.cli.files import (
     PARQUET_START,
     FileFormat,
     find_files,
+    find_matches,
     read_start,
     strip_compression,
 )
@@ -80,34 +83,72 @@ def make_several_formats_error(
         for format_name, file_format in FORMAT_NAMES.items()
         if file_format in files_by_format
     }
-    files_of_known_format = [
-        file
-        for file_format, files in files_by_format.items()
-        if file_format is not None
-        for file in files
-    ]
-    patterns = suggest_patterns(argument, paths, files_of_known_format)
+    patterns = suggest_patterns(argument, paths, files_by_format)
     return errors.several_formats(pattern=argument, files=file_names, patterns=patterns)
 
 
-def suggest_patterns(argument: str, paths: Sequence[Path], files: Sequence[Path]) -> list[str]:
-    """Return patterns that each match the files of one ending, such as `parts/*.csv`.
+def suggest_patterns(
+    argument: str, paths: Sequence[Path], files_by_format: FilesByFormat
+) -> list[str]:
+    """Return patterns such as `parts/*.csv`, each for all files of one format and one ending.
 
-    The list is empty unless the user named a folder, or a pattern that ends with `*`.
+    A pattern that would match other files, too, is left out. Examples are files that the table does
+    not have because they are in folders such as `_temporary`.
 
     Args:
         argument: the path or the pattern, as the user wrote it.
-        paths: the files, or folders of files, that it leads to.
-        files: all files of known formats.
+        paths: the files, or folders of files, that the argument names.
+        files_by_format: all files of the table.
+    """
+    files_by_known_format = {
+        file_format: files
+        for file_format, files in files_by_format.items()
+        if file_format is not None
+    }
+    all_files = [file for files in files_by_known_format.values() for file in files]
+    pattern_without_ending = find_pattern_without_ending(argument, paths, all_files)
+    if pattern_without_ending is None:
+        return []
+    patterns = []
+    for files in files_by_known_format.values():
+        for ending, files_with_ending in group_by_ending(files).items():
+            pattern = f"{pattern_without_ending}{ending}"
+            if find_matches(pattern) == tuple(sorted(files_with_ending)):
+                patterns.append(pattern)
+    return sorted(patterns)
+
+
+def find_pattern_without_ending(
+    argument: str, paths: Sequence[Path], files: Sequence[Path]
+) -> str | None:
+    """Return a pattern that, followed by an ending, matches files of a table.
+
+    The user named a folder, or a pattern that ends with `*`. None if they wrote another pattern,
+    which does not say where an ending could be added.
+
+    Args:
+        argument: the path or the pattern, as the user wrote it.
+        paths: the files, or folders of files, that the argument names.
+        files: the files of known formats.
     """
     folder = Path(argument)
     if list(paths) == [folder]:
         is_flat = all(file.parent == folder for file in files)
-        beginning = f"{folder}/*" if is_flat else f"{folder}/**/*"
-    elif argument.endswith("*") and not any(path.is_dir() for path in paths):
-        beginning = argument
-    else:
-        return []
-    # An ending has the suffix of a compression, too: `.csv.gz`.
-    endings = {file.name.removeprefix(strip_compression(file).stem) for file in files}
-    return [f"{beginning}{ending}" for ending in sorted(endings) if ending]
+        escaped_folder = glob.escape(str(folder))
+        return f"{escaped_folder}/*" if is_flat else f"{escaped_folder}/**/*"
+    if argument.endswith("*") and not any(path.is_dir() for path in paths):
+        return argument
+    return None
+
+
+def group_by_ending(files: Sequence[Path]) -> dict[str, list[Path]]:
+    """Return files by the endings of their names. A file without an ending is left out.
+
+    An ending has the suffix of a compression, too: `.csv.gz`.
+    """
+    files_by_ending = defaultdict(list)
+    for file in files:
+        ending = file.name.removeprefix(strip_compression(file).stem)
+        if ending:
+            files_by_ending[ending].append(file)
+    return files_by_ending

@@ -129,6 +129,37 @@ def test_a_folder_of_several_formats(embedded: Path) -> None:
     ]
 
 
+def test_a_folder_of_several_formats_with_a_bracket_in_its_name(embedded: Path) -> None:
+    write_as(embedded / "x[1]/a.csv")
+    (embedded / "x[1]/b.json").write_text("{}")
+    message = catch_message("--table", "t=x[1]", code=2)
+    assert "help: write 'x[[]1]/*.csv' or 'x[[]1]/*.json' for" in message
+    assert print_table("x[[]1]/*.csv") == PRINTED
+
+
+def test_no_pattern_that_matches_more_files_than_the_folder_has(embedded: Path) -> None:
+    """A folder named `_t` does not count, but a pattern would match its files."""
+    write_as(embedded / "q/a.csv")
+    write_as(embedded / "q/_t/z.csv")
+    (embedded / "q/deep").mkdir()
+    (embedded / "q/deep/c.json").write_text("{}")
+    message = catch_message("--table", "t=q", code=2)
+    assert "help: write 'q/**/*.json' for" in message
+    (embedded / "q/_t/z.json").write_text("{}")
+    message = catch_message("--table", "t=q", code=2)
+    assert "help: make one table for each format" in message
+
+
+def test_no_pattern_that_matches_files_of_two_formats(embedded: Path) -> None:
+    write_as(embedded / "w/a.csv")
+    write_as(embedded / "w/b.parquet")
+    (embedded / "w/b.parquet").rename(embedded / "w/b.csv")
+    (embedded / "w/c.json").write_text("{}")
+    message = catch_message("--table", "t=w", code=2)
+    assert "note: parquet: w/b.csv" in message
+    assert "help: write 'w/*.json' for" in message
+
+
 def test_a_malformed_line_of_json(embedded: Path) -> None:
     """By default, Spark reads such a line as a row of NULLs."""
     (embedded / "x.json").write_text('{"k":1}\n{"k":2, oops\n{"k":3}\n')
