@@ -1,4 +1,4 @@
-"""Find out facts about files: their formats, compressions, encodings and delimiters."""
+"""Find files by patterns, and their formats, compressions, encodings and delimiters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PARQUET_START = b"PAR1"
 
 COMPRESSIONS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open}
 DELIMITERS = (",", ";", "\t", "|")
-WILDCARD = re.compile(r"[*?[]")
+WILDCARD = re.compile(r"[*?[]")  # in patterns of paths
 BLOCK_SIZE = 1 << 20  # bytes of a file that are read at once
 SAMPLE_SIZE = 10_000  # bytes of a file that are read to find out its format or delimiter
 
@@ -64,15 +64,30 @@ def find_format(path: Path) -> FileFormat:
     >>> find_format(Path("prices.csv.gz"))
     <FileFormat.CSV: 'csv'>
     """
-    suffix = strip_compression(path).suffix.lower()
-    if suffix not in FILE_FORMATS:
+    file_format = look_up_format(path)
+    if file_format is None:
         raise errors.unknown_format(path=str(path), endings=list(FILE_FORMATS))
-    return FILE_FORMATS[suffix]
+    return file_format
+
+
+def look_up_format(path: Path) -> FileFormat | None:
+    """Return the format that the name of a file or folder shows; None if it shows none."""
+    return FILE_FORMATS.get(strip_compression(path).suffix.lower())
+
+
+def detect_format(file: Path) -> FileFormat | None:
+    """Return the format of a file; None if it is unknown.
+
+    A Parquet file is recognized by its content, all others by their names.
+    """
+    if read_start(file).startswith(PARQUET_START):
+        return FileFormat.PARQUET
+    return look_up_format(file)
 
 
 def has_known_format(path: Path) -> bool:
     """Return whether the name of a file shows a format that can be read."""
-    return strip_compression(path).suffix.lower() in FILE_FORMATS
+    return look_up_format(path) is not None
 
 
 def strip_compression(path: Path) -> Path:

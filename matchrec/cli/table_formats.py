@@ -1,4 +1,4 @@
-"""The format of the files of a table, and the error for files of several formats."""
+"""The common format of a table's files, and the error if the files have several formats."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from typing import TypeAlias
 
 from matchrec.cli.files import (
     FILE_FORMATS,
-    PARQUET_START,
     FileFormat,
+    detect_format,
     find_files,
     find_matches,
-    read_start,
+    look_up_format,
     strip_compression,
 )
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import tables as errors
 
-# The files of a table by their formats; those of unknown formats are at None.
+# The files of a table by their formats. Files of unknown format are under the key None.
 FilesByFormat: TypeAlias = Mapping[FileFormat | None, Sequence[Path]]
 
-# The formats of files by their names in messages, in the order in which they are listed.
-FORMAT_NAMES = {**{known.value: known for known in FileFormat}, "unknown": None}
+# Formats by their names in messages, in the order in which a message lists them.
+FORMATS_BY_NAME = {
+    **{file_format.value: file_format for file_format in FileFormat},
+    "unknown": None,
+}
 
 
 def find_common_format(table_name: str, argument: str, paths: Sequence[Path]) -> FileFormat:
@@ -33,17 +36,19 @@ def find_common_format(table_name: str, argument: str, paths: Sequence[Path]) ->
     Args:
         table_name: the name of the table, for errors.
         argument: the path or the pattern, as the user wrote it.
-        paths: the files, or folders of files.
+        paths: the files, or folders of files, that the argument names.
 
     Raises:
-        MatchRecognizeError: a format is unknown, the files have several, or there are no files.
+        MatchRecognizeError: the format of all files is unknown, the files have several formats, or
+            there are no files.
     """
     files_by_format: dict[FileFormat | None, list[Path]] = {}
     for path in paths:
-        # Spark names a folder by the format of the files that it writes into it.
-        folder_format = FILE_FORMATS.get(path.suffix.lower()) if path.is_dir() else None
+        # The user may have named a folder by the format of its files, which have no endings:
+        # `prices.csv/part-0`.
+        folder_format = look_up_format(path) if path.is_dir() else None
         for file in find_files(path):
-            file_format = recognize_format(file) or folder_format
+            file_format = detect_format(file) or folder_format
             files_by_format.setdefault(file_format, []).append(file)
     if not files_by_format:
         reason = "it has no files"
@@ -56,33 +61,23 @@ def find_common_format(table_name: str, argument: str, paths: Sequence[Path]) ->
     return common_format
 
 
-def recognize_format(file: Path) -> FileFormat | None:
-    """Return the format of a file; None if it is unknown.
-
-    A Parquet file is recognised by its content, all others by their names.
-    """
-    if read_start(file).startswith(PARQUET_START):
-        return FileFormat.PARQUET
-    return FILE_FORMATS.get(strip_compression(file).suffix.lower())
-
-
 def make_several_formats_error(
     argument: str, paths: Sequence[Path], files_by_format: FilesByFormat
 ) -> MatchRecognizeError:
     """Return the error for a table whose files have several formats.
 
-    It lists the files of each format, and patterns for the files of a single one.
+    The error lists the files of each format, and patterns for the files of a single format.
 
     Args:
         argument: the path or the pattern, as the user wrote it.
-        paths: the files, or folders of files.
-        files_by_format: all files.
+        paths: the files, or folders of files, that the argument names.
+        files_by_format: all files of the table.
     """
-    file_names = {
-        format_name: [str(file) for file in files_by_format[file_format]]
-        for format_name, file_format in FORMAT_NAMES.items()
-        if file_format in files_by_format
-    }
+    file_names: dict[str, list[str]] = {}
+    for format_name, file_format in FORMATS_BY_NAME.items():
+        files = files_by_format.get(file_format, ())
+        if files:
+            file_names[format_name] = [str(file) for file in files]
     patterns = suggest_patterns(argument, paths, files_by_format)
     return errors.several_formats(pattern=argument, files=file_names, patterns=patterns)
 
