@@ -15,7 +15,7 @@
     locate        names the rows and partitions of failures in errors
     gather        turns matches into output columns
     match_aggregates  fills the output columns of aggregates over the rows of a match
-    accumulated   adds up aggregates that have no array arithmetic, row by row in Python
+    accumulated   adds up aggregates row by row in Python, if NumPy cannot compute them
     totals        fills the output columns of aggregates over all matches
     decimals      sums of decimals as two words
     rule_set      the worker of a rule set, which shares one sort

@@ -1,7 +1,9 @@
 """Compute aggregates that Python adds up row by row, such as a median, over the rows of matches.
 
-The accumulators of `conditions.accumulators` have no array arithmetic, so the mapped rows of all
-matches are visited in order. With running semantics, `median(A.price)` of two matches:
+The accumulators of `conditions.accumulators` cannot be computed with NumPy, so the mapped rows of
+all matches are visited in order. A result on a mapped row is the aggregate over the rows of its
+match up to that row. The result *is read* if an output row needs it. With running semantics,
+`median(A.price)` of two matches:
 
     mapped row               0      1      2      3      4
     begins a match           yes    -      -      yes    -
@@ -9,7 +11,7 @@ matches are visited in order. With running semantics, `median(A.price)` of two m
     is read                  yes    yes    yes    yes    yes
     result                   10     10     15     NULL   7
 
-With final semantics, only the last row of each match is read.
+With final semantics, only the result on the last row of each match is read.
 """
 
 from __future__ import annotations
@@ -21,46 +23,49 @@ import numpy as np
 
 from matchrec.conditions.accumulators.accumulator import Accumulator
 from matchrec.conditions.functions.function import Value
-from matchrec.search.partitions import BoolArray, IntArray
+from matchrec.search.partitions import BoolArray, IntArray, add_up_before
 
 
 @dataclass(frozen=True, slots=True)
-class AccumulatedResults:
-    """The results of an aggregate on the mapped rows on which it is read."""
+class AggregateResults:
+    """The results of an aggregate that are read. k is the number of mapped rows of all matches."""
 
-    # The result without rows, then a result for each mapped row that is read, in their order.
+    # First the result for no rows, then the results that are read, in the order of the mapped rows.
     results: list[Value]
-    # bool[k], on which mapped rows the result is read.
+    # bool[k]: whether the result on a mapped row is read.
     is_read: BoolArray
 
-    def find_indices(self, mapped: IntArray) -> IntArray:
-        """Return the index in `results` of the result up to each of some mapped rows: int64[r].
+    def find_indices(self, mapped_rows: IntArray) -> IntArray:
+        """Return int64[r]: for each of r mapped rows, the index in `results` of its result.
 
         Args:
-            mapped: int64[r], mapped rows that are read; -1 for the result without rows.
+            mapped_rows: int64[r], mapped rows, in any order, on which the result is read; -1 for
+                the result for no rows.
         """
-        results_up_to_row = np.append(0, np.cumsum(self.is_read))
-        return np.asarray(results_up_to_row[mapped + 1], np.int64)
+        assert self.is_read[mapped_rows[mapped_rows >= 0]].all()
+        read_counts = add_up_before(self.is_read)
+        # `results[0]` is not in the counts, so the count up to a row is the index of its result.
+        return np.asarray(read_counts[mapped_rows + 1], np.int64)
 
 
-def accumulate(
+def accumulate_matches(
     start_accumulator: Callable[[], Accumulator],
     arguments: Iterable[tuple[Value, ...]],
     *,
     begins_match: BoolArray,
     is_counted: BoolArray,
     is_read: BoolArray,
-) -> AccumulatedResults:
+) -> AggregateResults:
     """Add up the counted rows of each match, and compute the results that are read.
 
-    A result is computed only if it is read, since that can cost as much as many rows.
+    Other results are not computed, since a result can cost as much as adding many rows.
 
     Args:
         start_accumulator: returns an accumulator without rows.
-        arguments: the arguments of the aggregate on each counted row.
-        begins_match: bool[k], which mapped rows are the first of their match.
+        arguments: the arguments of the aggregate on each counted row, in order.
+        begins_match: bool[k], which of the k mapped rows are the first of their match.
         is_counted: bool[k], which mapped rows count.
-        is_read: bool[k], on which mapped rows the result up to them is read.
+        is_read: bool[k], on which mapped rows the result is read.
     """
     remaining_arguments = iter(arguments)
     results = [start_accumulator().compute_result()]
@@ -73,4 +78,5 @@ def accumulate(
             accumulator.add(*next(remaining_arguments))
         if row_is_read:
             results.append(accumulator.compute_result())
-    return AccumulatedResults(results, is_read)
+    assert next(remaining_arguments, None) is None, "more arguments than counted rows"
+    return AggregateResults(results, is_read)

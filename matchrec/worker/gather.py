@@ -57,7 +57,7 @@ from matchrec.output.total_kernels import find_links
 from matchrec.plan.expression import Navigation, Semantics
 from matchrec.search.partitions import BoolArray, IntArray, take_or_default
 from matchrec.worker import arrays, wire
-from matchrec.worker.accumulated import accumulate
+from matchrec.worker.accumulated import accumulate_matches
 from matchrec.worker.arrays import find_valid, make_array, make_offsets, take_column, take_rows
 from matchrec.worker.match_aggregates import AggregateFiller
 from matchrec.worker.python_values import read_values
@@ -335,7 +335,7 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
     is_read = np.zeros(len(rows), np.bool_)
     is_read[total_rows[total_rows >= 0]] = True
 
-    accumulated = accumulate(
+    aggregate = accumulate_matches(
         partial(AGGREGATES[read.function].begin, read.use),
         zip(*arguments, strict=True),
         begins_match=find_links(reader.matches) < 0,
@@ -343,8 +343,8 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
         is_read=is_read,
     )
     result_type = pa.int64() if read.is_count else pa.float64()
-    results = arrays.make_value_array(accumulated.results, result_type)
-    return results.take(make_array(accumulated.find_indices(total_rows)))
+    results = arrays.make_value_array(aggregate.results, result_type)
+    return results.take(make_array(aggregate.find_indices(total_rows)))
 
 
 def fill_chosen_values(gatherer: Gatherer, read: ReadChosenValue) -> pa.Array:
