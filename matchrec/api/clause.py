@@ -1,4 +1,7 @@
-"""One clause over its input rows, and the questions that can be asked about them."""
+"""One clause with its input rows: its result, and the requests and plans of questions about it.
+
+`api.questions`, `api.totals` and `api.backtest` ask the questions.
+"""
 
 from __future__ import annotations
 
@@ -17,44 +20,52 @@ from matchrec.syntax.nodes import Site
 
 @dataclass(frozen=True)
 class Clause:
-    """The meaning of a clause, a SASE+ text or a Pattern, and the rows that it is applied to."""
+    """A plan and the rows that it is applied to.
+
+    The user wrote the plan as a MATCH_RECOGNIZE clause, a row pattern window (R020), a SASE+ query
+    or a `Pattern`. In `matchrec.api`, *clause* stands for all of these.
+    """
 
     plan: MatchPlan
-    # The rows.
+    # The input rows.
     relation: Relation
+    # The options of the query.
     options: Options
     # The user's text, which errors show.
     source: Source
     # The language of the text; None for SQL.
     language: Language | None = None
-    # Where the clause is in a SQL query; None if it is the whole query.
+    # Where the clause is in a SQL query; None if the clause is the whole query.
     site: Site | None = None
-    # The plan that `why` and `coverage` explain; None if it is `plan`.
+    # The plan that `why` and `coverage` explain; None if they explain `plan`.
     explained_plan: MatchPlan | None = None
 
     @property
-    def use(self) -> ResultUse:
+    def result_use(self) -> ResultUse:
         """Return the part of the result that the query around the clause uses."""
         return EVERYTHING if self.site is None else self.site.use
 
     @property
     def is_window(self) -> bool:
-        """Return whether this is a row pattern window (R020), and not a clause."""
+        """Return whether the user wrote a row pattern window (R020)."""
         return self.site is not None and self.site.calls is not None
 
     def evaluate(self) -> ClauseResult:
-        """Return the result of the clause as a DataFrame that no job has computed yet.
+        """Compile the clause and return its result. No job runs.
 
         Raises:
-            MatchRecognizeError: the clause has a mistake.
+            MatchRecognizeError: the plan has a mistake, or does not fit the input.
         """
-        return build_clause_result(self.build_request(self.plan, self.options, self.use))
+        return build_clause_result(self.build_request(self.plan, self.options, self.result_use))
 
     def evaluate_plan(self, plan: MatchPlan) -> ClauseResult:
-        """Return the result of another plan over the rows of the clause, with all of its columns.
+        """Compile another plan over the same rows and return its result. No job runs.
+
+        The result has all columns of that plan, even if the query around the clause does not use
+        them.
 
         Raises:
-            MatchRecognizeError: the plan has a mistake.
+            MatchRecognizeError: the plan has a mistake, or does not fit the input.
         """
         return build_clause_result(self.build_request(plan, self.options))
 
@@ -62,51 +73,60 @@ class Clause:
         self,
         plan: MatchPlan,
         options: Options,
-        use: ResultUse = EVERYTHING,
+        result_use: ResultUse = EVERYTHING,
         purpose: Purpose = Purpose.RESULT,
     ) -> MatchRequest:
         """Return a request for a plan over the rows of the clause.
 
         Args:
-            plan: the plan of the clause, or another one.
-            options: how it runs.
-            use: the part of its result that is used.
-            purpose: the purpose for which it is compiled.
+            plan: the plan of the clause, or another plan.
+            options: the options of the query, perhaps changed.
+            result_use: the part of the plan's result that is used.
+            purpose: what the plan is compiled for: rows, the figures of `coverage`, or the trace of
+                `why`.
 
         Raises:
-            MatchRecognizeError: the plan or the input is wrong.
+            MatchRecognizeError: the plan has a mistake, or does not fit the input.
         """
         alias = None if self.site is None else self.site.relation_alias
         columns = find_input_columns(self.relation, alias)
-        rules = (Rule("", plan),)
-        return MatchRequest.build(rules, self.relation, columns, options, use, purpose)
+        unnamed_rule = Rule("", plan)  # a query is a rule without a name
+        return MatchRequest.build(
+            rules=(unnamed_rule,),
+            relation=self.relation,
+            columns=columns,
+            options=options,
+            use=result_use,
+            purpose=purpose,
+        )
 
-    def find_explained_plan(self, call: str) -> MatchPlan:
-        """Return the plan that `why`, `coverage` and the like explain.
+    def find_explained_plan(self, method_name: str) -> MatchPlan:
+        """Return the plan that `why` and `coverage` explain.
 
         Args:
-            call: the name of the method, for the error.
+            method_name: the method that the user called, for the error.
 
         Raises:
-            MatchRecognizeUnsupportedError: this is a row pattern window.
+            MatchRecognizeUnsupportedError: the user wrote a row pattern window.
         """
         if self.is_window:
-            raise method_not_for_pattern_window(call=call)
-        return self.explained_plan or self.plan
+            raise method_not_for_pattern_window(call=method_name)
+        return self.plan if self.explained_plan is None else self.explained_plan
 
-    def find_plan_of_matches(self, call: str) -> MatchPlan:
-        """Return the plan that finds the matches of the query, each as one match.
+    def find_counted_plan(self, method_name: str) -> MatchPlan:
+        """Return the plan whose matches `backtest` and `aggregate` count.
 
-        It is the plan that `why` explains, but without overlapping matches if the output of the
-        query leaves them out. A graph leaves out none: it holds all matches.
+        The plan is the one that `why` explains. But if the query outputs only matches that do not
+        overlap, so does this plan. The plan for MATCH GRAPH finds every match, as the graph holds
+        them all.
 
         Args:
-            call: the name of the method, for the error.
+            method_name: the method that the user called, for the error.
 
         Raises:
-            MatchRecognizeUnsupportedError: this is a row pattern window.
+            MatchRecognizeUnsupportedError: the user wrote a row pattern window.
         """
-        plan = self.find_explained_plan(call)
+        plan = self.find_explained_plan(method_name)
         if self.plan.output is MatchOutput.NON_OVERLAPPING:
             return replace(plan, output=MatchOutput.NON_OVERLAPPING)
         return plan
@@ -114,7 +134,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class EvaluatedClause:
-    """A clause with its result."""
+    """A clause with the result of `Clause.evaluate`."""
 
     clause: Clause
     result: ClauseResult

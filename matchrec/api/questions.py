@@ -40,7 +40,7 @@ def cover(clause: Clause) -> ClauseCoverage:
     """Count how far the starting rows of a clause come, as `Query.coverage` does. Runs a job."""
     # All keys of the partitions name a starting row, as they do in `why`.
     plan = add_equivalence_keys(clause.find_explained_plan("coverage"))
-    use = clause.use
+    use = clause.result_use
     if use.columns is None and not plan.measures:
         use = replace(use, columns=frozenset())  # coverage needs no column of the result
     request = clause.build_request(plan, clause.options, use, Purpose.COVERAGE)
