@@ -160,8 +160,9 @@ class RuleMatches:
         >>> result.split(result.rows.limit(0)).matches.count()
         0
         """
-        if missing := [name for name in self.rows.columns if name not in df.columns]:
-            raise errors.not_rows_of_rule_set(missing=missing)
+        missing_columns = [name for name in self.rows.columns if name not in df.columns]
+        if missing_columns:
+            raise errors.not_rows_of_rule_set(column=missing_columns[0])
         return RuleMatches(self._built.replace_rows(df), self._rejected)
 
     def cache(self) -> Self:

@@ -215,7 +215,7 @@ def find_times(relation: Relation, order: str) -> OrderNumbers:
             ) from None
     times = find_order_numbers(order_type)
     if times is None:
-        raise errors.rule_versions_need_time(order=order, type_name=order_type.simpleString())
+        raise errors.rule_versions_need_time(order_item=order, type_name=order_type.simpleString())
     return times
 
 

@@ -149,5 +149,5 @@ def warn_about_rules(built: build.BuiltRuleSet) -> None:
                 warnings += find_state_warnings(
                     query.resolved_plan, linked.compiled_query, rule.source
                 )
-        warn_caller(*(errors.name_rule(rule.name, warning) for warning in warnings))
+        warn_caller(*(errors.add_rule_name(rule.name, warning) for warning in warnings))
     warn_caller(*find_tuning_warnings(built.rows.sparkSession, [built.compiled]))

@@ -1,4 +1,4 @@
-"""Errors of sets of rules, and of tables of rules."""
+"""Errors of `match_rules`: rules, their versions and parameters, tables of rules, and views."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import describe_value, join_names, show_list
 from matchrec.source import Span
 
-L = TypeVar("L", bound=Located)
+LocatedType = TypeVar("LocatedType", bound=Located)
 
 
-def name_rule(name: str, error: L) -> L:
-    """Let an error or warning say to which rule it belongs, and return it.
+def add_rule_name(name: str, error: LocatedType) -> LocatedType:
+    """Add the name of its rule to an error or warning, and return the same object.
 
-    An error that says so already stays as it is.
+    Several callers may pass the same error on its way up; only the first one adds the name.
     """
     prefix = f"rule `{name}`: "
     if not error.message.startswith(prefix):
@@ -31,7 +31,7 @@ def no_rules(*, is_table: bool) -> MatchRecognizePlanError:
     """Return the error for match_rules without rules.
 
     Args:
-        is_table: whether `rules` is a table of rules, and not a dict.
+        is_table: whether `rules` is a table of rules rather than a dict.
     """
     hint = 'write rules={"name": "PATTERN (...) DEFINE ..."}'
     if is_table:
@@ -41,14 +41,13 @@ def no_rules(*, is_table: bool) -> MatchRecognizePlanError:
 
 def not_a_rule(*, name: str, value: object) -> MatchRecognizePlanError:
     """Return the error for a value in `rules` that is not a rule."""
+    note = (
+        "it must be a clause, a SASE+ query, a Pattern, or a dict of versions such as "
+        "{valid_from: rule}"
+    )
     return MatchRecognizePlanError(
         f"rule `{name}` of `match_rules` is {describe_value(value)}",
-        notes=(
-            (
-                "it must be a clause, a SASE+ query, a Pattern, or a dict of versions of one of "
-                "these, {valid_from: rule}"
-            ),
-        ),
+        notes=(note,),
         hint=f'write {quote_for_python(name)}: "PATTERN (...) DEFINE ..."',
         code="not-a-rule",
     )
@@ -80,16 +79,16 @@ def keys_in_rule(span: Span, *, clause: str, argument: str) -> MatchRecognizePla
     )
 
 
-def column_name_taken(*, what: str, name: str) -> MatchRecognizePlanError:
-    """Return the error for a column of the input whose name a column of the result has.
+def column_name_taken(*, column_role: str, name: str) -> MatchRecognizePlanError:
+    """Return the error for an input column that has the same name as a result column.
 
     Args:
-        what: what the column is, such as "partition column".
-        name: the name.
+        column_role: how the query uses the input column: "partition column", or just "column".
+        name: the name of both columns.
     """
     new_name = quote_for_python(f"{name}_")
     return MatchRecognizePlanError(
-        f"{what} `{name}` has the name of a column of the result",
+        f"{column_role} `{name}` has the name of a column of the result",
         hint=f"rename it first: df.withColumnRenamed({quote_for_python(name)}, {new_name})",
         code="column-name-taken",
     )
@@ -104,10 +103,16 @@ def duplicate_input_column(*, name: str) -> MatchRecognizePlanError:
     )
 
 
-def rule_versions_need_time(*, order: str, type_name: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for versions of rules over rows that no time or number sorts."""
+def rule_versions_need_time(*, order_item: str, type_name: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for versions of rules over rows not ordered by a time or whole number.
+
+    Args:
+        order_item: the first item of ORDER BY.
+        type_name: the type of the item.
+    """
     return MatchRecognizeUnsupportedError(
-        f"times of rules are not supported for rows ordered by {order} of type {type_name}",
+        f"versions of rules are not supported for rows ordered by `{order_item}` of type "
+        f"{type_name}",
         notes=("the first column of order_by decides which version of a rule applies to a row",),
         hint="order by a timestamp, a date or a whole number first",
         code="rule-versions-need-time",
@@ -115,25 +120,31 @@ def rule_versions_need_time(*, order: str, type_name: str) -> MatchRecognizeUnsu
 
 
 def wrong_valid_from(*, name: str, value: object, expected: str) -> MatchRecognizePlanError:
-    """Return the error for a version that is valid from something that is not a value of the order.
+    """Return the error for a version whose `valid_from` is not a value of the ORDER BY column.
 
-    An example is {"fall": {"monday": "PATTERN ..."}}.
+    An example is {"fall": {"monday": "PATTERN ..."}}: "monday" is not a date.
 
     Args:
         name: the rule.
-        value: the beginning of the version.
-        expected: the type of the order, in words.
+        value: the `valid_from` of the version.
+        expected: the type of the ORDER BY column, in words.
     """
     return MatchRecognizePlanError(
-        f"the beginning of a version of rule `{name}` is {describe_value(value)}, which does not "
-        "fit the order",
-        hint=f"write {expected}, like the values that sort the rows, or None for the beginning",
+        f"the valid_from of a version of rule `{name}` is {describe_value(value)}, which is not "
+        f"{expected}",
+        hint=f"write {expected}, or None (NULL in a table) for a version that is valid from the "
+        "first row",
         code="wrong-valid-from",
     )
 
 
 def duplicate_rule_version(*, name: str, time: str) -> MatchRecognizePlanError:
-    """Return the error for two versions of a rule that begin at the same time."""
+    """Return the error for two versions of a rule that begin at the same time.
+
+    Args:
+        name: the rule.
+        time: the time, as messages show it.
+    """
     return MatchRecognizePlanError(
         f"rule `{name}` has two versions that are valid from {time}",
         hint="remove one of them",
@@ -163,17 +174,22 @@ def rules_column_type(*, name: str, type_name: str, expected_type: str) -> Match
 def unbound_rule_parameter(
     span: Span, *, name: str, parameters: Sequence[str]
 ) -> MatchRecognizePlanError:
-    """Return the error for `:name` in a rule whose parameters lack the name."""
+    """Return the error for a parameter of a rule that has no value, such as `:least`.
+
+    Args:
+        span: the location of the parameter in the text of the rule.
+        name: the name of the parameter.
+        parameters: the names of the parameters of the rule that have values.
+    """
     near = find_nearest(name, parameters)
+    shown_parameters = [f":{parameter}" for parameter in parameters]
     hint = "write the value itself, or put it into column `parameters` of a table of rules"
     if near:
         hint = f"write :{near}, or the value itself"
     return MatchRecognizePlanError(
         f"parameter `:{name}` has no value",
         span,
-        notes=(
-            show_list("the rule has", [f":{parameter}" for parameter in parameters], "parameters"),
-        ),
+        notes=(show_list("the rule has", shown_parameters, "parameters"),),
         hint=hint,
         code="parameter-without-value",
     )
@@ -202,22 +218,25 @@ def rule_versions_over_stream(*, name: str) -> MatchRecognizeUnsupportedError:
     return MatchRecognizeUnsupportedError(
         f"rule(...) of `{name}`, which has several versions, is not supported over a streaming "
         "DataFrame",
-        notes=("each version is its own view, and Spark would search for each of them",),
+        notes=("each version is its own view, and Spark would run the search once for each",),
         hint="write `rows` with foreachBatch, and take split(rows).rule(...) there",
         code="rule-versions-over-stream",
     )
 
 
-def rule_versions_differ(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
+def rule_versions_differ(
+    *, name: str, first_columns: str, second_columns: str
+) -> MatchRecognizePlanError:
     """Return the error for versions of a rule whose matches have different columns.
 
     Args:
         name: the rule.
-        columns: for each of two versions, a sentence with its columns.
+        first_columns: the columns of one version and their types: "n bigint, x int".
+        second_columns: those of another version.
     """
     return MatchRecognizePlanError(
         f"the versions of rule `{name}` have different columns",
-        notes=(columns[0], columns[1]),
+        notes=(f"one version has: {first_columns}", f"another version has: {second_columns}"),
         hint="give the measures the same names and types, or use `matches`",
         code="rule-versions-differ",
     )
@@ -247,23 +266,31 @@ def unknown_event_column(*, name: str, columns: Sequence[str]) -> MatchRecognize
 
 
 def equivalence_test_in_rule_set(*, column: str, type_name: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for an equivalence test in a rule set over a type such as an array."""
+    """Return the error for an equivalence test in a rule set over a type such as an array.
+
+    For a query, such a test becomes a partition key of Spark. The rules of a set share their
+    partitions, so a worker divides the partitions for a rule, and must compare the values.
+
+    Args:
+        column: the column as messages show it, in backticks.
+        type_name: the type of the column.
+    """
     return MatchRecognizeUnsupportedError(
         f"an equivalence test over {column} of type {type_name} is not supported in a rule set",
-        notes=("rules share their partitions, and a worker divides them further for one rule",),
+        notes=("in a rule set, workers compare the values, and only Spark can compare this type",),
         hint="name the column in partition_by, or call matchrec.match_sase for this query",
         code="equivalence-test-in-rule-set",
     )
 
 
-def not_rows_of_rule_set(*, missing: Sequence[str]) -> MatchRecognizePlanError:
+def not_rows_of_rule_set(*, column: str) -> MatchRecognizePlanError:
     """Return the error for split() of rows that are not from the rule set.
 
     Args:
-        missing: the columns that the rows lack.
+        column: a column of the rule set that the rows lack.
     """
     return MatchRecognizePlanError(
-        f"the rows passed to split() have no column `{missing[0]}`",
+        f"the rows passed to split() have no column `{column}`",
         notes=("split() takes `rows` of the same rule set, or a table to which they were written",),
         hint="write and read all columns of `rows`",
         code="not-rows-of-rule-set",

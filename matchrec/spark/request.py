@@ -29,7 +29,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import max_steps_with_event_selection
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import Language
-from matchrec.errors.rule_sets import name_rule
+from matchrec.errors.rule_sets import add_rule_name
 from matchrec.plan.earlier_measures import inline_earlier_measures
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.plan.resolve import InputColumns
@@ -124,7 +124,7 @@ def name_rule_in_errors(name: str) -> Iterator[None]:
     except MatchRecognizeError as error:
         if not name:
             raise
-        raise name_rule(name, error) from error.__cause__
+        raise add_rule_name(name, error) from error.__cause__
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ import pyarrow as pa
 from matchrec.arguments import OnError
 from matchrec.compile.rule_set import RuleSet
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.rule_sets import name_rule
+from matchrec.errors.rule_sets import add_rule_name
 from matchrec.output.match_reader import MatchReader
 from matchrec.output.rows import OutputRows, find_one_row_per_match
 from matchrec.plan.expression import End, Navigation, Semantics
@@ -199,7 +199,7 @@ class RuleSetOutput:
         try:
             yield from search(partitions)
         except MatchRecognizeError as error:
-            raise name_rule(self.rule_set.rules[rule_number].name, error) from error.__cause__
+            raise add_rule_name(self.rule_set.rules[rule_number].name, error) from error.__cause__
 
     def make_failure_row(
         self, rule_number: int, row: pa.Table, error: MatchRecognizeError

@@ -371,17 +371,17 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "a time of another type": (
         {"fall": {"monday": FALL}},
         {},
-        "the beginning of a version of rule `fall` is 'monday', of type str, which does not fit",
+        "the valid_from of a version of rule `fall` is 'monday', of type str, which is not",
     ),
     "a time of NumPy": (
         {"fall": {np.datetime64("2024-01-01"): FALL}},
         {},
-        "the beginning of a version of rule `fall` is of type datetime64, which does not fit",
+        "the valid_from of a version of rule `fall` is of type datetime64, which is not a",
     ),
     "a time of pandas": (
         {"fall": {pd.Timestamp("2024-01-01"): FALL}},
         {},
-        "the beginning of a version of rule `fall` is a pandas Timestamp, which does not fit",
+        "the valid_from of a version of rule `fall` is a pandas Timestamp, which is not a",
     ),
     "two at once": (
         make_table(f"'fall' AS rule; {TEXT}; 3 AS valid_from"),
@@ -411,14 +411,14 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "an order of doubles": (
         make_table(f"'x' AS rule; {TEXT}; NULL AS valid_from"),
         {"order_by": "CAST(day AS DOUBLE)"},
-        "times of rules are not supported for rows ordered by CAST(day AS DOUBLE) of type double",
+        "versions of rules are not supported for rows ordered by `CAST(day AS DOUBLE)` of type",
     ),
     "only ends": ({"fall": {3: None}}, {}, "`rules` of `match_rules` is empty"),
     "an order of no sense": ({"fall": {3: FALL}}, {"order_by": "dai"}, "`dai`"),
     "another order": (
         {"fall": {3: FALL}},
         {"partition_by": ["k", "day"], "order_by": "k"},
-        "times of",
+        "versions of rules are not supported",
     ),
     "what Spark sorts": (
         {"fall": {3: FALL}},

@@ -416,7 +416,10 @@ def select_result(built: BuiltRuleSet, name: str) -> DataFrame:
             ", ".join(f"{column} {type_name}" for column, type_name in result.dtypes)
             for result in results
         ]
-        raise rule_versions_differ(name=name, columns=list(dict.fromkeys(column_lists))[:2])
+        first_columns, second_columns, *_ = dict.fromkeys(column_lists)
+        raise rule_versions_differ(
+            name=name, first_columns=first_columns, second_columns=second_columns
+        )
     return reduce(type(results[0]).unionAll, results)
 
 
@@ -462,7 +465,7 @@ def check_input_names(built: BuiltRuleSet) -> None:
         our_names.add(folded(VERSION_COLUMN))
     for name in list_key_names(built):
         if folded(name) in our_names:
-            raise column_name_taken(what="partition column", name=name)
+            raise column_name_taken(column_role="partition column", name=name)
     for name in built.request.event_columns or ():
         if folded(name) == folded(VARIABLE):
-            raise column_name_taken(what="column", name=name)
+            raise column_name_taken(column_role="column", name=name)

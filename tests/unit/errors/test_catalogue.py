@@ -76,7 +76,7 @@ def test_names_in_python_code_are_escaped() -> None:
     assert unknown_rule(name="x", rules=['a"b']).hint == r'write rule("a\"b")'
     hint = column_types_differ(name='a"b', of_match="int", of_row="string").hint
     assert hint == r'rename the measure first: result.withColumnRenamed("a\"b", "match_a\"b")'
-    hint = column_name_taken(what="partition column", name='a"b').hint
+    hint = column_name_taken(column_role="partition column", name='a"b').hint
     assert hint == r'rename it first: df.withColumnRenamed("a\"b", "a\"b_")'
     hint = label_column_taken(name='a"b').hint
     assert hint == r'write labels.withColumnRenamed("a\"b", "label_a\"b")'
