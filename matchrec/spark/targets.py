@@ -90,18 +90,39 @@ class TargetFinder:
                 not name the columns of the keys.
         """
         partition = self.target.partition
-        folded = self.request.columns.fold_name
         if partition is None:
-            some_keys = self.find_some_keys()
-            if len(some_keys) > 1:
-                lines = errors.format_rows(some_keys)
-                raise errors.several_partitions(
-                    some=lines, example=self.write_example(some_keys[0])
-                )
+            self.check_single_partition()
             return {}
         self.reject_values_without_names(partition)
+        target_names = self.find_target_names(partition)
+        key_values = {
+            name: self.write_value("partition", self.key_texts[name], partition[target_name])
+            for name, target_name in target_names.items()
+        }
+        return {name: key_values[name] for name in self.key_texts}
+
+    def check_single_partition(self) -> None:
+        """Check that the input has only one partition. Runs a job.
+
+        Raises:
+            MatchRecognizeError: the input has several partitions.
+        """
+        some_keys = self.find_some_keys()
+        if len(some_keys) > 1:
+            lines = errors.format_rows(some_keys)
+            raise errors.several_partitions(some=lines, example=self.write_example(some_keys[0]))
+
+    def find_target_names(self, partition: Mapping[str, object]) -> dict[str, str]:
+        """Return the names that the user wrote for the keys, by the names of the keys.
+
+        Args:
+            partition: the values of the partition, by the names that the user wrote.
+
+        Raises:
+            MatchRecognizeError: a name is not that of a key, or a key is missing.
+        """
+        folded = self.request.columns.fold_name
         key_names = {folded(name): name for name in self.key_texts}
-        # The names that the user wrote, by the names of the keys.
         target_names = {key_names.get(folded(name), name): name for name in partition}
         for name, target_name in target_names.items():
             if name not in self.key_texts:
@@ -112,11 +133,7 @@ class TargetFinder:
                     {name: partition[target_name] for name, target_name in target_names.items()}
                 )
                 raise errors.partition_column_missing(name, self.key_texts, example)
-        key_values = {
-            name: self.write_value("partition", self.key_texts[name], partition[target_name])
-            for name, target_name in target_names.items()
-        }
-        return {name: key_values[name] for name in self.key_texts}
+        return target_names
 
     def reject_values_without_names(self, value: object) -> None:
         """Raise an error for `partition="X"` and other partitions that are not a dict.
