@@ -183,8 +183,8 @@ def compile_rules(request: MatchRequest) -> CompiledRules:
     - `analyse_columns` lets the session analyse all columns at once, to know their types.
     - `type_rules` types the conditions that Spark does not compute. If the workers cannot compute
       one of them, Spark must sort.
-    - If Spark must compute conditions on neighbouring rows, although the workers were proposed,
-      they are split, prepared, analysed and typed once more, for Spark.
+    - If Spark must compute conditions on neighbouring rows, `compile_for_spark` takes these steps
+      for Spark. If the workers were proposed, the steps are taken once more.
     - `build_compiled_rules` lists the columns that are sent, chooses the strategy of each search
       with the reason, and returns the compiled rules.
 
@@ -199,25 +199,42 @@ def compile_rules(request: MatchRequest) -> CompiledRules:
     if request.is_stream:
         return compile_stream(request)
     resolved_queries = resolve_rules(request)
-    sorter = propose_sorter(request)
+    proposed_sorter = propose_sorter(request)
+    if proposed_sorter.kind is SorterKind.SPARK_SORTS_AND_READS:
+        return compile_for_spark(request, resolved_queries, proposed_sorter)
+    joined = split_rules(request, resolved_queries, proposed_sorter.kind)
+    sorter = choose_sorter(request, joined)
+    if sorter.kind is SorterKind.SPARK_SORTS_AND_READS:
+        return compile_for_spark(request, resolved_queries, sorter)
+    preparation = build_preparation(request, joined, sorter)
+    fields = analyse_columns(request, preparation)
+    try:
+        conditions = type_rules(request, joined, fields)
+    except MatchRecognizeUnsupportedError as error:
+        # `type_rules` raises this error at the operation that the workers cannot compute. The query
+        # still runs if Spark may compute the condition instead.
+        if request.workers_must_sort and not request.has_timed_rules:
+            raise  # for timed rules, `choose_spark` raises a better error
+        reason = error.message
+    else:
+        return build_compiled_rules(request, preparation, fields, conditions)
+    sorter = choose_spark_for_neighbours(request, reason)
+    return compile_for_spark(request, resolved_queries, sorter)
+
+
+def compile_for_spark(
+    request: MatchRequest, resolved_queries: Sequence[ResolvedQuery], sorter: Sorter
+) -> CompiledRules:
+    """Compile rules for which Spark sorts the rows and computes conditions on neighbouring rows.
+
+    Args:
+        request: the rules.
+        resolved_queries: their resolved queries.
+        sorter: the choice of Spark, with the reason.
+
+    Raises as `compile_rules`.
+    """
     joined = split_rules(request, resolved_queries, sorter.kind)
-    if sorter.kind is SorterKind.WORKERS:
-        sorter = choose_sorter(request, joined)
-        if sorter.kind is not SorterKind.SPARK_SORTS_AND_READS:
-            preparation = build_preparation(request, joined, sorter)
-            fields = analyse_columns(request, preparation)
-            try:
-                conditions = type_rules(request, joined, fields)
-            except MatchRecognizeUnsupportedError as error:
-                # The typer raises it at the operation that the workers cannot compute. If Spark may
-                # compute the condition instead, this is no error.
-                if request.workers_must_sort and not request.has_timed_rules:
-                    raise  # for timed rules, `choose_spark` raises a better error
-                reason = error.message
-            else:
-                return build_compiled_rules(request, preparation, fields, conditions)
-            sorter = choose_spark_for_neighbours(request, reason)
-        joined = split_rules(request, resolved_queries, sorter.kind)
     preparation = build_preparation(request, joined, sorter)
     fields = analyse_columns(request, preparation)
     conditions = type_rules(request, joined, fields)
