@@ -26,7 +26,7 @@ from matchrec.search.incremental import SearchState
 from matchrec.spark.streaming import stream_worker
 from matchrec.spark.streaming.key_state import read_key_states
 from matchrec.spark.streaming.selecting import SelectingStates
-from matchrec.spark.streaming.stream_worker import StreamWorker, digest
+from matchrec.spark.streaming.stream_worker import StreamWorker, compute_digest
 from tests.tasks.stream_pieces import Group, Streamed, read_times
 
 pytestmark = pytest.mark.one_of(4)
@@ -374,7 +374,7 @@ def test_rows_that_are_kept_have_the_values_of_their_parameters(
         def query(events: DataFrame) -> DataFrame:
             return matchrec.sql(spark, text, {"n": n}, rows=events)
 
-        return digest(Streamed(query, rows, "ts").worker.event_layout)
+        return compute_digest(Streamed(query, rows, "ts").worker.event_layout)
 
     assert digest_query(3) == digest_query(3)
     assert (digest_query(3) == digest_query(100)) is is_compatible

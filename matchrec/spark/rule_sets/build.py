@@ -39,7 +39,7 @@ from matchrec.spark.ranges import check_may_stay_whole
 from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.request import MatchRequest
 from matchrec.spark.session_errors import QUERY_ERRORS
-from matchrec.spark.streaming.stream_worker import digest
+from matchrec.spark.streaming.stream_worker import compute_digest
 from matchrec.spark.transport import build_output_schema
 from matchrec.spark.types import find_padding, make_struct_type
 from matchrec.worker import wire
@@ -263,7 +263,7 @@ def compute_identity(request: MatchRequest, compiled: CompiledRule, version: Ver
     query = compiled.query
     types = compiled.conditions.types
     column_types = [(show_column(column), types[column]) for column in query.columns]
-    identity = digest(
+    identity = compute_digest(
         version.rule,
         version.since,
         query.resolved_plan,

@@ -278,7 +278,7 @@ def build_query_worker(compiled_query: CompiledQuery, event_layout: EventLayout)
     """
     return StreamWorker(
         event_layout=event_layout,
-        query_digest=digest(compiled_query, event_layout),
+        query_digest=compute_digest(compiled_query, event_layout),
         searches=(choose_search(compiled_query)(compiled_query),),
         versions={},
         stores_watermark=False,
@@ -305,7 +305,9 @@ def build_rules_worker(output: RuleSetOutput, event_layout: EventLayout) -> Rule
     # The stored state stays valid if rules change, but not if what they share changes.
     columns = [wire.name_column(index) for index in (rule_set.order, *rule_set.events.values())]
     events = tuple(rule_set.events), event_layout.describe_columns(columns)
-    query_digest = digest(event_layout.partitions, events, output.on_error, rule_set.has_versions)
+    query_digest = compute_digest(
+        event_layout.partitions, events, output.on_error, rule_set.has_versions
+    )
     # For errors, the name of a version is the name of the linked rule: the rule with its time.
     versions = {rule.identity: replace(rule.version, rule=rule.name) for rule in rule_set.rules}
     return RuleSetStreamWorker(
@@ -325,7 +327,7 @@ def choose_search(compiled_query: CompiledQuery) -> type[StreamSearch[Any]]:
     return ContiguousSearch
 
 
-def digest(*parts: object) -> str:
+def compute_digest(*parts: object) -> str:
     """Return a digest of the `repr` of some values, as 64 hexadecimal digits."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
