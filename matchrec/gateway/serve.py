@@ -68,6 +68,8 @@ class Gateway:
     def stop(self) -> None:
         """Stop the gateway. Calls that have not finished are cancelled after one second.
 
+        If the gateway has already stopped, nothing happens.
+
         >>> gateway = matchrec.serve(spark, port=0)
         >>> gateway.stop()
         """

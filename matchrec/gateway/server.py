@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,8 +42,17 @@ class RunningServer:
     """A server that listens."""
 
     port: int
-    # Makes the server stop. Any thread may call it.
-    stop: Callable[[], None]
+    # The event loop of the server, and the event that ends it.
+    _loop: asyncio.AbstractEventLoop
+    _must_stop: asyncio.Event
+
+    def stop(self) -> None:
+        """Make the server stop, without waiting for that.
+
+        Any thread may call this method. If the server has already stopped, nothing happens.
+        """
+        with suppress(RuntimeError):  # the event loop is closed
+            self._loop.call_soon_threadsafe(self._must_stop.set)
 
 
 @dataclass(slots=True)
@@ -77,12 +85,7 @@ class GatewayServer:
             except Exception as error:  # noqa: BLE001 -- raised by the thread that waits
                 self.started.set_exception(error)
                 return
-
-            def stop() -> None:
-                """Make the server stop, from any thread."""
-                loop.call_soon_threadsafe(must_stop.set)
-
-            self.started.set_result(RunningServer(port, stop))
+            self.started.set_result(RunningServer(port, loop, must_stop))
             await must_stop.wait()
 
     async def start(self, exit_stack: AsyncExitStack) -> int:
