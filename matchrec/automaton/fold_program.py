@@ -65,7 +65,7 @@ def check_number_of_choices(program: Program, span: Span | None) -> None:
         MatchRecognizePlanError: there are more.
     """
     for _ in limit_choices(number_program_states(program, all_matches=False), span):
-        pass
+        pass  # `limit_choices` raises the error while the states are read
 
 
 def number_program_states(

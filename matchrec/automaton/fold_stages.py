@@ -143,7 +143,7 @@ def fold_stages(
 
 @dataclass(frozen=True, slots=True)
 class _StageFolder:
-    """A folder of one program of stages, which finds its waiting states and their choices."""
+    """One program of stages while it is folded: finds its waiting states and their choices."""
 
     program: Program
     tests: ComposedTests

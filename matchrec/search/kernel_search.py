@@ -176,34 +176,34 @@ class KernelSearch(ABC, Generic[W]):
         # The output has room for as many matches as rows, up to the capacity. It is not larger,
         # because large arrays take milliseconds to allocate. It grows only if a single match does
         # not fit.
-        match_room = max(int(self.arrays.rows.starts[-1]), MIN_OUTPUT_MATCHES)
+        most_matches = max(int(self.arrays.rows.starts[-1]), MIN_OUTPUT_MATCHES)
         largest_output = Capacity(
-            mapped_rows=OUTPUT_ROWS_PER_MATCH * match_room, matches=match_room
+            mapped_rows=OUTPUT_ROWS_PER_MATCH * most_matches, matches=most_matches
         )
-        output_matches = 0
-        output_rows = 0
+        match_room = 0
+        row_room = 0
         status = layout.OUTPUT_FULL
         while status == layout.OUTPUT_FULL:
             # `releasing` changes the capacity between two chunks.
             capacity = self.capacity.limit(largest_output)
-            output_matches = max(output_matches, capacity.matches)
-            output_rows = max(output_rows, capacity.mapped_rows)
-            self.begin_output(output_matches, output_rows)
+            match_room = max(match_room, capacity.matches)
+            row_room = max(row_room, capacity.mapped_rows)
+            self.begin_output(match_room, row_room)
             status = self.advance_until_output_full()
             self.check_status(status)
             if progress.match_count:
                 yield self.read_matches(self.output)
             elif status == layout.OUTPUT_FULL:  # a single match does not fit
-                output_matches = 2 * output_matches
-                output_rows = max(2 * output_rows, int(progress.needed))
+                match_room = 2 * match_room
+                row_room = max(2 * row_room, int(progress.needed))
         self.add_counters()
 
     def begin_output(self, match_count: int, row_count: int) -> None:
-        """Make a new output with room for some matches and mapped rows, to which the kernel writes.
+        """Make a new output, to which the kernel writes.
 
         Args:
-            match_count: the number of matches.
-            row_count: the number of mapped rows.
+            match_count: the number of matches for which the output has room.
+            row_count: the number of mapped rows for which the output has room.
         """
         self.output = self.make_output(match_count, row_count)
         self.output.matches[layout.MATCH_OFFSET, 0] = 0
@@ -211,7 +211,7 @@ class KernelSearch(ABC, Generic[W]):
         self.progress.match_count = self.progress.mapped_count = 0
 
     def advance_until_output_full(self) -> int:
-        """Call the kernel, also after its working arrays were full, and return its last status."""
+        """Call the kernel until no working array is full, and return its last status."""
         status = self.advance()
         while status in self.sizes:  # working arrays are full
             self.grow(status)

@@ -202,7 +202,7 @@ class Task:
         """Return whether the task needs a search with event selection.
 
         A task without event selection asks for at most one match of each starting row, whose rows
-        are consecutive, and has no negation.
+        are consecutive, and has neither negations nor a closing condition.
         """
         return clauses.needs_event_selection(
             self.selection, self.output, self.absences, self.closing_condition

@@ -1,7 +1,7 @@
 """The kernel of `search.all_matches`: all runs at once, row by row, for all matches.
 
-`search.runs_search` calls it, also for streams. `kernels.totals` goes over the runs by the same
-functions.
+`search.runs_search` calls the kernel, also for streams. The kernel of `kernels.totals` gives rows
+to runs by the same functions.
 
 1. Each row is given to every live run and to a new run (`step_runs`). For each choice whose
    conditions the row satisfies, the run goes on with the row. If the row may be skipped, the run
@@ -151,7 +151,7 @@ def search(
 def begin_partition(work: AllMatchesWork) -> None:
     """Drop the runs of the previous partition, unless more of its rows will arrive.
 
-    The first partition has no partition before it: its runs are those with which a search goes on.
+    Before partition 0 no runs are dropped: they are the runs with which a resumed search goes on.
     """
     progress = work.progress
     if progress.partition > 0 and progress.keeps_runs == 0:
@@ -211,8 +211,8 @@ def search_from_start(
 def set_next_solo_row(end: int, matches_before: int, rules: Rules, work: AllMatchesWork) -> None:
     """Set the next row while the runs of one starting row are followed alone.
 
-    1. If a match of this starting row has a next start after it, the search goes on there, because
-       no more runs of the starting row are needed.
+    1. If a match of this starting row has a next start after its own start, the search goes on
+       there, because no more runs of the starting row are needed.
     2. Otherwise, while runs are live, it goes on with the next row.
     3. Otherwise it goes back to the row after the starting row. If runs have read rows too often,
        all runs are followed at once from there on, so that runs of several starting rows can merge.

@@ -155,7 +155,7 @@ def add_product(numbers: IntArray, word: int, count_word: int, value: int, is_fl
     high = numbers[count_word + HIGH_WORD]
     product_low = multiply_wrapped(low, value)
     product_high = add_wrapped(multiply_high(low, value), multiply_wrapped(high, value))
-    if value < 0:  # as an unsigned word it is greater by 2**64
+    if value < 0:  # as an unsigned word, `value` is greater by 2**64
         product_high = add_wrapped(product_high, multiply_wrapped(low, -1))
     sum_low = add_wrapped(numbers[word], product_low)
     sum_high = add_wrapped(numbers[word + HIGH_WORD], product_high)
@@ -166,7 +166,7 @@ def add_product(numbers: IntArray, word: int, count_word: int, value: int, is_fl
 
 @inlined
 def is_zero(numbers: IntArray, word: int) -> bool:
-    """Return whether a count is zero. Its double suffices, as it is never negative."""
+    """Return whether a count is zero. Only its double is read, because counts are not negative."""
     return bits_to_float(numbers[word + DOUBLE_WORD]) == 0.0
 
 
@@ -362,7 +362,7 @@ def add_totals(totals: IntArray, added: IntArray, arrays: TotalArrays) -> None:
 
 @inlined
 def copy_totals(new_node: IntArray, node: IntArray) -> None:
-    """Copy the totals of a node to a new one."""
+    """Copy the totals of a node to a new node."""
     for word in range(layout.NODE_SIZE, new_node.shape[0]):
         new_node[word] = node[word]
 

@@ -125,9 +125,12 @@ def begin_partition(work: CoverageWork) -> None:
 def search_from_start(
     rules: Rules, rows: RowArrays, work: CoverageWork, conditions: RunConditions | None
 ) -> int:
-    """Search from progress.start; write and count the match, or count the nearest run.
+    """Search from progress.start, write and count the match, or count the nearest run.
 
-    Set the next starting row, and return a status.
+    Set the next starting row.
+
+    Returns:
+        DONE or another status.
     """
     progress = work.progress
     counts = work.counts

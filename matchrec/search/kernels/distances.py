@@ -10,7 +10,7 @@ search then takes the first choice from which the goal can be reached, so it nev
 *Nearest*: the goal is the end of the window or a row before it. A distance holds for every starting
 row. It is computed only up to a *horizon* after the end of the window. A window that ends after the
 horizon sets a new horizon, twice as far. Then only distances that were too far are computed again.
-So each pair of a state and a row is looked at a few times, however long the windows are.
+So each pair of a state and a row is looked at a few times, even if windows are long.
 
 *Farthest*: the goal is the row before which the longest match ends. The horizon is the end of the
 window, and a distance holds for the starting rows whose windows end together.
@@ -339,9 +339,11 @@ def add_row_to_distance(distance: int, longest: bool) -> int:
 def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> int:
     """Return the distance of a state at a row, unless `compute_distance` must compute it.
 
-    The distance need not be computed in three cases: it is noted; the state accepts at the row and
-    the nearest acceptance is sought; or the row is the horizon or, for the farthest acceptance, at
-    the edge, so that no later row is looked at.
+    The distance need not be computed in three cases:
+
+    - It is noted.
+    - The nearest acceptance is sought, and the state accepts at the row.
+    - No later row is looked at, because the row is at the horizon or at the edge.
 
     Returns:
         A distance; NO_NEAREST, NO_FARTHEST or TOO_FAR; NOT_NOTED if it must be computed.

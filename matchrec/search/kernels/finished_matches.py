@@ -355,14 +355,14 @@ def is_match(
 
 @spliced
 def keep_match(row: int, depth: int, rules: Rules, work: SelectionWork) -> int:
-    """Write out the path as a match, or make it the best one; return DONE or OUTPUT_FULL.
+    """Write out the path as a match, or compare it with the best match; return DONE or OUTPUT_FULL.
 
-    `is_match` holds for the path. The last row of the path is `row` - 1.
+    The path has `depth` rows, and its last row is `row` - 1. `is_match` must hold for it.
     """
     progress = work.progress
     if rules.output == layout.ALL:
         return write_completed(A_MATCH, row - 1, depth, work)
-    if row - 1 != progress.best_last_row:  # it is complete earlier, so it is better
+    if row - 1 != progress.best_last_row:  # the path is complete earlier, so it is better
         progress.best_start = -1
     keep_better(0, depth, work.path, progress)
     progress.best_last_row = row - 1

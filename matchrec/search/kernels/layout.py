@@ -392,7 +392,7 @@ OUTPUT_FULL = 1  # the matches must be taken away
 PATH_FULL = 2
 MEMO_FULL = 3
 RUNS_FULL = 4
-NODES_FULL = 5  # returned between two rows
+NODES_FULL = 5  # the search is between two rows, so that nodes can be pruned
 # Failures, at progress.partition and progress.row.
 SKIP_TO_NO_ROW = 6
 SKIP_TO_FIRST_ROW = 7
@@ -400,7 +400,8 @@ OVERFLOW = 8
 DIVISION_BY_ZERO = 9
 FUNCTION_FAILED = 10
 TOO_MANY_STEPS = 12  # conditions on the run were evaluated too often from progress.start on
-# Not a failure: the search from progress.start has come to the edge of the rows that are present.
+# Not a failure: the search of the partition ends, because it has come to the edge of the rows that
+# are present, or because enough matches have been found.
 MORE_ROWS = 11
 
 # An error of `evaluate.kernels.machine.evaluate_condition` plus this number is the status for it:
@@ -441,9 +442,9 @@ RUN_SIZE = 3
 # Columns of `table`: see `memo`.
 TABLE_STAMP = 0  # an entry counts only if its stamp is the current one
 TABLE_ENTRY = 1  # the number that the entry stands for, such as the index of a run
-TABLE_STATE = 2
+TABLE_STATE = 2  # with the key and the live registers, the computation state
 TABLE_KEY = 3
-TABLE_REGISTERS = 4  # the first one of the live registers
+TABLE_REGISTERS = 4  # the first live register; the others are in the next columns
 
 # `nodes` is the shared buffer: see `buffer`. Each node is a row that a run has mapped, with the
 # node of the row that the run mapped before. For preferred matches it is int32[n, 2 or 3]. For all
@@ -454,10 +455,10 @@ NODE_CHOICE = 0  # the choice by which the row was mapped; JOIN for a join
 NODE_BEFORE = 1  # the node of the row before, or -1; the first side of a join
 NODE_ROW = 2
 NODE_OTHER = 3  # the second side of a join; -1 or COMPLETES otherwise
-NODE_START = 4  # the latest first row of the runs that lead here
+NODE_START = 4  # the latest starting row of the runs that share the node
 NODE_SIZE = 5
 JOIN = -1  # as NODE_CHOICE
-COMPLETES = -2  # as NODE_OTHER: a match ends here, which the graph of all matches keeps
+COMPLETES = -2  # as NODE_OTHER: a match ends with the node, which the graph of all matches keeps
 
 # Rows of `path` with event selection. Choices follow rows, as `write_match` relies on. The best
 # rows and choices belong to the best match so far. See `skipping.pack_mark` for marks.

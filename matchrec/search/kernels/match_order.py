@@ -4,7 +4,8 @@ A skip strategy goes over the matches of a partition in the order of their first
 
 1. A match is kept if it does not begin before the start bound: the next start of the matches kept
    before it. Then it moves the bound to its own next start.
-2. A kept match is released when no run is live that began before it. Until then it is held.
+2. While a run is live that began before a match, the match is held, because a match of this run may
+   move the bound. Afterwards, the match is released if it is kept.
 3. A run whose window ends is kept if it does not begin before the start bound at that row.
 
     SKIP PAST LAST ROW, matches by rows: 0-3, 1-2, 4-5
@@ -41,7 +42,7 @@ class MappedRows(NamedTuple):
 def mark_equal(
     groups: IntArray, order: IntArray, is_repeated: BoolArray, matches: MappedRows
 ) -> bool:
-    """Mark each match that equals the one before it.
+    """Mark each match that equals the match before it in its group.
 
     Args:
         groups: int64[g + 1], group i has the matches order[groups[i]] .. order[groups[i + 1] - 1].
@@ -267,7 +268,7 @@ def find_first_next_start(
 def find_later_start(
     match: int, skip: layout.SkipRule, is_target: IntArray, matches: MappedRows
 ) -> int:
-    """Return the next start after a match, or NO_TARGET if it is not after the match's first row.
+    """Return the next start after a match; NO_TARGET if it is not after the match's first row.
 
     `match` is an index. The matches have choices instead of variables, and none of them is empty.
     """

@@ -152,7 +152,7 @@ def note_state(
 
 @spliced
 def find_live_registers(state: int, conditions: RunConditions) -> IntArray:
-    """Return the live registers of a state: those that decide what a run in it may map next."""
+    """Return the live registers of a state: the registers that decide how a run in it goes on."""
     first = conditions.live_first
     live: IntArray = conditions.live_registers[first[state] : first[state + 1]]
     return live

@@ -80,9 +80,10 @@ def begin_partition(work: PathWork) -> None:
 
 @spliced
 def search_from_start(rules: Rules, rows: RowArrays, work: PathWork) -> int:
-    """Search from progress.start; write the match, if any; set the next starting row.
+    """Search from progress.start, write the match, if any, and set the next starting row.
 
-    Return a status.
+    Returns:
+        DONE or another status.
     """
     progress = work.progress
     length = find_match(rules, rows, work)

@@ -36,14 +36,14 @@ compiled. All go from match to match by `find_match`, which gives each row to al
 If the longest match of a starting row is sought, a run that accepts beats only the runs of later
 starting rows, and the other runs of its own starting row go on until all of them have died.
 
-The rows of all runs are nodes of a shared buffer, which point back to the row before. Runs that
-part share the nodes before they part. Each node has one predecessor, because there is one preferred
-way to a computation state. A node comes after its predecessor, and it still does after `compact`
-has moved the live nodes together.
+The mapped rows of all runs are nodes of a shared buffer, each with a pointer to the node of the row
+before. When a run splits, the new runs share the nodes before. Each node has one predecessor,
+because a computation state is kept for its most preferred run only. A node has a greater number
+than its predecessor, also after `compact` has moved the live nodes together.
 
-Cost: rows x choices if conditions depend on the data only and no row may be skipped, in windows
-times the rows of a window; otherwise rows x runs, where runs of equal computation states merge. If
-rows may be skipped, there may be a run for each row before.
+Cost: rows x choices if conditions depend on the data only and no row may be skipped; with windows,
+rows x choices x the rows of a window. Otherwise rows x runs, where runs with equal computation
+states merge. If rows may be skipped, there may be a run for each earlier row.
 
 Sources: SASE+, "Basic algorithm", "Merging equivalent runs" and "The shared versioned match
 buffer". If nothing depends on the run, it is the machine of Pike and Thompson.
@@ -257,7 +257,7 @@ def expand_run(
 def accept_run(run: Run, row: int, longest: bool, progress: MergingProgress) -> int:
     """Make a run that accepts before `row` the best match; return GOES_ON or CUTS_OFF.
 
-    If the longest match is sought, a longer one is better, and no other run is cut off.
+    If the longest match is sought, a longer match is better, and no other run is cut off.
     """
     if longest:
         # Runs of one starting row come one after the other, and none of these began later than the

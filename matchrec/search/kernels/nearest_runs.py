@@ -8,19 +8,20 @@ further rows. Ties go to the longest run, then to the most preferred run.
     row 0: the nearest run is A0 B1; it needs 2 further rows, and ended because C was false on row 2
 
 Two depth-first kernels count: `coverage` and `selection_coverage`. They call the functions of this
-module. For each row of their path, they keep the nearest run of those that continue the path from
-this row on:
+module. For each depth d of their path, they keep the nearest run among the runs that begin with the
+first d rows of the path:
 
-    ends[d]      how the nearest run after d rows ended: see the columns END_...
-    trails[d]    the occurrences of variables in PATTERN that its rows took from here on, as bits
-    remembered   the nearest run from a state at a row, beside each failure that is remembered
+    ends[d]      how this run ended: see the columns END_...
+    trails[d]    the occurrences in PATTERN that its rows after the first d took, as bits
+    remembered   the nearest run from a state at a row on, for each failure that is remembered
 
-When a search goes back a row, it puts this row before the nearest run from the next row on, and
-compares the result with the nearest run from this row on (`keep_nearer`).
+When a search goes back a row, it puts this row before the nearest run from the next depth on, and
+compares the result with the nearest run from this depth on (`keep_nearer`).
 
-If no row is skipped, the nearest run from a state and a row on does not depend on the way to them.
-So it is remembered with their failure. If it has no row, its last choice is the one that led to the
-state, which differs from way to way. So NO_CHOICE is remembered, and replaced when it is recalled.
+If no row is skipped, the nearest run from a state at a row on does not depend on the way to the
+state. So the run is remembered with the failure of the state. If the run has no row after the
+state, its last choice is the choice that led to the state, which differs from way to way. So
+NO_CHOICE is remembered, and replaced when the run is recalled.
 
 A run ends where no condition is true that would bring it nearer to a match.
 """
@@ -40,7 +41,7 @@ from matchrec.search.partitions import IntArray
 class RunCounts(NamedTuple):
     """The counts over starting rows, and the arrays that a search needs for them."""
 
-    # int64[s], how many rows a match needs at least from a state on.
+    # int64[s], the least number of further rows that a match needs, by state.
     remaining: IntArray
     # State i has the choices nearer[nearer_first[i] : nearer_first[i + 1]], by which a match would
     # need fewer rows.
@@ -57,7 +58,7 @@ class RunCounts(NamedTuple):
     parts_first: IntArray
     parts: IntArray
 
-    # What is counted:
+    # The counts:
     # int64[o], for each occurrence, the number of starting rows whose match or nearest run took it.
     reached: IntArray
     # int64[c + 1, 5], the number of starting rows without a match, by the last choice of their
@@ -71,7 +72,7 @@ class RunCounts(NamedTuple):
     # int64[n, 5], the nearest run of each starting row without a match; int64[0, 5] if not wanted.
     notes: IntArray
 
-    # What the search keeps:
+    # The working arrays of the search:
     # int64[d + 1, t], the trail of the nearest run after each row of the path.
     trails: IntArray
     # int64[d + 1, 6], how the nearest run after each row of the path ended: see the columns below.
@@ -111,7 +112,7 @@ NOTHING_NOTED = -1
 # Columns of `ends`.
 END_STATE = 0  # the state in which the run ended
 END_LENGTH = 1  # how many rows it has
-END_CHOICE = 2  # the choice of its last row; NO_CHOICE if it has no row from here on
+END_CHOICE = 2  # the choice of its last row; NO_CHOICE if it has no row after the first d
 END_ROW = 3  # the row after its last one
 # The row after the last row that the run read without coming nearer to a match. If the run read all
 # rows before `end`, the row before which runs end, this is `end` + 1. UNKNOWN while it reads rows.

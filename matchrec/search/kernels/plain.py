@@ -1,4 +1,4 @@
-"""The kernel of `search.plain`: one run at a time, under conditions on the run.
+"""The kernel of `search.plain`: one run at a time, with conditions on the run.
 
 The kernel has the loop of `memoised`, and also evaluates conditions on the run and respects
 windows. The strategy of `search.memoised` also uses it, if conditions depend on the run but no
@@ -63,9 +63,10 @@ def search(rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditi
 def search_from_start(
     rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditions
 ) -> int:
-    """Search from progress.start; write the match, if any; set the next starting row.
+    """Search from progress.start, write the match, if any, and set the next starting row.
 
-    Return a status.
+    Returns:
+        DONE or another status.
     """
     progress = work.progress
     latest_end = begin_start(rows.window_end, progress)
@@ -167,7 +168,7 @@ def evaluate_choice(
 
 
 class PlainSearch(PathSearch[PathWork]):
-    """A search of one run at a time, under conditions on the run."""
+    """A search of one run at a time, with conditions on the run."""
 
     kernel = search
     may_skip_starts = True

@@ -25,13 +25,15 @@ A search begins with partition -1, which has no starting rows. So the first pass
 enters partition 0.
 
 Each kernel writes the loop out, because the compiler splices `search_from_start` and
-`begin_partition` into it by their names. A shared loop would have to call them: see *Each kernel
-writes out its loop* in docs/contributing/decisions/search.md.
+`begin_partition` into the loop by their names. A shared loop would have to call these functions:
+see *Each kernel writes out its loop* in docs/contributing/decisions/search.md.
 
-If an array is full, the kernel returns a status. Called again, it goes on where `progress` says. So
-Python can stop it between two starting rows, where nothing is half done (`find_start`), and before
-each condition on the run (`mapping.takes_too_many_steps`). The kernel does not return MORE_ROWS,
-but goes on with the next partition, because other partitions need not wait for the missing rows.
+If an array is full, the kernel returns a status. A second call goes on where `progress` says. So
+Python can stop the kernel between two starting rows, where nothing is half done (`find_start`), and
+before each condition on the run (`mapping.takes_too_many_steps`).
+
+After MORE_ROWS, the kernel goes on with the next partition, because other partitions need not wait
+for the missing rows. So it never returns this status.
 """
 
 from __future__ import annotations
@@ -53,11 +55,11 @@ from matchrec.search.kernels.mapping import find_window_end
 from matchrec.search.kernels.memo import find_in_ring, forget
 from matchrec.search.partitions import BoolArray, Frontier, IntArray
 
-# A search from a starting row returns the length of the match, NO_MATCH, or a status as
-# `encode_status` returns it: a number below NO_MATCH.
+# A search from a starting row returns the length of the match, NO_MATCH, or a status encoded by
+# `encode_status`, which is less than NO_MATCH.
 NO_MATCH = -1
-NO_ROOM = NO_MATCH - layout.MEMO_FULL
-UNDECIDED = NO_MATCH - layout.MORE_ROWS
+NO_ROOM = NO_MATCH - layout.MEMO_FULL  # a ring is too small
+UNDECIDED = NO_MATCH - layout.MORE_ROWS  # rows from the edge on decide
 
 NOT_NOTED = -2  # no value has been noted for a state at a row
 
