@@ -65,8 +65,8 @@ NO_TOKEN = "the call has no token, or another one; pass the token that the gatew
 class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
     """The service that clients call: it forwards a call to the engine, or handles it."""
 
-    # The address of the engine's server, for errors.
-    engine: str
+    # The address of the engine's server without its parameters, for errors.
+    engine_address: str
     # The channel to the engine's server.
     channel: grpc.aio.Channel
     # Sent with every call to the engine's server, for example its token.
@@ -176,7 +176,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         try:
             await asyncio.wait_for(self.channel.channel_ready(), RECONNECT_SECONDS)
         except asyncio.TimeoutError:
-            await self.end_with_error(context, errors.engine_not_reachable(self.engine))
+            await self.end_with_error(context, errors.engine_not_reachable(self.engine_address))
 
     # Calls that the gateway reads.
 

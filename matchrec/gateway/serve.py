@@ -152,20 +152,20 @@ def serve(  # noqa: PLR0913 -- public signature
 
 
 def start_gateway(
-    listener: Listener, engine: str, prepare: Callable[[SparkSession], None] | None = None
+    listener: Listener, engine_url: str, prepare: Callable[[SparkSession], None] | None = None
 ) -> Gateway:
     """Start a gateway in a new thread, and return it once it listens.
 
     Args:
         listener: where the gateway listens.
-        engine: the address of the server behind the gateway.
+        engine_url: the address of the server behind the gateway, with its parameters.
         prepare: is called with each new session of a client. If it is None, plans without a clause
             are forwarded unread.
 
     Raises:
         MatchRecognizePlanError: the gateway cannot listen there.
     """
-    server = GatewayServer(listener, engine, Planner(engine, prepare))
+    server = GatewayServer(listener, engine_url, Planner(engine_url, prepare))
     thread = Thread(target=server.run, daemon=True)
     thread.start()
     running = server.started.result()

@@ -16,24 +16,25 @@ import grpc
 from matchrec.gateway.forward import TOKEN_KEY, Forwarder
 from matchrec.gateway.listener import Listener
 from matchrec.gateway.planner import Metadata, Planner
-from matchrec.spark.sail.server import UNCOMPRESSED, make_channel_builder
+from matchrec.spark.sail.server import UNCOMPRESSED_OPTION, make_channel_builder
 
 # The number of statements that are planned at once. A thread mostly waits for the engine; for
 # CREATE TABLE AS and INSERT, it waits until they have run.
 PLANNING_THREADS = 256
 
-# Messages may have any length, as in Spark's own server.
-ANY_LENGTH = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
+# Options of gRPC: messages may have any length, as in Spark's own server.
+ANY_LENGTH_OPTIONS = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
 
-# Two servers must not share a port: a second server would take some of the calls of the first.
-OWN_PORT = ("grpc.so_reuseport", 0)
+# An option of gRPC: two servers must not share a port, because the second server would take some of
+# the calls of the first.
+OWN_PORT_OPTION = ("grpc.so_reuseport", 0)
 
 # The number of seconds for which running calls may go on once the gateway stops.
 GRACE_SECONDS = 1.0
 
 # The number of seconds for which the event loop waits for the last events of gRPC after the server
-# has stopped. An event that finds its loop closed would be an error in the loop of another gateway
-# of this program.
+# has stopped. If the loop is closed too early, a late event of gRPC raises an error in the loop of
+# another gateway of this process.
 DRAIN_SECONDS = 0.1
 
 
@@ -61,15 +62,15 @@ class GatewayServer:
 
     listener: Listener
     # The address of the engine's server, with its parameters.
-    engine: str
+    engine_url: str
     planner: Planner
     # The running server, once it listens; or the error because of which it cannot listen.
     started: Future[RunningServer] = field(default_factory=Future)
 
     @property
     def engine_address(self) -> str:
-        """The address of the engine's server, without its parameters."""
-        return f"sc://{make_channel_builder(self.engine).endpoint}"
+        """Return the address of the engine's server, without its parameters."""
+        return f"sc://{make_channel_builder(self.engine_url).endpoint}"
 
     def run(self) -> None:
         """Serve in this thread until the server is stopped."""
@@ -101,18 +102,18 @@ class GatewayServer:
         exit_stack.callback(self.planner.close)
         threads = ThreadPoolExecutor(PLANNING_THREADS, "matchrec-gateway")
         exit_stack.callback(threads.shutdown, wait=False, cancel_futures=True)
-        channel, metadata = open_channel(self.engine)
         exit_stack.push_async_callback(asyncio.sleep, DRAIN_SECONDS)
+        channel, metadata = open_channel(self.engine_url)
         exit_stack.push_async_callback(channel.close)
         forwarder = Forwarder(
-            engine=self.engine_address,
+            engine_address=self.engine_address,
             channel=channel,
             metadata=metadata,
             planner=self.planner,
             threads=threads,
             token=self.listener.token,
         )
-        server = grpc.aio.server(options=[*ANY_LENGTH, OWN_PORT])
+        server = grpc.aio.server(options=[*ANY_LENGTH_OPTIONS, OWN_PORT_OPTION])
         exit_stack.push_async_callback(server.stop, GRACE_SECONDS)
         server.add_generic_rpc_handlers((forwarder,))
         port = self.listener.bind(server)
@@ -120,20 +121,40 @@ class GatewayServer:
         return port
 
 
-def open_channel(engine: str) -> tuple[Any, Metadata]:
+def open_channel(engine_url: str) -> tuple[Any, Metadata]:
     """Return a channel to an engine's server, and the metadata that each call to it needs.
 
-    PySpark's own channel is not for an event loop, so only its reading of the address is used.
+    PySpark's ChannelBuilder opens a blocking channel, so only its parser of addresses is used.
+
+    Args:
+        engine_url: the address of the engine's server, with its parameters.
     """
-    builder = make_channel_builder(engine)
-    options = [*ANY_LENGTH, UNCOMPRESSED]
+    builder = make_channel_builder(engine_url)
+    options = [*ANY_LENGTH_OPTIONS, UNCOMPRESSED_OPTION]
     metadata: list[tuple[str, str | bytes]] = list(builder.metadata())
-    token = builder.token if hasattr(builder, "token") else builder._token  # PySpark 3.5
+    token = find_token(builder)
     if token is not None:
         metadata.append((TOKEN_KEY, f"Bearer {token}"))
-    # PySpark 4 sends a token without TLS to a server on this machine, as `remote("local")` has.
-    is_local = builder.host == "localhost" and not getattr(builder, "use_ssl", True)
-    if is_local or not builder.secure:
+    if not uses_tls(builder):
         return grpc.aio.insecure_channel(builder.endpoint, options), metadata
     credentials = grpc.ssl_channel_credentials()
     return grpc.aio.secure_channel(builder.endpoint, credentials, options), metadata
+
+
+def find_token(builder: Any) -> str | None:
+    """Return the token that a ChannelBuilder of PySpark sends; None if it sends none."""
+    token: str | None = (
+        builder.token if hasattr(builder, "token") else builder._token
+    )  # PySpark 3.5
+    return token
+
+
+def uses_tls(builder: Any) -> bool:
+    """Return whether a ChannelBuilder of PySpark opens a channel with TLS.
+
+    A token needs TLS. But PySpark 4 sends it without TLS to a server on this machine, unless the
+    address has `use_ssl`: the server that `SparkSession.builder.remote("local")` starts has a token
+    and no TLS. PySpark 3.5 has no `builder.use_ssl`.
+    """
+    is_local_without_tls = builder.host == "localhost" and not getattr(builder, "use_ssl", True)
+    return bool(builder.secure) and not is_local_without_tls

@@ -41,7 +41,7 @@ THREADS_PER_CORE = 4
 CONNECTED = "SPARK_CONNECT_MODE_ENABLED"
 
 # The option of a channel that turns compression off. Bit 0 stands for the algorithm "identity".
-UNCOMPRESSED = ("grpc.compression_enabled_algorithms_bitset", 1)
+UNCOMPRESSED_OPTION = ("grpc.compression_enabled_algorithms_bitset", 1)
 
 # The port of a server whose address has none.
 PORT = 15002
@@ -147,7 +147,7 @@ def make_channel_builder(address: str) -> Any:
     Sail compresses answers if the client allows it, which takes a second for 40 MB. The answers
     stay in this program, so compression gains nothing.
     """
-    return find_channel_builder()(address, [UNCOMPRESSED])
+    return find_channel_builder()(address, [UNCOMPRESSED_OPTION])
 
 
 def find_channel_builder() -> Any:

@@ -11,7 +11,7 @@ import pytest
 
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.gateway.listener import Listener, is_loopback
-from matchrec.gateway.server import OWN_PORT
+from matchrec.gateway.server import OWN_PORT_OPTION
 from matchrec.warnings import NoEffectWarning
 
 KEYS = Path(__file__).parents[2] / "spark" / "gateway"
@@ -84,7 +84,7 @@ def test_a_port_in_use() -> None:
 
 async def bind(listener: Listener) -> None:
     """Let a server of gRPC listen, and stop it."""
-    server = grpc.aio.server(options=[OWN_PORT])
+    server = grpc.aio.server(options=[OWN_PORT_OPTION])
     listener.bind(server)
     await server.stop(None)
 

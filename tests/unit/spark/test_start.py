@@ -74,7 +74,7 @@ def test_a_master_of_spark_submit(
 
 def test_a_client_takes_no_compressed_answers() -> None:
     channel = server.make_channel_builder("sc://localhost:15002")
-    assert server.UNCOMPRESSED in channel._channel_options
+    assert server.UNCOMPRESSED_OPTION in channel._channel_options
 
 
 def test_a_running_session_is_returned_if_it_has_the_requested_engine(spark: SparkSession) -> None:
