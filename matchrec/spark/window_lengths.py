@@ -51,7 +51,7 @@ def check_constant_lengths(
         MatchRecognizePlanError: a length is NULL, 0 or negative.
     """
     for constant in constants:
-        results = _compute(_write_length_tests(constant.text, order), runner)
+        results = _compute_constants(_write_length_tests(constant.text, order), runner)
         if results and True not in results:
             length = "NULL" if None in results else "0 or less"
             is_time = order.type.family in _START_SQL
@@ -65,13 +65,13 @@ def check_frame_length(constant: RowExpression, runner: Runner) -> None:
         MatchRecognizePlanError: the constant is NULL, negative or not a whole number.
     """
     length = f"({constant.text})"
-    type_name = "".join(map(str, _compute([f"typeof({length})"], runner)))
+    type_name = "".join(map(str, _compute_constants([f"typeof({length})"], runner)))
     if type_name == "void":
         raise wrong_frame_length(constant.span, length="NULL")
     if type_name and type_name.partition("(")[0] not in _NUMERIC_TYPES:
         problem = f"of type {type_name}, which is not a number"
         raise wrong_frame_length(constant.span, length=problem)
-    results = _compute([f"{length} < 0", f"{length} <> floor({length})"], runner)
+    results = _compute_constants([f"{length} < 0", f"{length} <> floor({length})"], runner)
     if None in results:
         raise wrong_frame_length(constant.span, length="NULL")
     for problem, has_problem in zip(("negative", "not a whole number"), results, strict=False):
@@ -79,7 +79,7 @@ def check_frame_length(constant: RowExpression, runner: Runner) -> None:
             raise wrong_frame_length(constant.span, length=problem)
 
 
-def _compute(items: Iterable[str], runner: Runner) -> tuple[object, ...]:
+def _compute_constants(items: Iterable[str], runner: Runner) -> tuple[object, ...]:
     """Return the values of constant expressions; an empty tuple if the engine rejects them."""
     select = join_template("SELECT ", runner.find_holes(", ".join(items)))
     query = nest_in_with_clauses(select, runner.with_clauses)

@@ -194,38 +194,66 @@ def rewrite_engine_error(
     """
     if isinstance(error, RewrittenEngineError):
         return error  # such as the error of a value that an INSERT could not compute
-    # Imported here, because it loads sqlglot, which no session needs before its first query.
-    from matchrec.errors.sql.ungrouped import find_ungrouped_column
-
-    message = read_message(error, filled.text)
-    span = locate_error(error, message, filled)
-    misspelt: MatchRecognizeError | None = None
-    if span and not has_context(error) and "Syntax error" in message.sentence:
-        advice = find_syntax_hint(message.text, span, filled) or message.advice
-        message = replace(message, advice=advice)
-        misspelt = find_misspelt_keyword(filled.source.text, span)
-    if misspelt is not None:
-        span = misspelt.span
-        message = replace(message, sentence=misspelt.message, advice=misspelt.hint)
-    ungrouped = find_ungrouped_column(message.text, filled.text)
-    if ungrouped is not None:
-        span = filled.locate(ungrouped.start, ungrouped.end)
-        message = replace(message, sentence=ungrouped.sentence, advice=ungrouped.hint)
+    diagnosis = diagnose_error(error, filled)
 
     def list_users_tables() -> set[str]:
         """Return the names of the tables that exist, without the views of this query."""
         return set(tables()).difference(filled.names.values())
 
-    rewritten = build_rewritten_error(error, message, list_users_tables, filled.show)
-    if misspelt is not None:
-        rewritten.code = misspelt.code
-    rewritten.spans = () if span is None else (filled.source.trace_to_author(span)[1],)
+    rewritten = build_rewritten_error(error, diagnosis.message, list_users_tables, filled.show)
+    if diagnosis.code is not None:
+        rewritten.code = diagnosis.code
+    if diagnosis.span is not None:
+        rewritten.spans = (filled.source.trace_to_author(diagnosis.span)[1],)
     rewritten.source = filled.source.author
     if rewritten.hint is None:
-        hint = find_hint(rewritten, message.text, filled, functions)
+        hint = find_hint(rewritten, diagnosis.message.text, filled, functions)
         if hint:
             rewritten.add_help(hint)
     return cast("PySparkException", rewritten)
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalDiagnosis:
+    """The location of a mistake that an engine has refused, and the message about it."""
+
+    # The parts of the engine's message. If matchrec can name the mistake, sentence and advice are
+    # ours.
+    message: EngineMessage
+    # The location in the user's text; None if it is not known.
+    span: Span | None
+    # Our code of the mistake; None if the engine's error decides the code.
+    code: str | None
+
+
+def diagnose_error(error: PySparkException, filled: FilledTemplate) -> RefusalDiagnosis:
+    """Locate an error of the engine, and name the mistake if the engine's sentence does not.
+
+    matchrec names a misspelt keyword, and a column that is neither grouped nor aggregated.
+
+    Args:
+        error: the error of the engine.
+        filled: the text that the engine has read.
+    """
+    # Imported here, because it loads sqlglot, which no session needs before its first query.
+    from matchrec.errors.sql.ungrouped import find_ungrouped_column
+
+    message = read_message(error, filled.text)
+    span = locate_error(error, message, filled)
+    code = None
+    if span and not has_context(error) and "Syntax error" in message.sentence:
+        advice = find_syntax_hint(message.text, span, filled) or message.advice
+        message = replace(message, advice=advice)
+        misspelt = find_misspelt_keyword(filled.source.text, span)
+        if misspelt is not None:
+            span = misspelt.span
+            code = misspelt.code
+            message = replace(message, sentence=misspelt.message, advice=misspelt.hint)
+    ungrouped = find_ungrouped_column(message.text, filled.text)
+    if ungrouped is not None:
+        span = filled.locate(ungrouped.start, ungrouped.end)
+        message = replace(message, sentence=ungrouped.sentence, advice=ungrouped.hint)
+    return RefusalDiagnosis(message, span, code)
 
 
 def reword_as_mistake(
