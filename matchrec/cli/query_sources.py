@@ -16,7 +16,8 @@ import click
 
 import matchrec
 from matchrec.cli.files import find_files, has_known_format, strip_compression, suggest_nearest_file
-from matchrec.cli.pipes import is_pipe, read_pipe
+from matchrec.cli.pipes import STANDARD_INPUT, is_pipe, read_pipe
+from matchrec.cli.statements import drop_comments
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors import tables as table_errors
@@ -45,6 +46,13 @@ class QueryLanguage(Enum):
     def display_name(self) -> str:
         """Return the name of a query in the language, for messages."""
         return {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}[self.value]
+
+
+# An example of a text in each language that has texts, for errors.
+EXAMPLES = {
+    QueryLanguage.SQL: "SELECT * FROM t MATCH_RECOGNIZE (...)",
+    QueryLanguage.SASE: "PATTERN SEQ(Shelf a, Exit b)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +96,19 @@ class QuerySource:
             text = read_query_text(self.path) if self.text is None else self.text
         except MatchRecognizeError as error:
             raise click.UsageError(str(error)) from error
-        if not text.strip():
-            raise click.UsageError(str(query_errors.blank_query(text)))
+        if is_blank(text, language):
+            blank_error = query_errors.blank_query(
+                text, source=self.describe_source(), example=EXAMPLES[language]
+            )
+            raise click.UsageError(str(blank_error))
         self.record(text, text)
         return text
+
+    def describe_source(self) -> str:
+        """Return where the text comes from, for a message; "" for the option -c."""
+        if self.text is not None:
+            return ""
+        return "standard input" if self.path in STANDARD_INPUT else f"`{self.path}`"
 
     def record(self, text: str, written_text: str) -> None:
         """Let errors in a text name the file, if any, and show what is written there.
@@ -102,6 +119,13 @@ class QuerySource:
         """
         path = None if self.text is not None or self.path == "-" else self.path
         record_read_text(text, ReadText(path, written_text))
+
+
+def is_blank(text: str, language: QueryLanguage) -> bool:
+    """Return whether a text has no statement. In SQL, it may have comments and semicolons."""
+    if language is QueryLanguage.SQL:
+        text = drop_comments(text).replace(";", "")
+    return not text.strip()
 
 
 def find_query_files(path: str) -> list[str]:

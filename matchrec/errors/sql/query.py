@@ -88,18 +88,25 @@ def dot_before_clause(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def blank_query(text: str) -> MatchRecognizeParseError:
+def blank_query(
+    text: str, *, source: str = "", example: str = "SELECT * FROM t MATCH_RECOGNIZE (...)"
+) -> MatchRecognizeParseError:
     """Return the error for a text without a statement, such as "" or a comment.
 
     Args:
         text: the text. Only if something is written there, the message shows it.
+        source: where the text comes from, such as "standard input"; "" if the user knows.
+        example: what the text may be.
     """
-    span = find_written_part(text)
+    has_comments = bool(text.strip(" \t\r\n;"))
     return MatchRecognizeParseError(
         "the query is empty",
-        span,
-        notes=("the text has only comments" if text.strip(" \t\r\n;") else "",),
-        hint="write SELECT * FROM t MATCH_RECOGNIZE (...)",
+        find_written_part(text),
+        notes=(
+            "the text has only comments" if has_comments else "",
+            f"it was read from {source}" if source else "",
+        ),
+        hint=f"write {example}",
         code="empty-query",
     )
 

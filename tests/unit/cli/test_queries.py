@@ -316,3 +316,44 @@ def test_advice_is_in_options(embedded: Path, query: str) -> None:
 def test_advice_on_a_partition_is_in_options(embedded: Path) -> None:
     message = invoke_failing("why", "streaks.sql", "--table", "t=prices.csv", code=2)
     assert "write --partition sym=X" in message or "write --partition sym=Y" in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        (("-c", " "), ["help: write SELECT * FROM t MATCH_RECOGNIZE (...)"]),
+        (
+            ("-c", "-- later\n;"),
+            [
+                "note: the text has only comments",
+                "help: write SELECT * FROM t MATCH_RECOGNIZE (...)",
+            ],
+        ),
+        (
+            ("-",),
+            [
+                "note: it was read from standard input",
+                "help: write SELECT * FROM t MATCH_RECOGNIZE (...)",
+            ],
+        ),
+        (
+            ("none.sql",),
+            [
+                "note: the text has only comments",
+                "note: it was read from `none.sql`",
+                "help: write SELECT * FROM t MATCH_RECOGNIZE (...)",
+            ],
+        ),
+        (
+            ("none.sase", "--order-by", "ts"),
+            ["note: it was read from `none.sase`", "help: write PATTERN SEQ(Shelf a, Exit b)"],
+        ),
+    ],
+)
+def test_an_empty_query(arguments: tuple[str, ...], lines: list[str], files: Path) -> None:
+    (files / "none.sql").write_text("/* nothing\nyet */ -- here\n")
+    (files / "none.sase").write_text("\n")
+    message = invoke_failing("run", *arguments, "--table", "t=prices.csv", stdin="\n")
+    headline, *other_lines = message.splitlines()
+    assert headline == "matchrec: error: the query is empty [empty-query]"
+    assert [line.strip() for line in other_lines] == lines
