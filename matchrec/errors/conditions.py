@@ -14,6 +14,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import PATTERN_CALLS, current_language, current_surface, name_part
 from matchrec.errors.run.origins import read_users_text
+from matchrec.errors.run.repairs import split_chain
 from matchrec.errors.sql.type_kinds import TypedText, TypeKind
 from matchrec.errors.sql.type_mismatches import find_number_example, find_operator_hint
 from matchrec.errors.wording import LONGEST, join_alternatives, join_lines, shorten
@@ -149,7 +150,8 @@ def types_cannot_be_combined(
         note = f"`{operator}` cannot combine values of this type from several {rows} of the match"
     hint = find_operator_hint(operator, left, right, read_users_text(span))
     if operator in ("<", "<=", ">", ">=") and left == "boolean":
-        hint = "write x > 1 AND x < 5 for a value between two others"
+        chain = split_chain(read_users_text(span) or "")
+        hint = f"write {chain}" if chain else "write x > 1 AND x < 5 for a value between two others"
     return MatchRecognizeUnsupportedError(
         f"`{operator}` in {name_part('DEFINE')} cannot combine {left} and {right}",
         span,

@@ -97,6 +97,10 @@ def _explain_stray_character(text: str, position: int) -> MatchRecognizeError:
     if text.startswith(("->", "~>"), position):  # Other languages write "A, then B" like this.
         arrow = Span(position, position + 2)
         return errors.stray_character(arrow, text=text[position : arrow.end])
+    brackets = re.match(r"\[[^\[\](){}]*\]", text[position:])
+    if brackets is not None:
+        span = Span(position, position + brackets.end())
+        return errors.stray_character(span, text="[", brackets=brackets[0])
     # The character may be meant as NOT, as in `!B` and `!(B | C)`. Then a variable follows, or
     # several in parentheses.
     variables = re.match(r"[^\W\d]\w*|\(\s*\w+(\s*\|\s*\w+)*\s*\)", text[position + 1 :])

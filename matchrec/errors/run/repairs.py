@@ -228,6 +228,24 @@ def split_at_operator(text: str) -> tuple[str, str, str] | None:
     return left, tokens[index][0], right
 
 
+def split_chain(text: str) -> str | None:
+    """Return a chain of two comparisons as two comparisons; None if the text is no such chain.
+
+    >>> split_chain("A.v < B.v < 5"), split_chain("A.v < 5")
+    ('A.v < B.v AND B.v < 5', None)
+    """
+    tokens = _read_tokens(text)
+    if not tokens:
+        return None
+    comparisons = [i for i in _find_operators(tokens) if tokens[i][0] in _COMPARISONS]
+    if len(comparisons) != 2:
+        return None
+    first, second = comparisons
+    middle = text[tokens[first + 1].start() : tokens[second - 1].end()]
+    left = text[: tokens[second - 1].end()]
+    return write_line(f"{left} AND {middle}{text[tokens[second - 1].end() :]}")
+
+
 def _find_operators(tokens: Sequence[re.Match[str]]) -> list[int]:
     """Return the indices of the operators between operands that are outside of all brackets.
 

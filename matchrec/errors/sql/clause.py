@@ -638,7 +638,13 @@ def malformed_definition(
         span: the definition in the text of the query.
     """
     hint = "write DEFINE A AS x > 1, B AS x > 2"
-    if proposal is not None:
+    without_condition = re.fullmatch(r"(?i)([`\w]+)\s+AS", text)
+    without_variable = re.match(r"(?i)AS\s+(?=[^\s.=<>!])", text)
+    if without_condition is not None:
+        hint = f"write a condition after AS, such as {without_condition[1]} AS x > 1"
+    elif without_variable is not None:
+        hint = f"write a variable before AS: A {shorten(text)}"
+    elif proposal is not None:
         variable, condition = proposal
         # the help for `A < 5` is not `A AS < 5`, because no condition begins with an operator
         if condition[0] not in "<>!":
@@ -646,6 +652,8 @@ def malformed_definition(
     joining_word = re.match(r"(?i)(AND|OR)\b", text)
     if after_comma and joining_word is not None:
         hint = f"remove the comma before {joining_word[1]}"
+    elif after_comma and re.fullmatch(r"\d+", text):
+        hint = "write AND between the bounds of BETWEEN, and a point before decimals: 1.05"
     elif after_comma:
         hint += ", or AND instead of the comma"
     return MatchRecognizeParseError(

@@ -134,6 +134,10 @@ _HINTS_FOR_TYPES = {
     r"string ':\w+' to value of|near '\{'": "write :name for a value, without quotes or braces",
     # A string is combined with a number or a time.
     r"string '.*' to value of (?:U?Int|Float|Decimal)": "write a number instead of the string",
+    # `x ILIKE ANY (...)` on Sail.
+    r"'bool_(?:or|and)' function": "write x ILIKE 'a' OR x ILIKE 'b'",
+    r"extraction must be a literal": "write a number or a string in brackets: x[0] is the first "
+    "element, as x[OFFSET(0)] of BigQuery",
     r"coerce .* in I?LIKE": "LIKE needs strings: write CAST(x AS STRING) LIKE '5%'",
     r"extract value from data type|Can't extract a value from": "x[0] and x.y are for arrays, "
     "structs and maps; write FIRST(A.x) or LAST(A.x, 1) for one row of the match",
@@ -521,6 +525,7 @@ _HINTS_AROUND_CLAUSES = {
         "remove the `{bracket}`, or add the bracket that it closes"
     ),
     r"near end of input": "write what is missing after the last word, or remove the last word",
+    r"Syntax error at or near '\['": "write array(1, 2) for an array, and a name in backticks",
     r"Syntax error at or near": (
         "write a comma or an operator before it; write it in backticks if it is a name; or "
         "remove it"

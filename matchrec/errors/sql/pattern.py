@@ -17,7 +17,9 @@ from matchrec.errors.wording import shorten
 from matchrec.source import Span
 
 
-def stray_character(span: Span, *, text: str, variables: str = "B") -> MatchRecognizeParseError:
+def stray_character(
+    span: Span, *, text: str, variables: str = "B", brackets: str = ""
+) -> MatchRecognizeParseError:
     """Return the error for a symbol that PATTERN does not have.
 
     Args:
@@ -25,6 +27,7 @@ def stray_character(span: Span, *, text: str, variables: str = "B") -> MatchReco
         text: the symbol.
         variables: the variable right after the symbol, or one of several, `(B | C)`; an example if
             there is none.
+        brackets: the text up to the closing bracket, if the symbol is `[`; empty if none closes it.
     """
     match text:
         case ",":
@@ -44,7 +47,7 @@ def stray_character(span: Span, *, text: str, variables: str = "B") -> MatchReco
         case "!" | "~":
             hint = f'write NOT {variables} for "no row of {variables} here"'
         case "[":
-            hint = "write A{1,3} for a number of rows, (A | B) for one of several variables"
+            hint = _find_bracket_hint(brackets)
         case "=" | "<" | ">":
             hint = "write the condition in DEFINE: DEFINE A AS x > 1"
         case "&":
@@ -60,6 +63,25 @@ def stray_character(span: Span, *, text: str, variables: str = "B") -> MatchReco
     return MatchRecognizeParseError(
         f"`{text}` is not allowed in PATTERN", span, hint=hint, code="stray-character"
     )
+
+
+def _find_bracket_hint(brackets: str) -> str:
+    """Return what to write for B[2], [A B] or [^A], as regular expressions and arrays have them.
+
+    Args:
+        brackets: the brackets with what they hold.
+    """
+    inside = brackets[1:-1].strip()
+    variables = re.findall(r"[^\W\d]\w*", inside)
+    if re.fullmatch(r"\d+|\d*\s*,\s*\d*", inside):
+        return f"write {{{inside}}} for a number of rows"
+    if inside.startswith("^"):
+        return "write a variable with the negated condition in DEFINE: DEFINE X AS NOT x > 1"
+    if len(variables) > 1:
+        return f"write ({' | '.join(variables)}) for one of these variables"
+    if variables:
+        return f"write {variables[0]} without brackets, or (A | B) for one of several variables"
+    return "write A{1,3} for a number of rows, (A | B) for one of several variables"
 
 
 def stray_number(span: Span, *, text: str) -> MatchRecognizeParseError:

@@ -10,6 +10,7 @@ from unicodedata import category
 from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import count_misspelt_letters, find_keyword, find_nearest
+from matchrec.errors.sql.brackets import find_bracket_hint
 from matchrec.errors.wording import quote_in_backticks, shorten
 from matchrec.source import Span, read_table
 
@@ -94,6 +95,10 @@ def unexpected_token(
     )
 
 
+# What to write for "not greater" and "not less" of T-SQL.
+_NEGATED_COMPARISONS = {"!>": "<=", "!<": ">="}
+
+
 class _TokenExplanation(NamedTuple):
     """Why a word or sign cannot come next, and what to write instead."""
 
@@ -106,6 +111,10 @@ def _explain_token(text: str, where: str, before: str, after: str) -> _TokenExpl
     not_allowed = f"`{text}` is not allowed here"
     unknown_keyword = f"unknown keyword `{text}`"
     missing_comma = f"missing comma or operator before `{text}`"
+    if (brackets := find_bracket_hint(text, before, after)) is not None:
+        return _TokenExplanation(not_allowed, brackets)
+    if (negated := _NEGATED_COMPARISONS.get(after[:2])) is not None:
+        return _TokenExplanation(f"`{after[:2]}` is not allowed here", f"write {negated}")
     if where == "ORDER BY":
         if text.upper() in ("ASC", "DESC", "NULLS"):
             hint = "write one direction after each key, such as x DESC or x ASC NULLS LAST"

@@ -331,8 +331,11 @@ class ExpressionCursor(Cursor, ABC):
         is_after_keyword = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
         span = before.span if is_after_keyword else token.span
         is_key = self.scope.part in (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
-        needs_text = is_key or self.scope.part is ClausePart.WITHIN or token.key == "GROUP"
-        texts_around = self.sequence.split_at(span) if needs_text else ("", "")
+        needs_text = is_key or self.scope.part is ClausePart.WITHIN or token.key in ("GROUP", "!")
+        texts_around = self.sequence.split_at(span)
+        is_about_brackets = token.key == "[" or "[" in texts_around[0]
+        if not needs_text and not is_about_brackets:
+            texts_around = ("", "")
         return syntax_errors.unexpected_token(
             self.sequence.text_at(span), self.where, span, texts_around
         )
