@@ -353,6 +353,9 @@ def _find_boolean_hint(infix: _Infix, boolean: TypedText) -> str:
     """Return what to write instead of a comparison of a boolean with a value of another kind."""
     other = infix.find_other(boolean)
     if boolean is infix.left and infix.operator in ("<", "<=", ">", ">="):  # `1 < x < 5`
+        if "||" in boolean.text and "'" not in boolean.text:  # `x > 1 || x < 5`
+            disjunction = re.sub(r"\s*\|\|\s*", " OR ", boolean.text)
+            return f"write {disjunction} {infix.operator} {other.text}; || joins strings"
         chain = _COMPARISON.fullmatch(boolean.text)
         if chain is not None:  # the value in the middle is compared with both others
             return f"write {boolean.text} AND {infix.write(boolean, chain['right'])}"
