@@ -46,7 +46,8 @@ class Counters:
     early. If Spark runs a task several times, the task counts once. Over Connect, the values of
     `sql` are available after `collect`, `toPandas` or `toArrow` of the result.
 
-    It prints as a table. Sail does not have counters.
+    It prints as a table. Sail does not have counters, so the examples need a session of Spark:
+    `spark = matchrec.session("spark")`.
 
     >>> counters = matchrec.Counters()
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
