@@ -49,12 +49,18 @@ class ReadableSignature(Signature):
 
     @override
     def __str__(self) -> str:
-        line = super().__str__()
+        items = list(list_items(self))
+        end = ""
+        if self.return_annotation is not self.empty:
+            end = f" -> {inspect.formatannotation(self.return_annotation)}"
+        line = f"({', '.join(items)}){end}"
         if len(line) <= WIDTH:
             return line
-        text = "".join(f"    {item},\n" for item in list_items(self))
-        end = "" if self.return_annotation is self.empty else f" -> {self.return_annotation}"
-        return f"(\n{text}){end}"
+        return "(\n" + "".join(f"    {item},\n" for item in items) + f"){end}"
+
+    def format(self, **_: object) -> str:
+        """Return the signature. `help` of Python 3.13 calls this, with the width of its lines."""
+        return str(self)
 
 
 def list_items(signature: Signature) -> Iterator[str]:
