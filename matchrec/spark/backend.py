@@ -242,7 +242,7 @@ class Backend:
         return write_out_eager_operators(plan)
 
     def complete_settings(self, settings: SessionSettings, relation: Relation) -> SessionSettings:
-        """Return the settings of a session together with those that depend on the input's types."""
+        """Add the settings that depend on the input's types to the settings of a session."""
         return settings
 
     def evaluates_eagerly(self, plan: MatchPlan) -> bool:

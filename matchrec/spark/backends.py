@@ -1,4 +1,4 @@
-"""Choose the backend of a session, by asking the session what it is."""
+"""Choose the backend of a session: Spark, Spark Connect or Sail."""
 
 from __future__ import annotations
 

@@ -332,7 +332,7 @@ class PartitionPreparation(Preparation):
         return self.backend.watch_rows(rows, self.relation, self.joined.queries)
 
     def build_task_input(self, columns: RowColumns) -> TaskInput:
-        """Return how rows with these columns reach a worker, and what it does to them first."""
+        """Return the form in which rows with these columns reach a worker."""
         orders = self.list_order_columns(self.name_columns(columns))
         sent_names = {wire.name_column(index) for index in range(len(columns))}
         are_sent = all(key.name in sent_names for key in orders)

@@ -136,7 +136,7 @@ def reuse_clause(request: MatchRequest, kept: KeptClause) -> CompiledRules | Non
 
     Args:
         request: the request, with the current input and values of parameters.
-        kept: what an earlier request for the plan was compiled to.
+        kept: the clause that was compiled for an earlier request with the same plan.
 
     Raises:
         MatchRecognizeError: the session rejects the text of the clause.

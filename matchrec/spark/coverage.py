@@ -34,7 +34,7 @@ OutputFields = Sequence[spark_types.StructField]
 
 @dataclass(frozen=True, slots=True)
 class PlannedCoverage:
-    """A query whose starting rows workers will follow, and what they will return."""
+    """A query whose starting rows workers will follow, and the DataFrame of their output."""
 
     query: coverage.CoverageQuery
     task: coverage.CoverageTask

@@ -1,4 +1,4 @@
-"""Facts about a SparkSession: its kind, its application, its context, and what is kept in it."""
+"""Find the kind, the application and the context of a SparkSession, and keep objects in it."""
 
 from __future__ import annotations
 

@@ -274,8 +274,8 @@ def count_arguments(text: str) -> int:
 def choose_mistyped(branches: Branches, relation: Relation) -> Sequence[Scalar]:
     """Return the operands of IF or CASE with wrong types.
 
-    The result is the first test that is not a condition. If all tests are conditions, it is all
-    results: they must be what has no common type.
+    These are the first test that is not a condition; or, if all tests are conditions, the results
+    of IF or CASE, which then must be the operands without a common type.
     """
     for test in branches.tests:
         typed = type_operand(test, relation)

@@ -459,7 +459,7 @@ def read_parameters(error: Exception, error_text: str) -> dict[str, str]:
 def make_subclass(pyspark_class: Any, our_class: Any) -> Any:
     """Return a subclass of a class of PySpark and of `RewrittenEngineError`, with the same name.
 
-    It is a subclass of one of our classes too, so that both `except AnalysisException` and
+    The result is also a subclass of one of our classes, so that both `except AnalysisException` and
     `except MatchRecognizeError` catch it.
 
     Args:

@@ -271,7 +271,7 @@ class Sail(SparkConnect):
         null_key = f"{key} IS NULL {'ASC' if is_last else 'DESC'}"
         return f"{null_key}, {key} {item_without_nulls.direction}"
 
-    # What fails, and what is counted.
+    # Failures, streams and counters.
 
     def watch_rows(
         self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]

@@ -59,7 +59,7 @@ FUNCTION_NAMES = frozenset(
     f"{name}()" for name in (*LENGTH_FUNCTIONS, *SUBSTRING_FUNCTIONS, INITCAP)
 )
 
-# The beginning of a call, and what is between the arguments of `substring(name FROM 1 FOR 2)`.
+# The beginning of a call, and the words between the arguments of `substring(name FROM 1 FOR 2)`.
 CALL = re.compile(
     rf"\b(?P<function>{'|'.join((*LENGTH_FUNCTIONS, *SUBSTRING_FUNCTIONS, INITCAP))})\s*\(",
     re.IGNORECASE,

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 class StreamWorker:
     """A worker that searches the events of one bucket after the other. Picklable.
 
-    It has one search for a query; a subclass has one for each rule of a set.
+    This class has one search, for a query; `RuleSetStreamWorker` has one for each rule of a set.
     """
 
     event_layout: EventLayout
