@@ -83,8 +83,9 @@ ERROR_BY_STATUS: dict[int, MakeRunError] = {
     layout.FUNCTION_FAILED: failures.function_failed,
     layout.TOO_MANY_STEPS: failures.too_many_steps,
 }
-# The statuses after which `Progress.choice` is the choice whose condition has failed.
+# The statuses of an operation in a condition that has failed.
 ARITHMETIC_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO)
+# The statuses after which `Progress.choice` is the choice whose condition has failed.
 CONDITION_FAILURES = (*ARITHMETIC_FAILURES, layout.FUNCTION_FAILED)
 
 W = TypeVar("W", bound=layout.Work)
@@ -371,22 +372,22 @@ class KernelSearch(ABC, Generic[W]):
         raise RunFailure(make_error, int(progress.row), fields)
 
     def find_failed_operation(self, variable: int) -> OperationOrigin | None:
-        """Return where the user wrote the operation that failed last; None if that is not known.
+        """Return where the user wrote the operation that has failed; None if this is not known.
 
         Args:
-            variable: the variable whose condition has failed.
+            variable: the id of the variable whose condition has failed.
         """
         linked = self.arrays.compiled_task.linked
         assert linked is not None
-        # The index of the instruction that has failed: see `machine.evaluate_condition`.
-        failed = int(self.arrays.values.stack[0, 0])
-        number = linked.number_failing_operation(variable, failed)
-        # Not the condition of the compiled task, which may be that of an equal query with another
-        # text.
+        # `machine.evaluate_condition` stores the index of the instruction on the stack.
+        failed_instruction = int(self.arrays.values.stack[0, 0])
+        operation_index = linked.number_failing_operation(variable, failed_instruction)
+        # The condition of the task itself has the text of this query. The compiled task may come
+        # from an equal query with another text.
         condition = self.task.conditions[variable].run_condition
-        if number is None or condition is None:
+        if operation_index is None or condition is None:
             return None
-        return list_failing_operations(condition)[number].origin
+        return list_failing_operations(condition)[operation_index].origin
 
     def shape_registers(self, run_count: int) -> Shapes:
         """Return the shape of the registers of some runs; empty if the search has no registers.
