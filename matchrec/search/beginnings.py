@@ -46,7 +46,7 @@ from matchrec.search.kernels.beginnings import (
     Moves,
     mark_beginnings,
 )
-from matchrec.search.partitions import NO_EDGE, BoolArray, Partitions
+from matchrec.search.partitions import NO_EDGE, BoolArray, IntArray, Partitions
 from matchrec.search.task import Task
 
 # At most this many rows at the beginning of a match are compared.
@@ -133,9 +133,8 @@ def unmark_by_first_rows(
             break
         # A row at this depth must satisfy the row condition of a possible choice. A choice with the
         # mask 0 has no row condition, so any row satisfies it.
-        words = program[is_possible, layout.WORD].tolist()
-        row_conditions = {*zip(words, masks[is_possible].tolist(), strict=True)}
-        if all(mask for _, mask in row_conditions):
+        row_conditions = list_row_conditions(program[is_possible])
+        if all(mask != 0 for _, mask in row_conditions):
             satisfies_one = find_rows_satisfying_one(bits[depth:], row_conditions)
             may_begin[: len(satisfied) - depth] &= satisfies_one
             remaining_count = int(np.count_nonzero(may_begin))
@@ -144,6 +143,17 @@ def unmark_by_first_rows(
         if has_run_condition[is_possible].any():
             break
     return remaining_count
+
+
+def list_row_conditions(choices: IntArray) -> set[tuple[int, int]]:
+    """Return the word and the unsigned mask of the row condition of each choice, each pair once.
+
+    Args:
+        choices: int64[k, 16], some rows of `layout.Rules.program`.
+    """
+    words = choices[:, layout.WORD].tolist()
+    masks = choices[:, layout.MASK].astype(np.uint64).tolist()
+    return {*zip(words, masks, strict=True)}
 
 
 def find_rows_satisfying_one(
