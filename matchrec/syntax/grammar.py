@@ -123,7 +123,7 @@ def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
 
 @dataclass(frozen=True, slots=True)
 class PartReader:
-    """A clause divided into its sections, with methods that pass a section to its read function."""
+    """A reader of the parts of a clause: it finds the tokens of a part for a function to read."""
 
     clause: ClauseTokens
     sections: Mapping[ClausePart, Section]
@@ -144,13 +144,24 @@ class PartReader:
     def read_items(
         self, part: ClausePart, read: Callable[[ClauseTokens, int, int], T]
     ) -> tuple[T, ...]:
-        """Return what `read` returns for each item of a part, from the first token and the end."""
+        """Read each item of a part.
+
+        Args:
+            part: the part, which is a list with commas.
+            read: reads an item from the clause, the index of the item's first token, and the index
+                after its last token.
+        """
         return tuple(read(self.clause, start, end) for start, end in self.find_items(part))
 
     def read_section(
         self, part: ClausePart, read: Callable[[ClauseTokens, Section], T]
     ) -> T | None:
-        """Return what `read` returns for the section of a part; None if the part is not written."""
+        """Read a part that is not a list; return None if the part is not written.
+
+        Args:
+            part: the part.
+            read: reads the part from the clause and the section of the part.
+        """
         if part not in self.sections:
             return None
         return read(self.clause, self.sections[part])
