@@ -88,6 +88,10 @@ def find_least_mapped(folding: Folding, variables: VariableIds) -> tuple[int, ..
                 if rows < least_rows[choice.target]:
                     least_rows[choice.target] = rows
                     is_settled = False
+            state_after_skip = folding.find_state_after_skip(state)
+            if state_after_skip is not None and least_rows[state] < least_rows[state_after_skip]:
+                least_rows[state_after_skip] = least_rows[state]
+                is_settled = False
     return tuple(least_rows)
 
 

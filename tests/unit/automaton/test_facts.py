@@ -104,3 +104,14 @@ def test_matches_may_begin_in_each_starting_state() -> None:
     assert CompiledPattern(program, folding).longest_match == 2
     with pytest.raises(AssertionError):
         facts.find_least_mapped(folding, frozenset({0}))
+
+
+def test_a_skipped_row_leads_to_a_state_without_mapping_a_row() -> None:
+    """A run that skips a row in state 0 waits in state 1, from which it need not map A."""
+    choices = (
+        (Choice(guard=0, variable=0, target=2),),
+        (Choice(guard=0, variable=1, target=2),),
+        (ACCEPT,),
+    )
+    folding = Folding(choices=choices, states=(0, 1, 2), states_after_skip=(1, 1, None))
+    assert facts.find_least_mapped(folding, frozenset({0})) == (0, 0, 0)
