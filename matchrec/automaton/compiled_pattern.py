@@ -12,7 +12,7 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
 from matchrec.automaton.ambiguity import is_exponentially_ambiguous
-from matchrec.automaton.facts import find_states_worth_remembering, find_targets
+from matchrec.automaton.facts import find_targets, mark_states_worth_remembering
 from matchrec.automaton.folding import Folding
 from matchrec.automaton.follow_sets import FollowSets
 from matchrec.automaton.program import Program
@@ -72,7 +72,7 @@ class CompiledPattern:
 
         They cannot for `A B C D`: the state says how far a run is from its first row.
         """
-        return any(find_states_worth_remembering(self.folding.choices))
+        return any(mark_states_worth_remembering(self.folding.choices))
 
     @cached_property
     def guards(self) -> int:

@@ -1,7 +1,11 @@
 """Facts about the states of a folding that hold for any rows and any conditions.
 
-Any condition may be true or false on any row. `follow_sets` and `ambiguity` have facts about a
-folding as a whole.
+Any condition may be true or false on any row. The functions that get `ChoicesByState` know nothing
+of event selection, which lets a run skip rows and end without a choice: what they return is true
+for foldings without it, and their callers add what it changes. The functions that get a `Folding`
+respect it.
+
+`follow_sets` and `ambiguity` have more facts about a folding.
 """
 
 from __future__ import annotations
@@ -15,15 +19,17 @@ from matchrec.automaton.folding import ChoicesByState, Effect, Folding
 from matchrec.automaton.program import GUARD_END, VariableId, VariableIds
 from matchrec.automaton.run_endings import A_MATCH, NOTHING
 
-# Used instead of a number of rows: no number of rows is enough.
+# The least number of rows, larger than any real one, of a state from which no match can be reached,
+# or which no run can reach.
 UNREACHABLE = 1 << 30
 
 
 def find_least_rows(choices_by_state: ChoicesByState) -> tuple[int, ...]:
     """Return, for each state, the least number of further rows that a match needs.
 
-    UNREACHABLE if no choices lead from the state to an acceptance, as in `A $ B`. For `A B* C`, the
-    numbers are 2, 1 and 0.
+    UNREACHABLE if no choices lead from the state to an acceptance, as in `A $ B`, where the choice
+    of B has been dropped, because its guard cannot hold. For `A B* C`, the states are the first
+    one, the one after A or B, and the one after C; their numbers are 2, 1 and 0.
     """
     sources: list[list[int]] = [[] for _ in choices_by_state]
     for state in range(len(choices_by_state)):
@@ -44,11 +50,12 @@ def find_least_rows(choices_by_state: ChoicesByState) -> tuple[int, ...]:
     return tuple(least_rows)
 
 
-def find_live_states(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
+def mark_live_states(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
     """Return, for each state, whether a run can become a match by mapping at least one more row.
 
-    The run has mapped a row already, so `^` does not hold. Before a further row, `$` does not hold
-    either.
+    A run in the state has already mapped a row, so a choice with `^` is impossible. A choice with
+    `$` that maps a row is impossible, too; but a choice that accepts may have `$`, as the rows may
+    end after that further row.
     """
     possible_choices = tuple(
         tuple(
@@ -65,16 +72,18 @@ def find_live_states(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
     )
 
 
-def find_least_mapped(folding: Folding, variables: VariableIds) -> tuple[int, ...]:
+def count_least_mapped_rows(folding: Folding, variables: VariableIds) -> tuple[int, ...]:
     """Return, for each state, the least number of rows that a run has mapped to `variables`.
 
-    For `A+ B` and the variable A, the numbers are 0, 1 and 1.
+    UNREACHABLE if no run reaches the state. For `A+ B` and the variable A, the states are the first
+    one, the one after A, and the one after B; their numbers are 0, 1 and 1.
 
     Args:
         folding: a folding with one starting state.
         variables: the variables whose rows are counted.
     """
     assert folding.start_count == 1
+    # Bellman-Ford: a step costs one row or none. Foldings are small, so its cost does not matter.
     least_rows = [UNREACHABLE] * len(folding.choices)
     least_rows[0] = 0
     is_settled = False
@@ -95,15 +104,15 @@ def find_least_mapped(folding: Folding, variables: VariableIds) -> tuple[int, ..
     return tuple(least_rows)
 
 
-def find_states_worth_remembering(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
-    """Return, for each state, whether a search should remember that it failed at a row.
+def mark_states_worth_remembering(choices_by_state: ChoicesByState) -> tuple[bool, ...]:
+    """Return, for each state, whether two runs can be in the state at the same row.
 
-    It should if two runs can be in the state at the same row, because they came by different
-    choices or from different first rows. This holds for the states to which several choices lead,
-    and for all states after them. Beginning a run counts as one more choice, which leads to the
-    first state.
+    Only then it pays to remember that the search failed in the state at a row, because only then a
+    second run can save the search from there. Without event selection, these are the states to
+    which several choices lead, and all states after them. Beginning a run counts as one more
+    choice, which leads to the first state. With event selection, all states are worth remembering.
 
-    For `A B+ C`, it holds for the states after B and after C.
+    For `A B+ C`, the result is true for the states after B and after C.
     """
     entry_counts = Counter(choice.target for choices in choices_by_state for choice in choices)
     entry_counts[0] += 1
@@ -120,13 +129,14 @@ def find_targets(choices_by_state: ChoicesByState, state: int) -> tuple[int, ...
 
 
 def output_needs_condition(folding: Folding, variables: Collection[VariableId]) -> bool:
-    """Return whether a partition has no output unless a row satisfies a certain condition.
+    """Return whether a partition has no output unless some row satisfies a condition.
 
     For `A B*`, a partition has no output unless a row satisfies the condition of A.
 
     Args:
         folding: the folding.
-        variables: the variables and tests that have the condition.
+        variables: the variables that have the condition, and the tests of it. A test is numbered as
+            a variable is.
     """
 
     def iterate_states_without_condition(state: int) -> Iterator[int]:
@@ -135,8 +145,8 @@ def output_needs_condition(folding: Folding, variables: Collection[VariableId]) 
         if state_after_skip is not None:
             yield state_after_skip
         for choice in folding.choices[state]:
-            checked = choice.variable if choice.test is None else choice.test
-            if choice.target is not None and checked not in variables:
+            tested_variable = choice.variable if choice.test is None else choice.test
+            if choice.target is not None and tested_variable not in variables:
                 yield choice.target
 
     starts = range(folding.start_count)
@@ -156,7 +166,8 @@ def can_be_output(folding: Folding, state: int) -> bool:
 def can_complete(folding: Folding, state: int) -> bool:
     """Return whether a run in a state can become a match without mapping another row.
 
-    The run can accept, or a row that it does not map can complete it, or the end of its window can.
+    The run can accept, a row that the run does not map can complete it, or the end of the window of
+    the run can complete it.
     """
     if folding.find_ending_kind(state) == A_MATCH:
         return True

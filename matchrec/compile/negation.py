@@ -19,7 +19,7 @@ from collections.abc import Set
 from dataclasses import dataclass, replace
 
 from matchrec.automaton.compiled_pattern import CompiledPattern
-from matchrec.automaton.facts import find_least_mapped
+from matchrec.automaton.facts import count_least_mapped_rows
 from matchrec.automaton.folding import Folding
 from matchrec.automaton.negation import Restriction, replace_negations
 from matchrec.automaton.program import VariableIds
@@ -209,7 +209,7 @@ class CandidateRow:
 
     def count_rows_before(self, members: VariableIds) -> int:
         """Return the least number of rows that are mapped to some variables before this row."""
-        least_by_state = find_least_mapped(self.folding, members)
+        least_by_state = count_least_mapped_rows(self.folding, members)
         least_by_choice = []
         for state, choices in enumerate(self.folding.choices):
             for choice in choices:

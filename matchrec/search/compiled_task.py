@@ -22,7 +22,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from matchrec.automaton.facts import find_live_states, find_states_worth_remembering
+from matchrec.automaton.facts import mark_live_states, mark_states_worth_remembering
 from matchrec.automaton.program import GUARD_END
 from matchrec.automaton.run_endings import NOTHING, TIMED_OUT
 from matchrec.conditions.evaluate.instructions import MATCH_NUMBER, READ
@@ -259,7 +259,7 @@ def encode_waiting(task: Task) -> tuple[IntArray, IntArray]:
     if task.stages is None:
         times_out = task.partial is not None and task.output is MatchOutput.ALL
         is_live = (
-            find_live_states(folding.choices) if times_out else np.zeros(len(states_after_skip))
+            mark_live_states(folding.choices) if times_out else np.zeros(len(states_after_skip))
         )
         return states_after_skip, np.where(is_live, TIMED_OUT, NOTHING).astype(np.int64)
     ending_kinds = np.array(folding.ending_kinds, np.int64)
@@ -280,7 +280,7 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
     source = np.repeat(np.arange(len(choices_by_state)), np.diff(first_choice))
 
     is_worth_remembering = (
-        np.array(find_states_worth_remembering(choices_by_state)) | task.needs_event_selection
+        np.array(mark_states_worth_remembering(choices_by_state)) | task.needs_event_selection
     )
     memo_number_by_state = np.where(
         is_worth_remembering, np.cumsum(is_worth_remembering) - 1, layout.NOT_REMEMBERED

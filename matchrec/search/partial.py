@@ -25,7 +25,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from matchrec.automaton.facts import find_live_states
+from matchrec.automaton.facts import mark_live_states
 from matchrec.automaton.run_endings import A_MATCH, NOTHING, TIMED_OUT, UNFINISHED
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.kernel_input import prepare_input
@@ -140,7 +140,7 @@ class PartialSearch(SkippingSearch):
         first_choice = np.searchsorted(program[:, layout.SOURCE], states)
         self.rules = self.rules._replace(program=program, first_choice=first_choice)
 
-        is_live = np.array(find_live_states(self.task.pattern.folding.choices), np.int64)
+        is_live = np.array(mark_live_states(self.task.pattern.folding.choices), np.int64)
         assert self.selecting is not None
         self.selecting = self.selecting._replace(ending_kinds=is_live)
 

@@ -50,13 +50,13 @@ def test_facts(text: str, most: int | None, deterministic: bool) -> None:
 def test_a_run_is_live_where_rows_could_still_make_a_match(
     text: str, live: tuple[bool, ...]
 ) -> None:
-    assert facts.find_live_states(folded(text)) == live
+    assert facts.mark_live_states(folded(text)) == live
 
 
 def test_only_states_that_two_ways_reach_are_worth_remembering() -> None:
-    assert facts.find_states_worth_remembering(folded("A B C")) == (False,) * 4
-    assert facts.find_states_worth_remembering(folded("A B+ C")) == (False, False, True, True)
-    assert facts.find_states_worth_remembering(folded("(A | B) C")) == (False, True, True)
+    assert facts.mark_states_worth_remembering(folded("A B C")) == (False,) * 4
+    assert facts.mark_states_worth_remembering(folded("A B+ C")) == (False, False, True, True)
+    assert facts.mark_states_worth_remembering(folded("(A | B) C")) == (False, True, True)
 
 
 def test_a_program_draws_itself() -> None:
@@ -103,7 +103,7 @@ def test_matches_may_begin_in_each_starting_state() -> None:
     program = Program((State(), State(), State()), 0, 2, ("a", "b"))
     assert CompiledPattern(program, folding).longest_match == 2
     with pytest.raises(AssertionError):
-        facts.find_least_mapped(folding, frozenset({0}))
+        facts.count_least_mapped_rows(folding, frozenset({0}))
 
 
 def test_a_skipped_row_leads_to_a_state_without_mapping_a_row() -> None:
@@ -114,4 +114,4 @@ def test_a_skipped_row_leads_to_a_state_without_mapping_a_row() -> None:
         (ACCEPT,),
     )
     folding = Folding(choices=choices, states=(0, 1, 2), states_after_skip=(1, 1, None))
-    assert facts.find_least_mapped(folding, frozenset({0})) == (0, 0, 0)
+    assert facts.count_least_mapped_rows(folding, frozenset({0})) == (0, 0, 0)
