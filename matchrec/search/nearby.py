@@ -1,6 +1,7 @@
-"""Compute row conditions that read rows at a fixed distance, for all rows before the search.
+"""Compute row conditions that read rows at a fixed distance, before the search starts.
 
-    price < PREV(price)     bit 3 of a row is set if its price is less than the price before
+    price < PREV(price)     for example, bit 3 of a row is set if its price is less than the price
+                            of the row before it
 
 For a search, these nearby conditions are row conditions: bits of `Partitions.satisfied`. A query
 has nearby conditions only in the scope WORKER of `conditions.split.RowScope`. In the other scopes,
@@ -21,17 +22,20 @@ from matchrec.search.partitions import BoolArray, Partitions, WordArray
 from matchrec.search.task import NearbyCondition
 
 
-def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ...]) -> Partitions:
+def add_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition]) -> Partitions:
     """Return the partitions with the bits of nearby conditions set.
 
-    The bits are set in place if the words of `partitions.satisfied` have room for them. They are
-    set only for rows that a search may look at, because the neighbours of these rows are present.
+    The bits of rows that a search may look at are computed, because the neighbours of these rows
+    are present. The bits of other rows stay 0.
+
+    To save memory, the bits are set in place if the words of `partitions.satisfied` have room for
+    them. So the argument must not be used afterwards.
 
     Raises:
         RunFailure: a condition cannot be computed for a row.
     """
     satisfied = partitions.satisfied
-    words_needed = 1 + max((condition.bit // 64 for condition in conditions), default=0)
+    words_needed = 1 + max((split_bit(condition.bit)[0] for condition in conditions), default=0)
     if words_needed > satisfied.shape[1]:
         wider = np.zeros((partitions.row_count, words_needed), np.uint64)
         wider[:, : satisfied.shape[1]] = satisfied
@@ -51,7 +55,8 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
     for evaluator in make_evaluator(partitions).split_into_blocks():
         satisfied = partitions.satisfied[evaluator.begin : evaluator.end]
         for condition in conditions:
-            # A failure counts only on rows that satisfy the part that Spark has computed.
+            # An error is raised only for rows that satisfy the part that Spark has computed. One
+            # truth value stands for all rows.
             demanded = np.asarray(True)
             if condition.spark_bit is not None:
                 demanded = find_rows_with_bit(satisfied, condition.spark_bit)
@@ -60,20 +65,25 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
             except RowFailure as failure:
                 details = {"variable": condition.variable, "origin": failure.origin}
                 raise RunFailure(failure.make_error, failure.row, details) from failure
-            word, bit = divmod(condition.bit, 64)
-            satisfied[:, word] |= np.left_shift(holds, bit, dtype=np.uint64)
+            word, bit_of_word = split_bit(condition.bit)
+            satisfied[:, word] |= np.left_shift(holds, bit_of_word, dtype=np.uint64)
 
 
 def find_satisfying_rows(partitions: Partitions, condition: NearbyCondition) -> BoolArray:
-    """Return bool[n], which rows satisfy a condition that cannot raise an error.
+    """Return bool[n], which rows satisfy a condition.
 
-    Unlike `satisfy_nearby`, the result has all rows, also those that no search may look at yet.
+    Unlike `add_nearby_bits`, the result has all rows, also those that no search may look at yet.
+
+    Args:
+        partitions: the rows.
+        condition: a condition that cannot raise an error and has no part that Spark computes, such
+            as the condition that a row is equal to the row before it in the order.
     """
+    assert condition.spark_bit is None
     satisfies = np.zeros(partitions.row_count, np.bool_)
-    all_rows = np.ones(partitions.row_count, np.bool_)
     for evaluator in make_evaluator(replace(partitions, frontier=None)).split_into_blocks():
         rows = slice(evaluator.begin, evaluator.end)
-        satisfies[rows] = evaluator.find_true_rows(condition.expression, all_rows[rows])
+        satisfies[rows] = evaluator.find_true_rows(condition.expression, np.asarray(True))
     return satisfies
 
 
@@ -81,20 +91,22 @@ def make_evaluator(partitions: Partitions) -> VectorEvaluator:
     """Return an evaluator of conditions for the rows that a search may look at.
 
     Without a frontier, these are all rows. With a frontier, they are the rows from its first
-    starting row to its last edge.
+    starting row to its last edge, with the rows of complete partitions between them.
     """
     values = partitions.columns
     valid = partitions.valid
     first_float = partitions.integer_count
+    # The columns that only totals read come last, so `floats` has them, too, but no condition reads
+    # them.
     floats = values[first_float:].view(np.float64)
-    columns = {Kind.INTEGER: (values, valid), Kind.FLOATING: (floats, valid[first_float:])}
+    columns_by_kind = {Kind.INTEGER: (values, valid), Kind.FLOATING: (floats, valid[first_float:])}
     begin = 0
     end = partitions.row_count
     frontier = partitions.frontier
     if frontier is not None and len(frontier.start):
         begin = int(frontier.start[0])
         end = max(begin, min(end, int(frontier.edge[-1])))
-    return VectorEvaluator(columns, partitions.starts, begin, end)
+    return VectorEvaluator(columns_by_kind, partitions.starts, begin, end)
 
 
 def find_rows_with_bit(satisfied: WordArray, bit: int) -> BoolArray:
@@ -104,5 +116,14 @@ def find_rows_with_bit(satisfied: WordArray, bit: int) -> BoolArray:
         satisfied: see `Partitions`.
         bit: index of the row condition.
     """
-    word, bit_of_word = divmod(bit, 64)
+    word, bit_of_word = split_bit(bit)
     return np.asarray(satisfied[:, word] & np.uint64(1 << bit_of_word) != 0)
+
+
+def split_bit(bit: int) -> tuple[int, int]:
+    """Return the index of the word of a row condition in `Partitions.satisfied`, and the bit in it.
+
+    >>> split_bit(3), split_bit(64)
+    ((0, 3), (1, 0))
+    """
+    return divmod(bit, 64)

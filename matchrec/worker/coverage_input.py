@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from matchrec.compile.coverage import CoverageTask
-from matchrec.search.nearby import satisfy_nearby
+from matchrec.search.nearby import add_nearby_bits
 from matchrec.search.partitions import Partitions
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.locate import check_and_locate, name_large_partitions
@@ -44,7 +44,7 @@ def prepare_partitions(
     compiled_query = task.compiled_query
     partitions = encode_partitions(compiled_query, piece.table, piece.starts, piece.frontier)
     with check_and_locate(compiled_query, piece, partitions, task_input.order_columns):
-        yield satisfy_nearby(partitions, compiled_query.nearby)
+        yield add_nearby_bits(partitions, compiled_query.nearby)
 
 
 def make_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:

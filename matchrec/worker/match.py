@@ -26,7 +26,7 @@ from matchrec.output.rows import (
     find_unmatched_rows,
 )
 from matchrec.search.matches import Matches, make_empty_matches
-from matchrec.search.nearby import satisfy_nearby
+from matchrec.search.nearby import add_nearby_bits
 from matchrec.search.partitions import NO_EDGE, Partitions
 from matchrec.search.task import NearbyCondition
 from matchrec.worker.chains import request_chains
@@ -40,8 +40,8 @@ from matchrec.worker.pieces import Piece
 # Makes batches of output from the table of a piece, its partitions, some of their matches, and the
 # output rows of these. Picklable. It may raise RunFailure.
 BatchMaker = Callable[[pa.Table, Partitions, Matches, OutputRows], Iterator[pa.RecordBatch]]
-# Returns partitions with some conditions among those that rows satisfy, as `satisfy_nearby` does.
-SatisfyNearby = Callable[[Partitions, tuple[NearbyCondition, ...]], Partitions]
+# Returns the partitions with the bits of some conditions set, as `add_nearby_bits` does.
+AddNearbyBits = Callable[[Partitions, tuple[NearbyCondition, ...]], Partitions]
 # Yields the same matches with other numbers.
 NumberMatches = Callable[[Iterator[Matches]], Iterator[Matches]]
 
@@ -83,7 +83,7 @@ class PieceWorker:
         self,
         piece: Piece,
         partitions: Partitions,
-        satisfy: SatisfyNearby = satisfy_nearby,
+        add_bits: AddNearbyBits = add_nearby_bits,
         number_matches: NumberMatches | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Search the partitions of a piece, yield their output, and record the search.
@@ -91,7 +91,8 @@ class PieceWorker:
         Args:
             piece: the piece.
             partitions: its rows as the search sees them, with the bits of Spark's conditions.
-            satisfy: adds the conditions on neighbouring rows. The rules of a set share their bits.
+            add_bits: sets the bits of the conditions on neighbouring rows. The rules of a set share
+                these bits.
             number_matches: gives the matches of a rule of a set other numbers; None to keep them.
 
         Raises:
@@ -99,7 +100,7 @@ class PieceWorker:
         """
         with check_and_locate(self.compiled_query, piece, partitions, self.order_columns):
             with self.tally.measure_time(WorkerCounter.ENCODING):
-                partitions = satisfy(partitions, self.compiled_query.nearby)
+                partitions = add_bits(partitions, self.compiled_query.nearby)
             matches = self.find_matches(partitions, piece)
             if number_matches is not None:
                 matches = number_matches(matches)

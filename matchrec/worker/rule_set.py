@@ -154,7 +154,7 @@ class RuleSetWorker:
             compiled_query, piece.table, piece.starts, piece.frontier, rule_rows.words
         )
         yield from worker.match_partitions(
-            piece, partitions, rule_rows.satisfy_nearby, rule_rows.number_matches
+            piece, partitions, rule_rows.add_nearby_bits, rule_rows.number_matches
         )
 
 

@@ -29,7 +29,7 @@ class SharedRows:
     """n rows in p whole partitions, with the bits of the conditions of all rules.
 
     Rules that see the same rows share one object. Two of its fields change in place: when the first
-    of these rules needs a condition on neighbouring rows, `satisfy_nearby` sets its bit in `words`
+    of these rules needs a condition on neighbouring rows, `add_nearby_bits` sets its bit in `words`
     and notes that in `computed_bits`, and the other rules find the bit there.
     """
 
@@ -41,7 +41,7 @@ class SharedRows:
     # int64[p], the partition of the set from which each partition was divided; None if these are
     # the partitions of the set.
     set_partitions: IntArray | None = None
-    # The bits of conditions on neighbouring rows that `satisfy_nearby` has set.
+    # The bits of conditions on neighbouring rows that `add_nearby_bits` has set.
     computed_bits: set[int] = field(default_factory=set)
 
     @classmethod
@@ -56,7 +56,7 @@ class SharedRows:
         words = unpack_conditions(table, len(rule_set.row_conditions), rule_set.bits)
         return cls(table, starts, words)
 
-    def satisfy_nearby(
+    def add_nearby_bits(
         self, partitions: Partitions, conditions: Sequence[NearbyCondition]
     ) -> Partitions:
         """Set the bits of conditions on neighbouring rows, except those that are set already.

@@ -27,7 +27,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import Kind
 from matchrec.plan.expression import Navigation
 from matchrec.search.matches import RunFailure
-from matchrec.search.nearby import satisfy_nearby
+from matchrec.search.nearby import add_nearby_bits
 from matchrec.search.partitions import Frontier, Partitions
 from matchrec.search.task import NearbyCondition
 from tests.generators.arithmetic import arithmetic
@@ -169,14 +169,14 @@ def test_what_the_worker_computes_is_what_the_reference_says(
     with mock.patch.object(vectors, "ROWS_PER_BLOCK", block):
         if failures:
             with pytest.raises(RunFailure) as raised:
-                satisfy_nearby(partitions, (nearby,))
+                add_nearby_bits(partitions, (nearby,))
             failure = raised.value
             assert failures[failure.row] == name_failure(failure)
             return
-        satisfied = satisfy_nearby(partitions, (nearby,)).satisfied
+        satisfied = add_nearby_bits(partitions, (nearby,)).satisfied
     copies = copies_of(partitions.row_count, LARGE)  # in blocks of their own size
     large = copy_beside(make_partitions(parts, computed), copies)
-    large_satisfied = satisfy_nearby(large, (nearby,)).satisfied
+    large_satisfied = add_nearby_bits(large, (nearby,)).satisfied
     assert np.array_equal(large_satisfied, np.tile(satisfied, (copies, 1)))
     bits = satisfied[:, first // 64] >> np.uint64(first % 64) & np.uint64(1)
     assert bits.tolist() == [
@@ -206,4 +206,4 @@ def test_rows_without_all_their_neighbours_are_not_tested() -> None:
 
     condition = build_operation(Comparison.EQUAL, divide(read(0)), Constant(0, Kind.INTEGER))
     nearby = NearbyCondition(condition, None, build_row_column("TRUE"), 0, "A")
-    assert satisfy_nearby(partitions, (nearby,)).satisfied.tolist() == [[0], [1], [1], [0]]
+    assert add_nearby_bits(partitions, (nearby,)).satisfied.tolist() == [[0], [1], [1], [0]]

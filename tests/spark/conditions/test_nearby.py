@@ -22,7 +22,7 @@ from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.resolve import InputColumns
-from matchrec.search.nearby import satisfy_nearby
+from matchrec.search.nearby import add_nearby_bits
 from matchrec.spark.backends import make_runner
 from matchrec.spark.columns import SortedPreparation
 from matchrec.spark.relation import Relation
@@ -164,7 +164,7 @@ def compute_in_worker(compiled_query: CompiledQuery, prepared: Prepared) -> list
     table = prepared.table(compiled_query, None)
     starts = np.append(np.flatnonzero(prepared.starts), table.num_rows).astype(np.int64)
     partitions = encode_partitions(compiled_query, table, starts)
-    result = satisfy_nearby(partitions, compiled_query.nearby)
+    result = add_nearby_bits(partitions, compiled_query.nearby)
     (condition,) = compiled_query.task.conditions
     assert compiled_query.task.reads_only_data
     assert condition.row_bit is not None
